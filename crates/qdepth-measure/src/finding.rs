@@ -1,0 +1,223 @@
+//! Doubts as data: what was found wrong or questionable about a point or a run, stored, worded by
+//! the report, never only printed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// How much a finding weighs (`notes` on trust: grade A = none, B = remarks, C = not valid).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The number stands, with a remark.
+    Remark,
+    /// The number must not be used.
+    Invalid,
+}
+
+/// What a point's findings make of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// Nothing was found.
+    A,
+    /// Remarks only.
+    B,
+    /// Not valid.
+    C,
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::A => "A",
+            Self::B => "B",
+            Self::C => "C",
+        })
+    }
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $text:literal),+ $(,)?) => {
+        /// What kind of doubt a finding is. The text form is what logbook and JSON hold; it never
+        /// changes its meaning.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[doc = $doc])+ $variant),+
+        }
+
+        impl Code {
+            /// Every code there is, in the order of declaration.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The text form, as stored.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// Time-integral of in-flight I/Os and the sum of latencies differ. Values: `integral_ns`,
+    /// `latency_sum_ns`, `difference` (share).
+    LittlesLaw = "littles-law",
+    /// Fewer I/Os were in flight than asked. Values: `asked`, `mean`.
+    DepthNotReached = "depth-not-reached",
+    /// Issued is not completed + failed + abandoned, or a histogram's sum is not the number of
+    /// completions. Values: `expected`, `counted`. Label: `law`.
+    Conservation = "conservation",
+    /// Bytes are not I/Os times size. Values: `expected_bytes`, `counted_bytes`.
+    BytesLaw = "bytes-law",
+    /// The kernel counted more I/O on the device than we did. Values: `kernel_bytes`,
+    /// `our_bytes`, `share`.
+    ForeignIo = "foreign-io",
+    /// The kernel counted less I/O on the device than we did: a cache answered, or requests were
+    /// merged. Values: `kernel_bytes`, `our_bytes`, `share`.
+    KernelSawLess = "kernel-saw-less",
+    /// The throughput is above what the link can carry. Values: `mib_per_s`, `link_mib_per_s`.
+    AboveLinkLimit = "above-link-limit",
+    /// The latency is below what any storage can do: memory answered. Values: `median_ns`.
+    ImplausiblyFast = "implausibly-fast",
+    /// Direct I/O was asked and is not in effect. Label: `why`.
+    NotDirect = "not-direct",
+    /// Buffered I/O as asked: the page cache answers, errors of writes may be hidden.
+    Buffered = "buffered",
+    /// Blocks were read that were never written, or read as holes. Values: `unwritten_share`.
+    UnwrittenRead = "unwritten-read",
+    /// The generator's ceiling is less than twice (invalid) or ten times (remark) the rate.
+    /// Values: `ceiling_io_per_s`, `io_per_s`, `ratio`.
+    GeneratorCeiling = "generator-ceiling",
+    /// I/Os failed. Values: `failed`. Label: `errors` (direction, errno, count).
+    IoErrors = "io-errors",
+    /// Transfers came back shorter than asked and were completed by further requests. Values:
+    /// `short`.
+    ShortTransfers = "short-transfers",
+    /// The device answered with no data inside its area, or vanished. Label: `evidence`.
+    DeviceGone = "device-gone",
+    /// I/Os never came back within the time allowed. Values: `abandoned`, `waited_ns`.
+    Hung = "hung",
+    /// The longest interval without a completion. Values: `longest_ns`, `over_100ms`, `over_1s`,
+    /// `over_10s`.
+    Stall = "stall",
+    /// The offered load of an open loop could not be issued: backlog beyond the in-flight limit.
+    /// Values: `backlog_max`, `limit`.
+    Saturated = "saturated",
+    /// Stopped before its time by the user.
+    Interrupted = "interrupted",
+    /// No 95 % interval could be given. Values: `batches`, `autocorrelation`.
+    IntervalNotAvailable = "interval-not-available",
+    /// A percentile asked for has fewer than ten samples beyond it. Values: `samples`.
+    TooFewSamples = "too-few-samples",
+    /// `io_uring` could not be used; another engine was. Label: `engine`, `why`.
+    EngineFallback = "engine-fallback",
+    /// A feature of the engine is missing here. Label: `feature`, `why`.
+    EngineFeature = "engine-feature",
+    /// CPU time was stolen by the hypervisor. Values: `share`.
+    Steal = "steal",
+    /// The worker used nearly all of its CPU: the generator may be the limit. Values: `share`.
+    GeneratorCpu = "generator-cpu",
+    /// Our clock and the kernel's drifted apart. Values: `drift`.
+    ClockDrift = "clock-drift",
+    /// The measured area is smaller than the standard area. Values: `bytes`, `standard_bytes`.
+    SmallArea = "small-area",
+    /// The payload or what is read may be answered from a compressed or deduplicated store.
+    /// Values: `ratio`.
+    CompressiblePayload = "compressible-payload",
+    /// The state of the medium (fresh, preconditioned, steady) is not known.
+    MediumStateUnknown = "medium-state-unknown",
+    /// Identity of the device changed since the run began. Label: `was`, `is`.
+    DeviceChanged = "device-changed",
+    /// Part of the series could not be kept. Values: `lost_intervals`.
+    SeriesTruncated = "series-truncated",
+    /// The target failed as a whole. Label: `why`.
+    TargetFailed = "target-failed",
+    /// The point was measured again after an interruption of the run.
+    Resumed = "resumed",
+    /// A witness could not be read. Label: `witness`, `why`.
+    WitnessMissing = "witness-missing",
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Code {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.as_str() == text)
+            .ok_or_else(|| format!("`{text}` is no code of a finding that this version knows"))
+    }
+}
+
+/// A recorded doubt: what kind, how heavy, and the figures that it was drawn from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What kind of doubt.
+    pub code: Code,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// Figures by name; each name carries its unit (`_ns`, `_bytes`), a bare share is 0..1.
+    pub values: BTreeMap<String, f64>,
+    /// Texts by name, as found (never translated).
+    pub labels: BTreeMap<String, String>,
+}
+
+impl Finding {
+    /// A remark without figures yet.
+    pub fn remark(code: Code) -> Self {
+        Self { code, severity: Severity::Remark, values: BTreeMap::new(), labels: BTreeMap::new() }
+    }
+    /// A finding that makes the point invalid, without figures yet.
+    pub fn invalid(code: Code) -> Self {
+        Self { severity: Severity::Invalid, ..Self::remark(code) }
+    }
+    /// The same finding with one more figure.
+    #[must_use]
+    pub fn value(mut self, name: &str, value: f64) -> Self {
+        self.values.insert(name.to_owned(), value);
+        self
+    }
+    /// The same finding with one more text.
+    #[must_use]
+    pub fn label(mut self, name: &str, text: impl Into<String>) -> Self {
+        self.labels.insert(name.to_owned(), text.into());
+        self
+    }
+}
+
+impl Grade {
+    /// The grade that these findings leave.
+    pub fn of<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Self {
+        findings.into_iter().fold(Self::A, |grade, finding| {
+            grade.max(match finding.severity {
+                Severity::Remark => Self::B,
+                Severity::Invalid => Self::C,
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_reads_back() {
+        for code in Code::ALL {
+            assert_eq!(code.as_str().parse(), Ok(*code));
+        }
+    }
+
+    #[test]
+    fn the_worst_finding_sets_the_grade() {
+        let remark = Finding::remark(Code::Buffered);
+        let invalid = Finding::invalid(Code::IoErrors);
+        assert_eq!(Grade::of([]), Grade::A);
+        assert_eq!(Grade::of([&remark]), Grade::B);
+        assert_eq!(Grade::of([&invalid, &remark]), Grade::C);
+    }
+}

@@ -1,0 +1,224 @@
+//! The laws that every point must obey (notes on trust, 2.5), checked on its own counts. What
+//! breaks one becomes a finding; nothing here corrects a figure.
+
+use crate::finding::{Code, Finding, Grade, Severity};
+
+/// Largest difference for Little's law.
+const LITTLE_MAX: f64 = 0.01;
+/// Smallest share of the asked in-flight I/Os that must be reached.
+const DEPTH_MIN: f64 = 0.99;
+/// Ceiling over rate: below ten a remark, below two not valid (notes on trust, 2.7).
+const CEILING_REMARK: f64 = 10.0;
+const CEILING_INVALID: f64 = 2.0;
+/// Difference between the kernel's bytes and ours that is a remark, and one that makes the point
+/// invalid (notes on trust, 2.5 and 2.7).
+const KERNEL_REMARK: f64 = 0.005;
+const KERNEL_INVALID: f64 = 0.02;
+
+/// The counts of a point that the laws tie together. Window figures unless said otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PointFacts {
+    /// Length of the window, ns.
+    pub duration_ns: f64,
+    /// I/Os that should have been in flight all the time (closed loop), else none.
+    pub outstanding_asked: Option<f64>,
+    /// Time-integral of the I/Os in flight, sampled by the loop, I/O·ns.
+    pub in_flight_integral_ns: f64,
+    /// Sum of the parts of all latencies that lie in the window, from the stamps, ns.
+    pub latency_in_window_ns: f64,
+    /// Requests issued over the whole point, warm-up and drain included.
+    pub issued: u64,
+    /// Completed in the window, all directions.
+    pub completed: u64,
+    /// Failed in the window.
+    pub failed: u64,
+    /// Completed or failed outside the window.
+    pub outside: u64,
+    /// Never came back.
+    pub abandoned: u64,
+    /// Sum over all buckets of the service-time histograms.
+    pub histogram_sum: u64,
+    /// Bytes of the completed reads and writes.
+    pub bytes: u64,
+    /// Bytes that completed reads and writes must have, where all have one size: I/Os × size.
+    pub bytes_expected: Option<u64>,
+    /// Bytes that the kernel counted on the device, where it is a raw direct target.
+    pub kernel_bytes: Option<u64>,
+    /// Bytes that we moved over the same span as the kernel's counters (warm-up and drain
+    /// included).
+    pub our_bytes_in_kernel_span: u64,
+    /// Practical limit of the link, bytes per second.
+    pub link_bytes_per_s: Option<f64>,
+    /// The generator's ceiling at this intensity, I/Os per second.
+    pub ceiling_io_per_s: Option<f64>,
+}
+
+impl PointFacts {
+    fn io_per_s(&self) -> f64 {
+        if self.duration_ns > 0.0 { self.completed as f64 / (self.duration_ns / 1e9) } else { 0.0 }
+    }
+}
+
+/// Every law that these facts break.
+pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
+    [
+        little(facts),
+        depth(facts),
+        conservation(facts),
+        histogram_sum(facts),
+        bytes(facts),
+        kernel(facts),
+        link(facts),
+        ceiling(facts),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The grade that findings leave; see [`Grade::of`].
+pub fn grade(findings: &[Finding]) -> Grade {
+    Grade::of(findings)
+}
+
+/// L = λ·W (Little 1961), with the parts of latencies outside the window cut off, so that it holds
+/// exactly for every window and not only on average.
+fn little(facts: &PointFacts) -> Option<Finding> {
+    let (integral, latency) = (facts.in_flight_integral_ns, facts.latency_in_window_ns);
+    let difference = (integral - latency).abs() / integral.max(latency).max(1.0);
+    (difference > LITTLE_MAX).then(|| {
+        Finding::invalid(Code::LittlesLaw)
+            .value("integral_ns", integral)
+            .value("latency_sum_ns", latency)
+            .value("difference", difference)
+    })
+}
+
+fn depth(facts: &PointFacts) -> Option<Finding> {
+    let asked = facts.outstanding_asked?;
+    if facts.duration_ns <= 0.0 {
+        return None;
+    }
+    let mean = facts.in_flight_integral_ns / facts.duration_ns;
+    (mean < DEPTH_MIN * asked)
+        .then(|| Finding::invalid(Code::DepthNotReached).value("asked", asked).value("mean", mean))
+}
+
+fn conservation(facts: &PointFacts) -> Option<Finding> {
+    let counted = facts.completed + facts.failed + facts.outside + facts.abandoned;
+    (counted != facts.issued).then(|| unequal("issued", facts.issued, counted))
+}
+
+fn histogram_sum(facts: &PointFacts) -> Option<Finding> {
+    (facts.histogram_sum != facts.completed)
+        .then(|| unequal("histogram", facts.completed, facts.histogram_sum))
+}
+
+fn unequal(law: &str, expected: u64, counted: u64) -> Finding {
+    Finding::invalid(Code::Conservation)
+        .label("law", law)
+        .value("expected", expected as f64)
+        .value("counted", counted as f64)
+}
+
+fn bytes(facts: &PointFacts) -> Option<Finding> {
+    let expected = facts.bytes_expected?;
+    (expected != facts.bytes).then(|| {
+        Finding::invalid(Code::BytesLaw)
+            .value("expected_bytes", expected as f64)
+            .value("counted_bytes", facts.bytes as f64)
+    })
+}
+
+fn kernel(facts: &PointFacts) -> Option<Finding> {
+    let kernel = facts.kernel_bytes? as f64;
+    let ours = facts.our_bytes_in_kernel_span as f64;
+    let share = (kernel - ours) / ours.max(1.0);
+    if share.abs() <= KERNEL_REMARK {
+        return None;
+    }
+    let code = if share > 0.0 { Code::ForeignIo } else { Code::KernelSawLess };
+    let severity =
+        if share.abs() > KERNEL_INVALID { Severity::Invalid } else { Severity::Remark };
+    let finding = Finding { severity, ..Finding::remark(code) };
+    Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
+}
+
+fn link(facts: &PointFacts) -> Option<Finding> {
+    let limit = facts.link_bytes_per_s?;
+    let rate = facts.bytes as f64 / (facts.duration_ns / 1e9).max(1e-9);
+    (rate > limit).then(|| {
+        Finding::invalid(Code::AboveLinkLimit)
+            .value("mib_per_s", rate / f64::from(1 << 20))
+            .value("link_mib_per_s", limit / f64::from(1 << 20))
+    })
+}
+
+fn ceiling(facts: &PointFacts) -> Option<Finding> {
+    let ceiling = facts.ceiling_io_per_s?;
+    let rate = facts.io_per_s();
+    let ratio = ceiling / rate.max(1e-9);
+    if ratio >= CEILING_REMARK {
+        return None;
+    }
+    let severity = if ratio < CEILING_INVALID { Severity::Invalid } else { Severity::Remark };
+    let finding = Finding { severity, ..Finding::remark(Code::GeneratorCeiling) };
+    Some(finding.value("ceiling_io_per_s", ceiling).value("io_per_s", rate).value("ratio", ratio))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lawful() -> PointFacts {
+        PointFacts {
+            duration_ns: 1e9,
+            outstanding_asked: Some(8.0),
+            in_flight_integral_ns: 8e9,
+            latency_in_window_ns: 8e9,
+            issued: 1010,
+            completed: 1000,
+            failed: 0,
+            outside: 10,
+            abandoned: 0,
+            histogram_sum: 1000,
+            bytes: 8_192_000,
+            bytes_expected: Some(8_192_000),
+            kernel_bytes: Some(8_273_920),
+            our_bytes_in_kernel_span: 8_273_920,
+            link_bytes_per_s: Some(1e9),
+            ceiling_io_per_s: Some(1e6),
+        }
+    }
+
+    #[test]
+    fn a_lawful_point_has_no_finding() {
+        assert_eq!(check_laws(&lawful()), []);
+    }
+
+    #[test]
+    fn each_broken_law_is_found_alone() {
+        let broken = [
+            (PointFacts { latency_in_window_ns: 7.9e9, ..lawful() }, Code::LittlesLaw),
+            (PointFacts { in_flight_integral_ns: 7.91e9, latency_in_window_ns: 7.91e9, ..lawful() }, Code::DepthNotReached),
+            (PointFacts { issued: 1011, ..lawful() }, Code::Conservation),
+            (PointFacts { histogram_sum: 999, ..lawful() }, Code::Conservation),
+            (PointFacts { bytes: 8_191_999, ..lawful() }, Code::BytesLaw),
+            (PointFacts { kernel_bytes: Some(8_500_000), ..lawful() }, Code::ForeignIo),
+            (PointFacts { kernel_bytes: Some(4096), ..lawful() }, Code::KernelSawLess),
+            (PointFacts { link_bytes_per_s: Some(8e6), ..lawful() }, Code::AboveLinkLimit),
+            (PointFacts { ceiling_io_per_s: Some(1999.0), ..lawful() }, Code::GeneratorCeiling),
+        ];
+        for (facts, code) in broken {
+            let findings = check_laws(&facts);
+            assert_eq!(findings.iter().map(|f| f.code).collect::<Vec<_>>(), [code]);
+            assert_eq!(grade(&findings), Grade::C, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_near_ceiling_is_a_remark() {
+        let findings = check_laws(&PointFacts { ceiling_io_per_s: Some(9000.0), ..lawful() });
+        assert_eq!(grade(&findings), Grade::B);
+    }
+}

@@ -1,0 +1,291 @@
+//! Units as types, so that a comment is never the only thing that says what a number means.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+use std::str::FromStr;
+
+/// A length of time in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Nanos(pub u64);
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+    /// Longer than any measurement: 584 years.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `n` microseconds.
+    pub const fn from_micros(n: u64) -> Self {
+        Self(n * 1_000)
+    }
+    /// `n` milliseconds.
+    pub const fn from_millis(n: u64) -> Self {
+        Self(n * 1_000_000)
+    }
+    /// `n` seconds.
+    pub const fn from_secs(n: u64) -> Self {
+        Self(n * 1_000_000_000)
+    }
+    /// The length in seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+    /// The length in microseconds.
+    pub fn as_micros_f64(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+    /// The difference, or zero where `other` is longer.
+    pub const fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+impl AddAssign for Nanos {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// A stamp of a target's clock: nanoseconds since that target's epoch.
+///
+/// Stamps of two targets must not be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(pub u64);
+
+impl Instant {
+    /// Later than any measurement.
+    pub const NEVER: Self = Self(u64::MAX);
+
+    /// Time passed since `earlier`; zero where `earlier` is in fact later.
+    pub const fn since(self, earlier: Self) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add<Nanos> for Instant {
+    type Output = Self;
+    fn add(self, length: Nanos) -> Self {
+        Self(self.0.saturating_add(length.0))
+    }
+}
+impl Sub<Nanos> for Instant {
+    type Output = Self;
+    fn sub(self, length: Nanos) -> Self {
+        Self(self.0.saturating_sub(length.0))
+    }
+}
+
+/// A text that is no length of time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseNanosError(String);
+
+impl fmt::Display for ParseNanosError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no duration: write a number and a unit, as 500ms, 3s, 2min or 1h", self.0)
+    }
+}
+impl std::error::Error for ParseNanosError {}
+
+impl FromStr for Nanos {
+    type Err = ParseNanosError;
+
+    /// Reads `500ms`, `1.5s`, `2min`, `1h`, `30us`, `0`; a bare number other than 0 has no unit
+    /// and is refused.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseNanosError(text.to_owned());
+        let (number, unit) = split_unit(text).ok_or_else(error)?;
+        let scale = match unit {
+            "ns" => 1.0,
+            "us" | "µs" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            "min" | "m" => 60e9,
+            "h" => 3_600e9,
+            "" if number == 0.0 => 1.0,
+            _ => return Err(error()),
+        };
+        to_whole(number * scale).map(Self).ok_or_else(error)
+    }
+}
+
+impl fmt::Display for Nanos {
+    /// The shortest exact text that [`FromStr`] reads back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (scale, unit) in
+            [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")]
+        {
+            if self.0 != 0 && self.0.is_multiple_of(scale) {
+                return write!(f, "{}{unit}", self.0 / scale);
+            }
+        }
+        write!(f, "{}ns", self.0)
+    }
+}
+
+/// A number of bytes. Request sizes, areas and throughputs count in powers of two
+/// (1 MiB = 2^20 B); capacities of media are printed in powers of ten (method.md item 8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Bytes(pub u64);
+
+impl Bytes {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+
+    /// `n` KiB (2^10 bytes each).
+    pub const fn kib(n: u64) -> Self {
+        Self(n << 10)
+    }
+    /// `n` MiB (2^20 bytes each).
+    pub const fn mib(n: u64) -> Self {
+        Self(n << 20)
+    }
+    /// `n` GiB (2^30 bytes each).
+    pub const fn gib(n: u64) -> Self {
+        Self(n << 30)
+    }
+    /// The size in MiB (2^20 bytes).
+    pub fn as_mib_f64(self) -> f64 {
+        self.0 as f64 / f64::from(1 << 20)
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+/// A text that is no size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseBytesError(String);
+
+impl fmt::Display for ParseBytesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is no size: write a whole number of bytes, or a number and a unit, as 8KiB, 1GiB (powers of 2) or 800GB (powers of 10)",
+            self.0
+        )
+    }
+}
+impl std::error::Error for ParseBytesError {}
+
+impl FromStr for Bytes {
+    type Err = ParseBytesError;
+
+    /// Reads `4096`, `8KiB`, `1.5GiB` (powers of two), `800GB` (powers of ten) and the bare
+    /// letters `8k`, `1M`, `1G`, `1T` as powers of two, as fio and IOR do.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseBytesError(text.to_owned());
+        let (number, unit) = split_unit(text).ok_or_else(error)?;
+        let scale = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 1.0,
+            "k" | "kib" => 1024.0,
+            "m" | "mib" => 1024f64.powi(2),
+            "g" | "gib" => 1024f64.powi(3),
+            "t" | "tib" => 1024f64.powi(4),
+            "kb" => 1e3,
+            "mb" => 1e6,
+            "gb" => 1e9,
+            "tb" => 1e12,
+            _ => return Err(error()),
+        };
+        to_whole(number * scale).map(Self).ok_or_else(error)
+    }
+}
+
+impl fmt::Display for Bytes {
+    /// The shortest exact text that [`FromStr`] reads back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
+            if self.0 != 0 && self.0.is_multiple_of(1 << shift) {
+                return write!(f, "{}{unit}", self.0 >> shift);
+            }
+        }
+        write!(f, "{}B", self.0)
+    }
+}
+
+/// Where every draw of a run comes from: the same seed gives the same addresses, directions and
+/// payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Seed(pub u64);
+
+impl Seed {
+    /// A seed of its own for a part of the whole, so that adding a part does not reshuffle the
+    /// others. FNV-1a over the name, then the finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+    pub fn derive(self, part: &str) -> Self {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.0;
+        for byte in part.bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self(hash ^ (hash >> 31))
+    }
+}
+
+fn split_unit(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..end].parse().ok()?;
+    Some((number, text[end..].trim_start()))
+}
+
+/// Whole and within the range in which an f64 holds every integer (2^53), else nothing.
+fn to_whole(value: f64) -> Option<u64> {
+    let whole = value.round();
+    let exact = (value - whole).abs() <= 1e-6 * value.abs().max(1.0);
+    (exact && (0.0..=9_007_199_254_740_992.0).contains(&whole)).then_some(whole as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("8KiB", 8192),
+            ("8k", 8192),
+            ("1.5GiB", 3 << 29),
+            ("800GB", 800_000_000_000),
+            ("0", 0),
+        ] {
+            assert_eq!(text.parse(), Ok(Bytes(bytes)), "{text}");
+        }
+        for text in ["", "KiB", "-1", "1e3", "8 parsecs", "0.3B", "99999999999999999999"] {
+            assert!(text.parse::<Bytes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_need_a_unit() {
+        assert_eq!("1.5s".parse(), Ok(Nanos::from_millis(1500)));
+        assert_eq!("2min".parse(), Ok(Nanos::from_secs(120)));
+        assert!("3".parse::<Nanos>().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn texts_read_back(n in 0u64..=9_007_199_254_740_992) {
+            prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));
+            prop_assert_eq!(Nanos(n).to_string().parse(), Ok(Nanos(n)));
+        }
+
+        #[test]
+        fn any_text_is_read_without_panic(text in ".*") {
+            let _ = text.parse::<Bytes>();
+            let _ = text.parse::<Nanos>();
+        }
+    }
+}
