@@ -1,0 +1,207 @@
+//! What can go wrong with a logbook.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// SQLite's extended result code for "the shared-memory file could not be made larger", which is
+/// how a full disk shows itself when the first reader opens a write-ahead log.
+const IOERR_SHMSIZE: i32 = 4874;
+/// Below this much free space, an I/O failure of SQLite is put down to the full disk.
+const NO_SPACE_BYTES: u64 = 64 << 10;
+
+/// Why a logbook could not be opened, written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum LogbookError {
+    /// The file exists and is no logbook; it was left as it is.
+    #[error(
+        "{path} is no qdepth logbook ({why}); it was left as it is: name another file for the logbook"
+    )]
+    NotALogbook {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        why: String,
+    },
+    /// Written by a newer program.
+    #[error(
+        "{path} has schema version {found}, this qdepth knows up to {known}: use the newer qdepth that wrote it"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Schema version of the file.
+        found: i64,
+        /// Largest schema version that this program knows.
+        known: i64,
+    },
+    /// There is no such file.
+    #[error("there is no logbook at {path}: run `qdepth run` first, or name the right file")]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file system (or its quota) has no room left.
+    #[error(
+        "the file system of {path} is full while {doing} (this record is {}); all earlier points are kept: free some space, then resume", kept_text(*.kept)
+    )]
+    Full {
+        /// The logbook.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// Whether the record in question was stored after all, in the space that had been
+        /// reserved. Either way, nothing more should be measured.
+        kept: bool,
+    },
+    /// Another process held the logbook longer than we wait.
+    #[error("{path} is locked by another process while {doing}: wait for it to end, or end it")]
+    Busy {
+        /// The logbook.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+    },
+    /// The file is damaged, or holds what this version cannot read.
+    #[error(
+        "{path} is damaged, or was written by a newer qdepth: {doing} failed ({source}); restore a copy, or try `sqlite3 FILE .recover`"
+    )]
+    Damaged {
+        /// The logbook.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// SQLite's word.
+        source: rusqlite::Error,
+    },
+    /// Any other failure of SQLite.
+    #[error(
+        "{path}: {doing} failed ({source}); check that the file and its directory are writable"
+    )]
+    Sqlite {
+        /// The logbook.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// SQLite's word.
+        source: rusqlite::Error,
+    },
+    /// The tables could not be made.
+    #[error("{path}: the tables could not be made or brought up to date ({source})")]
+    Migration {
+        /// The logbook.
+        path: PathBuf,
+        /// What the migration said.
+        source: rusqlite_migration::Error,
+    },
+    /// The space reserve could not be made, or the file could not be looked at.
+    #[error("{path}: {doing} failed ({source}); check the permissions of its directory")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// No run has this id.
+    #[error("no run `{asked}` in {path}: `qdepth list` shows the runs")]
+    NoSuchRun {
+        /// The logbook.
+        path: PathBuf,
+        /// As asked.
+        asked: String,
+    },
+    /// Several runs begin with this prefix.
+    #[error("`{asked}` may be any of {}: write more of the id", .candidates.join(", "))]
+    AmbiguousRun {
+        /// As asked.
+        asked: String,
+        /// Ids of the runs that it may be.
+        candidates: Vec<String>,
+    },
+    /// The run is sealed: nothing is added or changed any more.
+    #[error("run {run} is sealed and cannot be changed: start a new run")]
+    Sealed {
+        /// Id of the run.
+        run: String,
+    },
+    /// The run has ended; it must be reopened before anything is added.
+    #[error("run {run} is {state}, not running: resume it before adding to it")]
+    NotRunning {
+        /// Id of the run.
+        run: String,
+        /// Its state.
+        state: &'static str,
+    },
+    /// This point is there, whole; only an interrupted one may be measured again.
+    #[error(
+        "point {index} of run {run} is measured already: only an interrupted point may be measured again"
+    )]
+    AlreadyMeasured {
+        /// Id of the run.
+        run: String,
+        /// Place of the point in the plan.
+        index: u32,
+    },
+}
+
+fn kept_text(kept: bool) -> &'static str {
+    if kept { "kept" } else { "not kept" }
+}
+
+impl LogbookError {
+    /// Sorts SQLite's failures into those that a caller treats differently.
+    pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            _ if is_full(&path, &source) => Self::Full { path, doing, kept: false },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, doing },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { path, doing, source }
+            }
+            None if is_unreadable(&source) => Self::Damaged { path, doing, source },
+            _ => Self::Sqlite { path, doing, source },
+        }
+    }
+
+    pub(crate) fn io(path: &Path, doing: &'static str, source: std::io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                Self::Full { path, doing, kept: false }
+            }
+            _ => Self::Io { path, doing, source },
+        }
+    }
+}
+
+/// SQLite says FULL for ENOSPC of a write only; of fsync, truncate and shared memory, and for a
+/// quota, it says IOERR. Then the file system is asked.
+fn is_full(path: &Path, error: &rusqlite::Error) -> bool {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => true,
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
+            error.sqlite_error().is_some_and(|e| e.extended_code == IOERR_SHMSIZE)
+                || free_bytes(path).is_some_and(|free| free < NO_SPACE_BYTES)
+        }
+        _ => false,
+    }
+}
+
+fn free_bytes(path: &Path) -> Option<u64> {
+    let directory = crate::open::directory_of(path);
+    let found = rustix::fs::statvfs(directory).ok()?;
+    Some(found.f_bavail * found.f_frsize)
+}
+
+fn is_unreadable(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::QueryReturnedNoRows
+    )
+}

@@ -1,0 +1,24 @@
+//! The logbook: every run that was measured, in one SQLite file, and what is read out of it.
+//!
+//! This is the only crate whose types are written to disk ([`record`]) and the only one that
+//! speaks SQL ([`Logbook`]). Stored are facts as seen; statistics are derived on reading
+//! ([`PointSummary`]). Machine output is made in [`export_json`] and [`export_csv`].
+//!
+//! It reads no clock: times come in as RFC 3339 texts.
+
+// mod document;
+mod error;
+mod logbook;
+mod open;
+mod read;
+pub mod record;
+mod reserve;
+mod summary;
+// mod table;
+mod write;
+
+pub use error::LogbookError;
+pub use logbook::{Logbook, RunHeadline};
+pub use reserve::RESERVE_BYTES;
+pub use summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
+// pub use table::export_csv;

@@ -1,0 +1,310 @@
+//! The logbook as its users see it: begin a run, add points, end it; ask for runs and points.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use qdepth_measure::Finding;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use crate::error::LogbookError;
+use crate::open::{doing, open_for_reading, open_for_writing, sibling};
+use crate::record::{PointRecord, RunRecord, RunState};
+use crate::reserve::Reserve;
+use crate::{read, write};
+
+type Result<T> = std::result::Result<T, LogbookError>;
+
+/// One line of a list of runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunHeadline {
+    /// UUID in its usual text form.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// How far it came.
+    pub state: RunState,
+    /// Name of the plan.
+    pub plan: String,
+    /// Names of the targets, in the order of the run.
+    pub targets: Vec<String>,
+    /// Points measured in full (an interrupted point is not).
+    pub points_done: u32,
+    /// Points of the plan.
+    pub points_planned: u32,
+    /// Whether time was invented.
+    pub emulated: bool,
+}
+
+/// One file of runs. Several processes may write to it at the same time, each its own run.
+///
+/// Whatever is returned as stored is on disk (synchronous writes); a process killed at any moment
+/// loses at most the point that it was adding.
+#[derive(Debug)]
+pub struct Logbook {
+    connection: Connection,
+    path: PathBuf,
+    reserve: Option<Reserve>,
+}
+
+impl Logbook {
+    /// Opens the logbook for writing; makes it where there is no file, or an empty one.
+    ///
+    /// # Errors
+    /// Where the file is something else ([`LogbookError::NotALogbook`]; it is left alone), of a
+    /// newer version, damaged, locked for 30 s, or not writable.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let connection = open_for_writing(path)?;
+        Ok(Self { connection, path: path.to_owned(), reserve: None })
+    }
+
+    /// Opens an existing logbook for reading only; every writing call then fails.
+    ///
+    /// # Errors
+    /// Where there is no such file, or as [`open`](Self::open).
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let connection = open_for_reading(path)?;
+        Ok(Self { connection, path: path.to_owned(), reserve: None })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Sets `bytes` of disk space aside (usually [`RESERVE_BYTES`](crate::RESERVE_BYTES)) in a file
+    /// beside the logbook, named like it with `.reserve` at the end. When the disk is full it is
+    /// given up, so that the logbook stays whole and readable. It goes away when the `Logbook` is
+    /// dropped. Call it before anything is measured.
+    ///
+    /// # Errors
+    /// [`LogbookError::Full`] where there is not that much room (nothing is left behind), or where
+    /// the file cannot be made.
+    pub fn reserve(&mut self, bytes: u64) -> Result<()> {
+        let path = sibling(&self.path, ".reserve");
+        let made = Reserve::make(&path, bytes);
+        self.reserve =
+            Some(made.map_err(|error| LogbookError::io(&self.path, "reserving space", error))?);
+        Ok(())
+    }
+
+    /// Stores a new run with its environment, targets and first findings.
+    ///
+    /// # Errors
+    /// Where a run of this id exists already, or the file cannot be written.
+    pub fn begin_run(&mut self, run: &RunRecord) -> Result<()> {
+        self.write("storing the run", |transaction, _| Ok(write::run(transaction, run)?))
+    }
+
+    /// Stores a finished point of a running run, in one transaction: when this returns `Ok`, it is
+    /// on disk. A point of the same index that was interrupted is superseded, and kept.
+    ///
+    /// # Errors
+    /// [`LogbookError::AlreadyMeasured`], [`LogbookError::NotRunning`], [`LogbookError::Sealed`],
+    /// [`LogbookError::NoSuchRun`]; [`LogbookError::Full`] when the disk is full (then measuring
+    /// should stop, and [`end_run`](Self::end_run) be called with [`RunState::Failed`]).
+    pub fn add_point(&mut self, run_id: &str, point: &PointRecord) -> Result<()> {
+        self.write("storing a point", |transaction, path| {
+            let run = running(transaction, path, run_id)?;
+            let last = read::last_attempt(transaction, run, point.index)?;
+            let attempt = match last {
+                None => 1,
+                Some(last) if last.interrupted => last.attempt + 1,
+                Some(_) => {
+                    let (run, index) = (run_id.to_owned(), point.index);
+                    return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
+                }
+            };
+            Ok(write::point(transaction, run, attempt, point)?)
+        })
+    }
+
+    /// Ends a run, with findings about it as a whole (those that it has already are not doubled).
+    /// With [`RunState::Sealed`] it can never be changed again.
+    ///
+    /// # Errors
+    /// As [`add_point`](Self::add_point).
+    pub fn end_run(
+        &mut self,
+        run_id: &str,
+        state: RunState,
+        ended_at: &str,
+        findings: &[Finding],
+    ) -> Result<()> {
+        self.write("ending the run", |transaction, path| {
+            let run = running(transaction, path, run_id)?;
+            let known = read::findings(transaction, run, None)?;
+            for finding in findings.iter().filter(|finding| !known.contains(finding)) {
+                write::finding(transaction, run, None, finding)?;
+            }
+            let update = "UPDATE run SET state = ?2, ended_at = ?3 WHERE sequence = ?1";
+            transaction.execute(update, params![run, write::state_text(state), ended_at])?;
+            Ok(())
+        })
+    }
+
+    /// Takes up a run that was interrupted, failed or killed: its state is Running again.
+    ///
+    /// # Errors
+    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or where the file cannot be written.
+    pub fn reopen(&mut self, run_id: &str) -> Result<()> {
+        self.write("reopening the run", |transaction, path| {
+            let (run, state) = state_of(transaction, path, run_id)?;
+            if state == RunState::Sealed {
+                return Err(Failure::Rule(LogbookError::Sealed { run: run_id.to_owned() }));
+            }
+            let update = "UPDATE run SET state = 'running', ended_at = NULL WHERE sequence = ?1";
+            transaction.execute(update, params![run])?;
+            Ok(())
+        })
+    }
+
+    /// The run with this id, or whose id begins so, or `latest` (the one begun last).
+    ///
+    /// # Errors
+    /// [`LogbookError::NoSuchRun`], [`LogbookError::AmbiguousRun`], or where the file is damaged.
+    pub fn run(&self, asked: &str) -> Result<RunRecord> {
+        let id = self.resolve(asked)?;
+        read::run(&self.connection, &id).map_err(doing(&self.path, "reading the run"))
+    }
+
+    /// All runs, oldest first.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn runs(&self) -> Result<Vec<RunHeadline>> {
+        read::headlines(&self.connection).map_err(doing(&self.path, "reading the list of runs"))
+    }
+
+    /// The points of a run in the order of the plan, of each the last attempt. `run_id` as for
+    /// [`run`](Self::run).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn points(&self, run_id: &str) -> Result<Vec<PointRecord>> {
+        let id = self.resolve(run_id)?;
+        read::points(&self.connection, &id).map_err(doing(&self.path, "reading the points"))
+    }
+
+    /// Indices of the points that are measured and not interrupted: what a resumed run leaves out.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn points_done(&self, run_id: &str) -> Result<BTreeSet<u32>> {
+        let id = self.resolve(run_id)?;
+        read::points_done(&self.connection, &id).map_err(doing(&self.path, "reading the points"))
+    }
+
+    /// The run begun last, of those that are not sealed. A run that another process is measuring
+    /// right now looks the same as one that was killed: state Running.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn unfinished(&self) -> Result<Option<RunRecord>> {
+        let what = "looking for an unfinished run";
+        let query = "SELECT id FROM run WHERE state <> 'sealed' ORDER BY sequence DESC LIMIT 1";
+        let id: Option<String> = self
+            .connection
+            .query_row(query, [], |row| row.get(0))
+            .optional()
+            .map_err(doing(&self.path, what))?;
+        id.map(|id| read::run(&self.connection, &id).map_err(doing(&self.path, what))).transpose()
+    }
+
+    fn resolve(&self, asked: &str) -> Result<String> {
+        let what = "looking for the run";
+        let mut candidates =
+            read::ids_like(&self.connection, asked).map_err(doing(&self.path, what))?;
+        match candidates.len() {
+            0 => Err(LogbookError::NoSuchRun { path: self.path.clone(), asked: asked.to_owned() }),
+            1 => Ok(candidates.remove(0)),
+            _ => Err(LogbookError::AmbiguousRun { asked: asked.to_owned(), candidates }),
+        }
+    }
+
+    /// One transaction. On a full disk the reserve is given up, the log brought into the file, and
+    /// the same work tried once more; the caller is told of the full disk in any case.
+    fn write(
+        &mut self,
+        what: &'static str,
+        work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        let full = match self.write_once(what, &work) {
+            Err(LogbookError::Full { path, doing, .. }) => (path, doing),
+            other => return other,
+        };
+        let Some(reserve) = self.reserve.take() else {
+            let (path, doing) = full;
+            return Err(LogbookError::Full { path, doing, kept: false });
+        };
+        reserve.release();
+        // Best effort: should it fail, all that was committed is in the log beside the file.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let kept = self.write_once(what, &work).is_ok();
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let (path, doing) = full;
+        Err(LogbookError::Full { path, doing, kept })
+    }
+
+    fn write_once(
+        &mut self,
+        what: &'static str,
+        work: &impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        let path = self.path.clone();
+        let transaction = self.connection.transaction().map_err(doing(&path, what))?;
+        match work(&transaction, &path) {
+            Ok(()) => transaction.commit().map_err(doing(&path, what)),
+            Err(Failure::Rule(error)) => Err(error),
+            Err(Failure::Sqlite(error)) => Err(LogbookError::sqlite(&path, what, error)),
+        }
+    }
+}
+
+impl Drop for Logbook {
+    fn drop(&mut self) {
+        if let Some(reserve) = self.reserve.take() {
+            reserve.put_back();
+        }
+    }
+}
+
+/// Within a transaction: SQLite's failure, or ours.
+enum Failure {
+    Sqlite(rusqlite::Error),
+    Rule(LogbookError),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+fn state_of(
+    connection: &Connection,
+    path: &Path,
+    run_id: &str,
+) -> std::result::Result<(i64, RunState), Failure> {
+    read::state(connection, run_id)?.ok_or_else(|| {
+        Failure::Rule(LogbookError::NoSuchRun { path: path.to_owned(), asked: run_id.to_owned() })
+    })
+}
+
+fn running(
+    connection: &Connection,
+    path: &Path,
+    run_id: &str,
+) -> std::result::Result<i64, Failure> {
+    let (run, state) = state_of(connection, path, run_id)?;
+    let id = run_id.to_owned();
+    match state {
+        RunState::Running => Ok(run),
+        RunState::Sealed => Err(Failure::Rule(LogbookError::Sealed { run: id })),
+        state => {
+            let state = write::state_text(state);
+            Err(Failure::Rule(LogbookError::NotRunning { run: id, state }))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Opening: whose file is this, which version, and making a new one.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite_migration::{M, Migrations};
+
+use crate::error::LogbookError;
+
+/// Marks the file as ours in SQLite's header: "qdep".
+const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
+const MIGRATION_LIST: &[M<'static>] = &[M::up(include_str!("../migrations/0001_first.sql"))];
+const MIGRATIONS: Migrations<'static> = Migrations::from_slice(MIGRATION_LIST);
+/// Writes are short; who waits longer than this waits for a stuck process.
+const BUSY: Duration = Duration::from_secs(30);
+/// How often making a new file is tried again when another process makes it at the same time.
+const TRIES: usize = 20;
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+type Result<T> = std::result::Result<T, LogbookError>;
+
+pub(crate) fn directory_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// Opens for writing; makes the file where there is none, or an empty one.
+pub(crate) fn open_for_writing(path: &Path) -> Result<Connection> {
+    refuse_foreign_bytes(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection =
+        Connection::open_with_flags(path, flags).map_err(doing(path, "opening the logbook"))?;
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    connection.busy_timeout(BUSY).map_err(doing(path, "opening the logbook"))?;
+    let fresh = is_fresh(&connection, path)?;
+    if !fresh {
+        check_identity(&connection, path)?;
+    }
+    let pragmas = |connection: &Connection| {
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "synchronous", "FULL")
+    };
+    pragmas(&connection).map_err(doing(path, "setting up the connection"))?;
+    retrying(&connection, || mark_as_ours(&connection, fresh))
+        .map_err(doing(path, "making the logbook"))?;
+    migrate(&mut connection, path)?;
+    Ok(connection)
+}
+
+/// Opens an existing logbook for reading only.
+pub(crate) fn open_for_reading(path: &Path) -> Result<Connection> {
+    if !path.exists() {
+        return Err(LogbookError::Missing { path: path.to_owned() });
+    }
+    refuse_foreign_bytes(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let ordinary = Connection::open_with_flags(path, flags)
+        .and_then(|connection| {
+            connection.busy_timeout(BUSY)?;
+            connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+            Ok(connection)
+        })
+        .map_err(doing(path, "opening the logbook for reading"));
+    let connection = match ordinary {
+        Ok(connection) => connection,
+        Err(error) => open_without_shared_memory(path).ok_or(error)?,
+    };
+    if is_fresh(&connection, path)? {
+        let why = "it is empty".to_owned();
+        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
+    }
+    check_identity(&connection, path)?;
+    Ok(connection)
+}
+
+/// A write-ahead log needs a shared-memory file, which cannot be made on a full disk or in a
+/// directory that we may not write to. With no log left to read, the file itself says all.
+fn open_without_shared_memory(path: &Path) -> Option<Connection> {
+    let log = sibling(path, "-wal");
+    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
+        return None;
+    }
+    let absolute = std::path::absolute(path).ok()?;
+    let text = absolute.to_str()?;
+    let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags).ok()
+}
+
+pub(crate) fn sibling(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Looks at the first bytes before SQLite does, so that nobody else's file is opened for writing.
+fn refuse_foreign_bytes(path: &Path) -> Result<()> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(LogbookError::io(path, "looking at the file", error)),
+    };
+    let mut head = Vec::new();
+    file.by_ref()
+        .take(100)
+        .read_to_end(&mut head)
+        .map_err(|error| LogbookError::io(path, "looking at the file", error))?;
+    let foreign =
+        |why: &str| Err(LogbookError::NotALogbook { path: path.to_owned(), why: why.to_owned() });
+    if head.is_empty() {
+        return Ok(());
+    }
+    if !head.starts_with(MAGIC) {
+        return foreign("it is no SQLite file");
+    }
+    let Some(id) = head.get(68..72).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()) else {
+        return foreign("it is cut short");
+    };
+    match i32::from_be_bytes(id) {
+        0 | APPLICATION_ID => Ok(()),
+        _ => foreign("it is the SQLite file of another application"),
+    }
+}
+
+/// Whether this is a file that nobody has put anything in yet.
+fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
+    let query = "SELECT (SELECT count(*) FROM sqlite_schema) = 0
+                    AND (SELECT user_version FROM pragma_user_version) = 0";
+    connection
+        .query_row(query, [], |row| row.get(0))
+        .map_err(doing(path, "reading the table of contents"))
+}
+
+fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
+    let number = |pragma: &str| -> Result<i64> {
+        connection
+            .query_row(&format!("SELECT * FROM pragma_{pragma}"), [], |row| row.get(0))
+            .map_err(doing(path, "reading the version"))
+    };
+    if number("application_id")? != i64::from(APPLICATION_ID) {
+        let why = "it is the SQLite file of another application".to_owned();
+        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
+    }
+    let (found, known) = (number("user_version")?, MIGRATION_LIST.len() as i64);
+    if found > known {
+        return Err(LogbookError::Newer { path: path.to_owned(), found, known });
+    }
+    Ok(())
+}
+
+/// The mark goes into the file before write-ahead logging begins, so that the first bytes of a
+/// logbook always tell whose it is.
+fn mark_as_ours(connection: &Connection, fresh: bool) -> rusqlite::Result<()> {
+    if fresh {
+        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    if connection.query_row("PRAGMA journal_mode", [], mode)? != "wal" {
+        connection.query_row("PRAGMA journal_mode = WAL", [], mode)?;
+    }
+    Ok(())
+}
+
+/// SQLite gives up at once where waiting could be a deadlock. So the lock is waited for by itself,
+/// and the work tried again.
+fn retrying<T>(
+    connection: &Connection,
+    mut work: impl FnMut() -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    for _ in 1..TRIES {
+        match work() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
+            }
+            other => return other,
+        }
+    }
+    work()
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
+    let known = MIGRATION_LIST.len() as i64;
+    let mut failure = None;
+    for _ in 0..TRIES {
+        let version: i64 = connection
+            .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
+            .map_err(doing(path, "reading the version"))?;
+        if version == known {
+            return Ok(());
+        }
+        // Another process may make the tables between our look and our try: look again.
+        failure = MIGRATIONS.to_latest(connection).err();
+        if failure.is_some() {
+            connection
+                .execute_batch("BEGIN IMMEDIATE; COMMIT")
+                .map_err(doing(path, "waiting for another process to make the tables"))?;
+        }
+    }
+    match failure {
+        Some(rusqlite_migration::Error::RusqliteError { err, .. }) => {
+            Err(LogbookError::sqlite(path, "making the tables", err))
+        }
+        Some(source) => Err(LogbookError::Migration { path: path.to_owned(), source }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn doing(
+    path: &Path,
+    what: &'static str,
+) -> impl FnOnce(rusqlite::Error) -> LogbookError {
+    move |error| LogbookError::sqlite(path, what, error)
+}

@@ -1,0 +1,239 @@
+//! What is written to disk: the facts of a run, as seen. Statistics are derived on reading
+//! (`crate::summary`), so a better formula later applies to old runs too.
+//!
+//! These types are not the domain types of engine or workload: the lab converts by hand, so a
+//! change inside the engine cannot silently change the stored form.
+
+use qdepth_measure::{Finding, LatencyHistogram};
+
+/// The version of the meaning of stored figures. It rises with every change that makes the same
+/// plan give other numbers (CHANGELOG, *Changed results*).
+pub const MEASUREMENT_VERSION: u32 = 1;
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Still measuring, or killed while it was.
+    Running,
+    /// All points are there; nothing is added any more.
+    Sealed,
+    /// Stopped by the user; can be resumed.
+    Interrupted,
+    /// Ended by a failure; what was measured before is kept.
+    Failed,
+}
+
+/// A fact read from the machine, with where it was read. A fact that could not be read is kept
+/// with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// What it is about: `host`, `cpu`, `memory`, `kernel`, or a device name such as `nvme0n1`.
+    pub subject: String,
+    /// Which fact, as `model`, `scheduler`, `logical_block_size`; units last (`size_bytes`).
+    pub key: String,
+    /// The value, or why it is unknown.
+    pub value: Result<String, String>,
+    /// The file or command that it was read from.
+    pub source: String,
+}
+
+/// What kind of thing a target is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A directory, in which a measurement file was made.
+    Directory,
+    /// A regular file that was there before.
+    File,
+    /// A block device.
+    BlockDevice,
+    /// A medium in virtual time: results are EMULATED.
+    Emulated,
+}
+
+/// One target of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetRecord {
+    /// Its place in the run, from 0.
+    pub index: u32,
+    /// As the user spelled it.
+    pub spelling: String,
+    /// A name for tables and legends, unique within the run.
+    pub name: String,
+    /// What kind of thing.
+    pub kind: TargetKind,
+    /// The area that may be touched, in bytes.
+    pub area_bytes: u64,
+    /// The engine that measured it, as `io_uring`.
+    pub engine: String,
+    /// Calibrated ceiling of generator and engine without storage, by outstanding I/Os, in I/Os
+    /// per second; ascending outstanding.
+    pub ceiling: Vec<(u32, f64)>,
+    /// What is known of the storage below.
+    pub facts: Vec<Observation>,
+}
+
+/// One plan executed once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRecord {
+    /// UUID version 7, in its usual text form.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// RFC 3339, UTC; none while running.
+    pub ended_at: Option<String>,
+    /// How far it came.
+    pub state: RunState,
+    /// Version of the program.
+    pub qdepth_version: String,
+    /// See [`MEASUREMENT_VERSION`].
+    pub measurement_version: u32,
+    /// `standard`, `quick`, …
+    pub plan_name: String,
+    /// SHA-256 of the plan text, lower-case hexadecimal.
+    pub plan_hash: String,
+    /// The resolved plan, byte for byte as hashed.
+    pub plan_text: String,
+    /// Seed of every draw.
+    pub seed: u64,
+    /// Whether time was invented.
+    pub emulated: bool,
+    /// How many points the plan has.
+    pub points_planned: u32,
+    /// The machine.
+    pub environment: Vec<Observation>,
+    /// The targets, by index.
+    pub targets: Vec<TargetRecord>,
+    /// Doubts about the run as a whole.
+    pub findings: Vec<Finding>,
+}
+
+/// Failed I/Os of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ErrorCount {
+    /// Linux error number, positive.
+    pub errno: i32,
+    /// How often.
+    pub count: u64,
+}
+
+/// What one direction (reads, writes or syncs) of a point did within the measured window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionRecord {
+    /// I/Os completed in full.
+    pub completed: u64,
+    /// Bytes of those.
+    pub bytes: u64,
+    /// I/Os that failed; in no rate and no latency.
+    pub errors: Vec<ErrorCount>,
+    /// Transfers that came back short and were completed by further requests.
+    pub short: u64,
+    /// completed − issued.
+    pub service_time: LatencyHistogram,
+    /// completed − intended. None in a closed loop, where it equals the service time.
+    pub response_time: Option<LatencyHistogram>,
+}
+
+/// One slice of a point's series (100 ms unless the point is shorter).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IntervalRecord {
+    /// Nanoseconds from the start of the measured window.
+    pub start_ns: u64,
+    /// Length in nanoseconds.
+    pub length_ns: u64,
+    /// Reads completed.
+    pub reads: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Service times of the reads.
+    pub read_service_time: LatencyHistogram,
+    /// Service times of the writes.
+    pub write_service_time: LatencyHistogram,
+}
+
+/// What the kernel counted on the device while a point ran (`/sys/block/DEV/stat`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelCounts {
+    /// Read requests completed by the device.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Write requests completed by the device.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+}
+
+/// One profile at one intensity on one target, as measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PointRecord {
+    /// Its place in the plan, from 0.
+    pub index: u32,
+    /// Index of its target in the run.
+    pub target: u32,
+    /// Name of the load profile, as `database`.
+    pub profile: String,
+    /// Title of the load profile for people, as `Database`.
+    pub profile_title: String,
+    /// Share of random accesses, 0..=1.
+    pub random_share: f64,
+    /// Share of reads, 0..=1.
+    pub read_share: f64,
+    /// Request size or weighted mix, as written (`8KiB`, `4KiB:60,64KiB:40`).
+    pub request_size: String,
+    /// Mean request size in bytes.
+    pub request_size_mean_bytes: f64,
+    /// Whether the main result is the throughput (sequential profiles) or the transaction rate.
+    pub reported_as_throughput: bool,
+    /// `closed`, `fixed 1000/s`, `poisson 1000/s`, `paced 1000/s`.
+    pub arrivals: String,
+    /// Outstanding I/Os per stream: the load intensity.
+    pub outstanding: u32,
+    /// Number of streams, each on an area of its own.
+    pub streams: u32,
+    /// Whether direct I/O was in effect.
+    pub direct: bool,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Unrecorded lead-in, nanoseconds.
+    pub warm_up_ns: u64,
+    /// Length of the measured window, nanoseconds.
+    pub duration_ns: u64,
+    /// Reads.
+    pub reads: DirectionRecord,
+    /// Writes.
+    pub writes: DirectionRecord,
+    /// Flushes (fsync, fdatasync).
+    pub syncs: DirectionRecord,
+    /// Requests issued, from the first of the warm-up to the last.
+    pub issued: u64,
+    /// Completions outside the window (warm-up and drain), in full.
+    pub completed_outside: u64,
+    /// Failures outside the window.
+    pub failed_outside: u64,
+    /// Requests that never came back.
+    pub abandoned: u64,
+    /// Time-integral of the I/Os in flight over the window, I/O·ns.
+    pub in_flight_integral_ns: f64,
+    /// Sum of the parts of all latencies that lie in the window, ns: equals the integral.
+    pub latency_in_window_ns: f64,
+    /// Longest interval without a completion, nanoseconds.
+    pub longest_gap_ns: u64,
+    /// Intervals without a completion longer than 100 ms, 1 s, 10 s.
+    pub gaps: [u64; 3],
+    /// Largest number of arrivals due and not issued (open loop).
+    pub backlog_max: u64,
+    /// CPU time of the worker in user mode within the window, nanoseconds.
+    pub cpu_user_ns: u64,
+    /// CPU time of the worker in the kernel within the window, nanoseconds.
+    pub cpu_system_ns: u64,
+    /// Kernel's counters of the device below, where they could be read.
+    pub kernel: Option<KernelCounts>,
+    /// The series.
+    pub intervals: Vec<IntervalRecord>,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+}

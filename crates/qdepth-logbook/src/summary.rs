@@ -1,0 +1,148 @@
+//! What a point's facts amount to. Derived on reading, so that a better formula applies to old
+//! runs too.
+
+use qdepth_measure::{
+    Estimate, Grade, LatencyHistogram, Percentile, batch_means, reported_percentiles,
+};
+
+use crate::record::{DirectionRecord, IntervalRecord, PointRecord};
+
+const MIB: f64 = 1_048_576.0;
+
+/// A latency distribution in figures, nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LatencySummary {
+    /// Number of I/Os.
+    pub count: u64,
+    /// Exact smallest value; none without I/Os.
+    pub min_ns: Option<u64>,
+    /// Exact mean; none without I/Os.
+    pub mean_ns: Option<f64>,
+    /// Exact largest value; none without I/Os.
+    pub max_ns: Option<u64>,
+    /// 50, 90, 99, 99.9 … 99.9999, as many as have ten samples beyond them; ascending.
+    pub percentiles: Vec<Percentile>,
+}
+
+/// The same figure for each direction.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByDirection {
+    /// Reads.
+    pub reads: LatencySummary,
+    /// Writes.
+    pub writes: LatencySummary,
+    /// Reads and writes together.
+    pub all: LatencySummary,
+    /// Flushes, which are in none of the others.
+    pub syncs: LatencySummary,
+}
+
+/// The figures of a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointSummary {
+    /// Transaction rate, I/Os per second: reads and writes completed in full, by the length of the
+    /// window. Its 95 % interval comes from the series by batch means.
+    pub io_per_s: Estimate,
+    /// Throughput, MiB/s (2^20 bytes), of the same I/Os.
+    pub mib_per_s: f64,
+    /// Completed − issued.
+    pub service_time: ByDirection,
+    /// Completed − intended; in a closed loop the service time.
+    pub response_time: ByDirection,
+    /// CPU time of the worker in user mode by I/O, nanoseconds; none without I/Os.
+    pub cpu_user_ns_per_io: Option<f64>,
+    /// CPU time of the worker in the kernel by I/O, nanoseconds; none without I/Os.
+    pub cpu_system_ns_per_io: Option<f64>,
+    /// Mean number of I/Os in flight; none for a window without length.
+    pub mean_in_flight: Option<f64>,
+    /// I/Os that failed within the window, all directions.
+    pub failed: u64,
+    /// What the findings leave of it.
+    pub grade: Grade,
+}
+
+impl PointSummary {
+    /// The figures of `point`. Never NaN or infinite, whatever the record holds.
+    pub fn of(point: &PointRecord) -> Self {
+        let completed = point.reads.completed.saturating_add(point.writes.completed);
+        let bytes = point.reads.bytes.saturating_add(point.writes.bytes);
+        let seconds = point.duration_ns as f64 / 1e9;
+        let io_per_s = ratio(completed as f64, seconds).unwrap_or(0.0);
+        Self {
+            io_per_s: estimate(io_per_s, &point.intervals),
+            mib_per_s: ratio(bytes as f64 / MIB, seconds).unwrap_or(0.0),
+            service_time: by_direction(point, |direction| &direction.service_time),
+            response_time: by_direction(point, |direction| {
+                direction.response_time.as_ref().unwrap_or(&direction.service_time)
+            }),
+            cpu_user_ns_per_io: ratio(point.cpu_user_ns as f64, completed as f64),
+            cpu_system_ns_per_io: ratio(point.cpu_system_ns as f64, completed as f64),
+            mean_in_flight: ratio(point.in_flight_integral_ns, point.duration_ns as f64),
+            failed: [&point.reads, &point.writes, &point.syncs]
+                .into_iter()
+                .map(failed)
+                .fold(0, u64::saturating_add),
+            grade: Grade::of(&point.findings),
+        }
+    }
+}
+
+/// The key of a percentile in machine output: `50`, `99`, `99.9`, `99.9999`.
+pub fn percentile_name(quantile: f64) -> String {
+    let text = format!("{:.6}", quantile * 100.0);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn failed(direction: &DirectionRecord) -> u64 {
+    direction.errors.iter().map(|error| error.count).fold(0, u64::saturating_add)
+}
+
+fn ratio(above: f64, below: f64) -> Option<f64> {
+    let ratio = above / below;
+    ratio.is_finite().then_some(ratio)
+}
+
+/// The mean over the window with the interval of the series, moved onto it: the series may lack
+/// the last, shorter slice, so its own mean differs a little.
+fn estimate(io_per_s: f64, intervals: &[IntervalRecord]) -> Estimate {
+    let nominal = intervals.iter().map(|slice| slice.length_ns).max().unwrap_or(0);
+    let series: Vec<f64> = intervals
+        .iter()
+        .filter(|slice| nominal > 0 && slice.length_ns >= nominal - nominal / 10)
+        .map(|slice| {
+            slice.reads.saturating_add(slice.writes) as f64 / (slice.length_ns as f64 / 1e9)
+        })
+        .collect();
+    let estimate = batch_means(&series);
+    let scale = ratio(io_per_s, estimate.value).unwrap_or(0.0);
+    let interval = estimate
+        .interval
+        .filter(|_| scale > 0.0)
+        .map(|(low, high)| (low * scale, high * scale))
+        .filter(|(low, high)| low.is_finite() && high.is_finite());
+    Estimate { value: io_per_s, interval, ..estimate }
+}
+
+fn by_direction(
+    point: &PointRecord,
+    latency: impl Fn(&DirectionRecord) -> &LatencyHistogram,
+) -> ByDirection {
+    let mut all = latency(&point.reads).clone();
+    all.merge(latency(&point.writes));
+    ByDirection {
+        reads: latency_summary(latency(&point.reads)),
+        writes: latency_summary(latency(&point.writes)),
+        all: latency_summary(&all),
+        syncs: latency_summary(latency(&point.syncs)),
+    }
+}
+
+fn latency_summary(histogram: &LatencyHistogram) -> LatencySummary {
+    LatencySummary {
+        count: histogram.count(),
+        min_ns: histogram.min().map(|value| value.0),
+        mean_ns: histogram.mean(),
+        max_ns: histogram.max().map(|value| value.0),
+        percentiles: reported_percentiles(histogram),
+    }
+}

@@ -1,0 +1,286 @@
+//! Rows out of records.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::{Finding, LatencyHistogram, Severity};
+use rusqlite::{Connection, Result, named_params, params};
+use serde_json::Value;
+
+use crate::record::{
+    DirectionRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState, TargetKind,
+    TargetRecord,
+};
+
+pub(crate) fn state_text(state: RunState) -> &'static str {
+    match state {
+        RunState::Running => "running",
+        RunState::Sealed => "sealed",
+        RunState::Interrupted => "interrupted",
+        RunState::Failed => "failed",
+    }
+}
+
+pub(crate) fn kind_text(kind: TargetKind) -> &'static str {
+    match kind {
+        TargetKind::Directory => "directory",
+        TargetKind::File => "file",
+        TargetKind::BlockDevice => "block-device",
+        TargetKind::Emulated => "emulated",
+    }
+}
+
+pub(crate) fn severity_text(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Remark => "remark",
+        Severity::Invalid => "invalid",
+    }
+}
+
+/// SQLite's integers have a sign: the same 64 bits are stored, so that no count is refused.
+fn bits(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO run (id, started_at, ended_at, state, qdepth_version, measurement_version,
+                plan_name, plan_hash, plan_text, seed, emulated, points_planned)
+             VALUES (:id, :started_at, :ended_at, :state, :qdepth_version, :measurement_version,
+                :plan_name, :plan_hash, :plan_text, :seed, :emulated, :points_planned)",
+        )?
+        .execute(named_params! {
+            ":id": run.id, ":started_at": run.started_at, ":ended_at": run.ended_at,
+            ":state": state_text(run.state), ":qdepth_version": run.qdepth_version,
+            ":measurement_version": run.measurement_version, ":plan_name": run.plan_name,
+            ":plan_hash": run.plan_hash, ":plan_text": run.plan_text,
+            ":seed": run.seed.to_string(), ":emulated": run.emulated,
+            ":points_planned": run.points_planned,
+        })?;
+    let sequence = connection.last_insert_rowid();
+    for fact in &run.environment {
+        observation(connection, sequence, None, fact)?;
+    }
+    for each in &run.targets {
+        target(connection, sequence, each)?;
+    }
+    for each in &run.findings {
+        finding(connection, sequence, None, each)?;
+    }
+    Ok(())
+}
+
+fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO target (run, place, spelling, name, kind, area_bytes, engine)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            run,
+            target.index,
+            target.spelling,
+            target.name,
+            kind_text(target.kind),
+            bits(target.area_bytes),
+            target.engine
+        ])?;
+    for (place, (outstanding, rate)) in (0i64..).zip(&target.ceiling) {
+        connection
+            .prepare_cached(
+                "INSERT INTO ceiling (run, target, place, outstanding, io_per_s)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![run, target.index, place, outstanding, rate])?;
+    }
+    for fact in &target.facts {
+        observation(connection, run, Some(target.index), fact)?;
+    }
+    Ok(())
+}
+
+fn observation(
+    connection: &Connection,
+    run: i64,
+    target: Option<u32>,
+    fact: &Observation,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO observation (run, target, subject, key, value, unknown_because, source)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            run,
+            target,
+            fact.subject,
+            fact.key,
+            fact.value.as_ref().ok(),
+            fact.value.as_ref().err(),
+            fact.source
+        ])?;
+    Ok(())
+}
+
+pub(crate) fn finding(
+    connection: &Connection,
+    run: i64,
+    point: Option<i64>,
+    finding: &Finding,
+) -> Result<()> {
+    let figures: BTreeMap<&str, Value> =
+        finding.values.iter().map(|(name, value)| (name.as_str(), number(*value))).collect();
+    let text = |json: serde_json::Result<String>| {
+        json.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO finding (run, point, code, severity, figures, labels)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            run,
+            point,
+            finding.code.as_str(),
+            severity_text(finding.severity),
+            text(serde_json::to_string(&figures))?,
+            text(serde_json::to_string(&finding.labels))?
+        ])?;
+    Ok(())
+}
+
+/// JSON has no infinity; a ratio by zero is kept as the text `inf`, not lost.
+fn number(value: f64) -> Value {
+    serde_json::Number::from_f64(value)
+        .map_or_else(|| Value::String(value.to_string()), Value::Number)
+}
+
+pub(crate) fn point(
+    connection: &Connection,
+    run: i64,
+    attempt: u32,
+    point: &PointRecord,
+) -> Result<()> {
+    point_row(connection, run, attempt, point)?;
+    let id = connection.last_insert_rowid();
+    let directions = [("read", &point.reads), ("write", &point.writes), ("sync", &point.syncs)];
+    for (name, record) in directions {
+        direction(connection, id, name, record)?;
+    }
+    for (place, record) in (0i64..).zip(&point.intervals) {
+        interval(connection, id, place, record)?;
+    }
+    for each in &point.findings {
+        finding(connection, run, Some(id), each)?;
+    }
+    Ok(())
+}
+
+fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO point (run, place, attempt, target, profile, profile_title, random_share,
+                read_share, request_size, request_size_mean_bytes, reported_as_throughput,
+                arrivals, outstanding, streams, direct, started_at, warm_up_ns, duration_ns,
+                issued, completed_outside, failed_outside, abandoned, in_flight_integral_ns,
+                latency_in_window_ns, longest_gap_ns, gaps_100ms, gaps_1s, gaps_10s, backlog_max,
+                cpu_user_ns, cpu_system_ns, kernel_reads, kernel_read_bytes, kernel_writes,
+                kernel_written_bytes)
+             VALUES (:run, :place, :attempt, :target, :profile, :profile_title, :random_share,
+                :read_share, :request_size, :request_size_mean_bytes, :reported_as_throughput,
+                :arrivals, :outstanding, :streams, :direct, :started_at, :warm_up_ns, :duration_ns,
+                :issued, :completed_outside, :failed_outside, :abandoned, :in_flight_integral_ns,
+                :latency_in_window_ns, :longest_gap_ns, :gaps_100ms, :gaps_1s, :gaps_10s,
+                :backlog_max, :cpu_user_ns, :cpu_system_ns, :kernel_reads, :kernel_read_bytes,
+                :kernel_writes, :kernel_written_bytes)",
+        )?
+        .execute(named_params! {
+            ":run": run, ":place": p.index, ":attempt": attempt, ":target": p.target,
+            ":profile": p.profile, ":profile_title": p.profile_title,
+            ":random_share": p.random_share, ":read_share": p.read_share,
+            ":request_size": p.request_size,
+            ":request_size_mean_bytes": p.request_size_mean_bytes,
+            ":reported_as_throughput": p.reported_as_throughput, ":arrivals": p.arrivals,
+            ":outstanding": p.outstanding, ":streams": p.streams, ":direct": p.direct,
+            ":started_at": p.started_at, ":warm_up_ns": bits(p.warm_up_ns),
+            ":duration_ns": bits(p.duration_ns), ":issued": bits(p.issued),
+            ":completed_outside": bits(p.completed_outside),
+            ":failed_outside": bits(p.failed_outside), ":abandoned": bits(p.abandoned),
+            ":in_flight_integral_ns": p.in_flight_integral_ns,
+            ":latency_in_window_ns": p.latency_in_window_ns,
+            ":longest_gap_ns": bits(p.longest_gap_ns), ":gaps_100ms": bits(p.gaps[0]),
+            ":gaps_1s": bits(p.gaps[1]), ":gaps_10s": bits(p.gaps[2]),
+            ":backlog_max": bits(p.backlog_max), ":cpu_user_ns": bits(p.cpu_user_ns),
+            ":cpu_system_ns": bits(p.cpu_system_ns),
+            ":kernel_reads": p.kernel.map(|k| bits(k.reads)),
+            ":kernel_read_bytes": p.kernel.map(|k| bits(k.read_bytes)),
+            ":kernel_writes": p.kernel.map(|k| bits(k.writes)),
+            ":kernel_written_bytes": p.kernel.map(|k| bits(k.written_bytes)),
+        })?;
+    Ok(())
+}
+
+fn encoded(histogram: &LatencyHistogram) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    histogram.encode(&mut bytes);
+    bytes
+}
+
+fn direction(
+    connection: &Connection,
+    point: i64,
+    name: &str,
+    record: &DirectionRecord,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO direction (point, direction, completed, bytes, short, service_time,
+                response_time)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            point,
+            name,
+            bits(record.completed),
+            bits(record.bytes),
+            bits(record.short),
+            encoded(&record.service_time),
+            record.response_time.as_ref().map(encoded)
+        ])?;
+    for (place, error) in (0i64..).zip(&record.errors) {
+        connection
+            .prepare_cached(
+                "INSERT INTO io_error (point, direction, place, errno, count)
+                 VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![point, name, place, error.errno, bits(error.count)])?;
+    }
+    Ok(())
+}
+
+fn interval(
+    connection: &Connection,
+    point: i64,
+    place: i64,
+    record: &IntervalRecord,
+) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO interval (point, place, start_ns, length_ns, reads, writes, read_bytes,
+                written_bytes, read_service_time, write_service_time)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute(params![
+            point,
+            place,
+            bits(record.start_ns),
+            bits(record.length_ns),
+            bits(record.reads),
+            bits(record.writes),
+            bits(record.read_bytes),
+            bits(record.written_bytes),
+            encoded(&record.read_service_time),
+            encoded(&record.write_service_time)
+        ])?;
+    Ok(())
+}
