@@ -1,0 +1,102 @@
+//! When requests arrive: after a completion (closed loop), by an absolute schedule (open loop), or
+//! after a completion but no faster than a rate (paced).
+
+use qdepth_measure::{Instant, Nanos};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+/// The rule; rates are requests per second and stream.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Arrivals {
+    /// The next request follows a completion.
+    Closed,
+    /// Open loop, even gaps.
+    Fixed {
+        /// Requests per second.
+        rate: f64,
+    },
+    /// Open loop, exponential gaps.
+    Poisson {
+        /// Mean requests per second.
+        rate: f64,
+    },
+    /// Closed loop with an upper rate.
+    Paced {
+        /// Requests per second at most.
+        rate: f64,
+    },
+}
+
+impl Arrivals {
+    /// Whether requests arrive by a schedule of their own.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Fixed { .. } | Self::Poisson { .. })
+    }
+    /// As stored: `closed`, `fixed 1000/s`.
+    pub fn text(self) -> String {
+        match self {
+            Self::Closed => "closed".to_owned(),
+            Self::Fixed { rate } => format!("fixed {rate}/s"),
+            Self::Poisson { rate } => format!("poisson {rate}/s"),
+            Self::Paced { rate } => format!("paced {rate}/s"),
+        }
+    }
+}
+
+/// The intended times of one stream's requests. Absolute: a late request does not move the next.
+#[derive(Debug)]
+pub struct Schedule {
+    gap_ns: f64,
+    exponential: bool,
+    next_ns: f64,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Schedule {
+    /// A schedule that begins one gap after `start`; none for a closed loop.
+    pub fn new(arrivals: Arrivals, start: Instant, seed: u64) -> Option<Self> {
+        let (rate, exponential) = match arrivals {
+            Arrivals::Closed => return None,
+            Arrivals::Fixed { rate } | Arrivals::Paced { rate } => (rate, false),
+            Arrivals::Poisson { rate } => (rate, true),
+        };
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut schedule = Self { gap_ns: 1e9 / rate, exponential, next_ns: start.0 as f64, random };
+        schedule.advance();
+        Some(schedule)
+    }
+
+    /// When the next request is intended.
+    #[inline]
+    pub fn next(&self) -> Instant {
+        Instant(self.next_ns as u64)
+    }
+
+    /// Moves on to the request after it.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.next_ns += self.gap();
+    }
+
+    /// Moves on so that nothing missed before `now` is made up for (paced closed loop).
+    pub fn advance_from(&mut self, now: Instant) {
+        self.next_ns = self.next_ns.max(now.0 as f64 - self.gap_ns) + self.gap();
+    }
+
+    /// How many requests are due at `now` and not taken; whole gaps, so exact for even gaps.
+    pub fn due(&self, now: Instant) -> u64 {
+        let late = Nanos(now.0.saturating_sub(self.next_ns as u64));
+        if late == Nanos::ZERO { 0 } else { (late.0 as f64 / self.gap_ns) as u64 + 1 }
+    }
+
+    fn gap(&mut self) -> f64 {
+        if !self.exponential {
+            return self.gap_ns;
+        }
+        // 53 bits above 0 and up to 1, so that the logarithm is finite.
+        let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        -uniform.ln() * self.gap_ns
+    }
+}

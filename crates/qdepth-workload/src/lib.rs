@@ -1,0 +1,27 @@
+//! What a load is: the profile as a person writes it, the plan that omits nothing, and the streams
+//! of requests that a plan's points draw from.
+//!
+//! This crate never does I/O and reads no clock. Start with [`Profile`], [`Plan`] and
+//! [`RequestStream`].
+
+mod address;
+mod arrival;
+mod payload;
+mod plan;
+mod profile;
+mod resolve;
+mod shipped;
+mod size;
+mod stream;
+
+pub use address::AddressPattern;
+pub use arrival::{Arrivals, Schedule};
+pub use payload::{Payload, fill};
+pub use plan::{Extent, Plan, Point, Stop};
+pub use profile::{
+    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, WeightedSize, plan_schema,
+};
+pub use resolve::{Choices, ResolveError, TargetShape, needs_writing, resolve};
+pub use shipped::{shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text};
+pub use size::SizeMix;
+pub use stream::{Direction, Request, RequestStream};

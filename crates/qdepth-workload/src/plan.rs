@@ -1,0 +1,132 @@
+//! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::arrival::Arrivals;
+use crate::payload::Payload;
+use crate::size::SizeMix;
+
+/// A range of bytes of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// Length.
+    pub length_bytes: u64,
+}
+
+/// When a point ends; whichever comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    /// Length of the measured window.
+    pub duration_ns: u64,
+    /// Bytes moved within the window; 0 = no limit.
+    pub bytes: u64,
+}
+
+/// When data is forced to stable storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fsync {
+    /// Writes of a stream between two flushes; 0 = none.
+    pub every_writes: u32,
+    /// Whether a flush after the last write is part of the measured time.
+    pub at_end: bool,
+}
+
+/// One profile at one intensity on one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Place in the plan, from 0.
+    pub index: u32,
+    /// Index of the target.
+    pub target: u32,
+    /// Short name of the profile.
+    pub profile: String,
+    /// Name for people.
+    pub profile_title: String,
+    /// What loads storage like this; may be empty.
+    pub application: String,
+    /// Share of random accesses, 0..=1.
+    pub random_share: f64,
+    /// Share of reads, 0..=1.
+    pub read_share: f64,
+    /// Request sizes.
+    pub request_size: SizeMix,
+    /// Accesses begin at whole multiples of this many bytes.
+    pub alignment_bytes: u64,
+    /// Part of the target under load.
+    pub area: Extent,
+    /// Sources of requests, each on an equal part of the area.
+    pub streams: u32,
+    /// Requests in flight per stream: held in a closed loop, at most in an open one.
+    pub outstanding: u32,
+    /// When requests arrive.
+    pub arrivals: Arrivals,
+    /// What is written.
+    pub payload: Payload,
+    /// Whether the page cache is bypassed.
+    pub direct: bool,
+    /// When data is forced to stable storage.
+    pub fsync: Fsync,
+    /// Whether the main result is the throughput.
+    pub reported_as_throughput: bool,
+    /// Unrecorded lead-in.
+    pub warm_up_ns: u64,
+    /// When it ends.
+    pub stop: Stop,
+    /// Seed of its draws.
+    pub seed: u64,
+}
+
+impl Point {
+    /// Whether it writes.
+    pub fn writes(&self) -> bool {
+        self.read_share < 1.0
+    }
+    /// Largest number of requests in flight over all streams.
+    pub fn in_flight_max(&self) -> u32 {
+        self.outstanding.saturating_mul(self.streams)
+    }
+}
+
+/// A resolved list of points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Version of this form.
+    pub version: u32,
+    /// `standard`, `quick`, …
+    pub name: String,
+    /// Seed that all points' seeds are derived from.
+    pub seed: u64,
+    /// The points, in order of execution.
+    pub points: Vec<Point>,
+}
+
+impl Plan {
+    /// The text that is stored, printed and hashed.
+    pub fn text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// SHA-256 of the text, lower-case hexadecimal.
+    pub fn hash(&self) -> String {
+        Sha256::digest(self.text()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Reads the stored text back.
+    ///
+    /// # Errors
+    /// Where the text is no plan of a version that this program knows.
+    pub fn from_text(text: &str) -> Result<Self, String> {
+        let plan: Self = serde_json::from_str(text).map_err(|e| format!("not a plan: {e}"))?;
+        (plan.version == 1)
+            .then_some(plan)
+            .ok_or_else(|| "the plan is of a newer version of qdepth".to_owned())
+    }
+
+    /// Time that all points take, ns, without preparation.
+    pub fn duration_ns(&self) -> u64 {
+        self.points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).sum()
+    }
+}

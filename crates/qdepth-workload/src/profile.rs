@@ -1,0 +1,184 @@
+//! Profiles and plans as a person writes them, in TOML. Anything may be left out; what a name
+//! means when it is left out is said here and decided in `resolve`.
+
+use std::str::FromStr;
+
+use qdepth_measure::{Bytes, Nanos};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+
+/// Reads a text through [`FromStr`], so that TOML holds `"8KiB"` and errors keep their span.
+fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+    input: D,
+) -> Result<T, D::Error> {
+    String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
+}
+
+fn from_text_option<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+    input: D,
+) -> Result<Option<T>, D::Error> {
+    from_text(input).map(Some)
+}
+
+/// One size of a weighted mix.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WeightedSize {
+    /// The size, as `"8KiB"`.
+    #[serde(deserialize_with = "from_text")]
+    #[schemars(with = "String")]
+    pub size: Bytes,
+    /// Its weight; shares are weights over their sum.
+    pub weight: u32,
+}
+
+/// Request size: one size, or a weighted mix of sizes.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SizeSpec {
+    /// One size, as `"8KiB"`.
+    One(String),
+    /// A weighted mix.
+    Mix(Vec<WeightedSize>),
+}
+
+/// The part of a target under load.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AreaSpec {
+    /// `"32GiB"`, `"50%"` of the target, or `"full"`. Left out: 32 GiB, the standard area, or the
+    /// whole target where that is smaller.
+    pub size: Option<String>,
+    /// Where it begins, as `"0"`, `"4GiB"`. Left out: at the beginning.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub offset: Option<Bytes>,
+}
+
+/// When requests arrive. Left out: closed loop, the next request follows a completion.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+pub enum ArrivalSpec {
+    /// The next request follows a completion.
+    Closed,
+    /// Open loop: one request every 1/rate seconds, whether or not the former came back.
+    Fixed {
+        /// Requests per second and stream.
+        rate: f64,
+    },
+    /// Open loop: exponential gaps with this mean rate.
+    Poisson {
+        /// Requests per second and stream.
+        rate: f64,
+    },
+    /// Closed loop with an upper rate; missed requests are not made up for.
+    Paced {
+        /// Requests per second and stream.
+        rate: f64,
+    },
+}
+
+/// When data is forced to stable storage.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+pub enum FsyncSpec {
+    /// Never by us.
+    Never,
+    /// Once after the last write, inside the measured time.
+    End,
+    /// After every so many writes of a stream.
+    Every {
+        /// Writes between two flushes.
+        writes: u32,
+    },
+}
+
+/// Which figure is the main result (method.md item 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReportedAs {
+    /// IO/s, for random profiles.
+    TransactionRate,
+    /// MB/s (2^20), for sequential profiles.
+    Throughput,
+}
+
+/// A load profile as written.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Short name, as `database`; lower case, digits and hyphens.
+    pub name: String,
+    /// Name for people. Left out: the short name.
+    pub title: Option<String>,
+    /// What applications load storage like this.
+    pub application: Option<String>,
+    /// Share of random accesses in per cent; the others follow the former request.
+    pub random: f64,
+    /// Share of reads in per cent.
+    pub read: f64,
+    /// Request size.
+    pub request_size: SizeSpec,
+    /// Accesses begin at whole multiples of this. Left out: 4096 (method.md item 11), or the
+    /// request size where that is smaller.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub alignment: Option<Bytes>,
+    /// The part of the target under load.
+    #[serde(default)]
+    pub area: AreaSpec,
+    /// Sources of requests (the papers' processes), each on an equal part of the area. Left out: 1.
+    pub streams: Option<u32>,
+    /// When requests arrive.
+    pub arrivals: Option<ArrivalSpec>,
+    /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
+    pub compressible: Option<f64>,
+    /// Whether the page cache is bypassed. Left out: yes.
+    pub direct: Option<bool>,
+    /// When data is forced to stable storage. Left out: never for direct, at the end for buffered
+    /// writes.
+    pub fsync: Option<FsyncSpec>,
+    /// Which figure is the main result. Left out: throughput when sequential.
+    pub reported_as: Option<ReportedAs>,
+}
+
+/// A plan as written: profiles × outstanding I/Os.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanFile {
+    /// Short name, as `standard`.
+    pub name: String,
+    /// The question that the plan answers.
+    pub title: Option<String>,
+    /// Shipped profiles by name.
+    #[serde(default)]
+    pub profiles: Vec<String>,
+    /// Profiles written here.
+    #[serde(default, rename = "profile")]
+    pub own_profiles: Vec<Profile>,
+    /// Outstanding I/Os per stream, one point each.
+    pub outstanding: Vec<u32>,
+    /// Unrecorded lead-in of each point. Left out: a tenth of the duration, at least 200 ms.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub warm_up: Option<Nanos>,
+    /// Measured window of each point.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub duration: Option<Nanos>,
+    /// Ends a point after so many bytes, if they come before the duration's end.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub bytes: Option<Bytes>,
+    /// Size of the measurement file where the target is a directory. Left out: the standard area.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub file_size: Option<Bytes>,
+    /// Seed of all draws. Left out: 1.
+    pub seed: Option<u64>,
+}
+
+/// JSON Schema of plan files, for completion in editors.
+pub fn plan_schema() -> String {
+    serde_json::to_string_pretty(&schemars::schema_for!(PlanFile)).unwrap_or_default()
+}

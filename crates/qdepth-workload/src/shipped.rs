@@ -1,0 +1,34 @@
+//! The plans and profiles that come with the program: the same files that are manual, examples and
+//! fixtures, embedded.
+
+macro_rules! embed {
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, ".toml")))),+]
+    };
+}
+
+const PLANS: &[(&str, &str)] = embed!("plans": "standard", "quick", "latency");
+const PROFILES: &[(&str, &str)] = embed!("profiles":
+    "database", "file-server", "file-copy", "streaming", "restore",
+    "latency-read", "latency-write", "jesd219");
+
+fn find(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
+    list.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// Names of the shipped plans.
+pub fn shipped_plan_names() -> impl Iterator<Item = &'static str> {
+    PLANS.iter().map(|(name, _)| *name)
+}
+/// The TOML text of a shipped plan.
+pub fn shipped_plan_text(name: &str) -> Option<&'static str> {
+    find(PLANS, name)
+}
+/// Names of the shipped profiles.
+pub fn shipped_profile_names() -> impl Iterator<Item = &'static str> {
+    PROFILES.iter().map(|(name, _)| *name)
+}
+/// The TOML text of a shipped profile.
+pub fn shipped_profile_text(name: &str) -> Option<&'static str> {
+    find(PROFILES, name)
+}

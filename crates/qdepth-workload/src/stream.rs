@@ -1,0 +1,102 @@
+//! A stream: one source of requests with its own area and draws.
+
+use qdepth_measure::Seed;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::address::AddressPattern;
+use crate::plan::{Extent, Point};
+use crate::size::SizeMix;
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Forces what was written to stable storage.
+    Sync,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it does.
+    pub direction: Direction,
+    /// First byte; 0 for a sync.
+    pub offset: u64,
+    /// Bytes; 0 for a sync.
+    pub size: u32,
+}
+
+/// Draws the requests of one stream. The same point and number give the same requests.
+#[derive(Debug)]
+pub struct RequestStream {
+    random: Xoshiro256PlusPlus,
+    address: AddressPattern,
+    /// A read where a draw of 32 bits is below this.
+    read_threshold: u64,
+    sizes: SizeMix,
+    weight_total: u64,
+    sync_every: u32,
+    writes_since_sync: u32,
+}
+
+impl RequestStream {
+    /// Stream `number` (from 0) of a point, on its equal part of the point's area.
+    pub fn new(point: &Point, number: u32) -> Self {
+        let seed = Seed(point.seed).derive("requests").derive(&number.to_string());
+        Self {
+            random: Xoshiro256PlusPlus::seed_from_u64(seed.0),
+            address: AddressPattern::new(
+                part(point, number),
+                point.alignment_bytes,
+                point.random_share,
+            ),
+            read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
+            weight_total: point.request_size.sizes.iter().map(|s| u64::from(s.1)).sum(),
+            sizes: point.request_size.clone(),
+            sync_every: point.fsync.every_writes,
+            writes_since_sync: 0,
+        }
+    }
+
+    /// The next request.
+    #[inline]
+    pub fn next(&mut self) -> Request {
+        if self.sync_every != 0 && self.writes_since_sync >= self.sync_every {
+            self.writes_since_sync = 0;
+            return Request { direction: Direction::Sync, offset: 0, size: 0 };
+        }
+        let draw = self.random.next_u64();
+        let read = (draw & 0xffff_ffff) < self.read_threshold;
+        let size = self.size(draw >> 32);
+        let offset = self.address.next(&mut self.random, u64::from(size));
+        self.writes_since_sync += u32::from(!read);
+        let direction = if read { Direction::Read } else { Direction::Write };
+        Request { direction, offset, size }
+    }
+
+    #[inline]
+    fn size(&self, draw: u64) -> u32 {
+        let mut rest = (draw * self.weight_total) >> 32;
+        for (size, weight) in &self.sizes.sizes {
+            if rest < u64::from(*weight) {
+                return *size;
+            }
+            rest -= u64::from(*weight);
+        }
+        self.sizes.sizes[0].0
+    }
+}
+
+/// The part of the area that belongs to stream `number`, in whole multiples of the alignment.
+fn part(point: &Point, number: u32) -> Extent {
+    let share = point.area.length_bytes / u64::from(point.streams);
+    let length_bytes = share - share % point.alignment_bytes;
+    Extent {
+        offset_bytes: point.area.offset_bytes + u64::from(number) * length_bytes,
+        length_bytes,
+    }
+}

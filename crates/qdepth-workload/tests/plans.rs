@@ -1,0 +1,206 @@
+//! Plans from text to points, and the laws of the requests that are drawn from them.
+
+use proptest::prelude::*;
+use qdepth_workload::*;
+
+const SHAPE: TargetShape = TargetShape {
+    usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
+    block_bytes: 512,
+};
+
+fn plan(text: &str) -> Result<Plan, String> {
+    let file: PlanFile = toml::from_str(text).map_err(|e| e.to_string())?;
+    resolve(&file, &Choices::default(), &[SHAPE]).map_err(|e| e.to_string())
+}
+
+fn one(profile: &str) -> Result<Point, String> {
+    let text = format!("name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"p\"\n{profile}");
+    plan(&text).map(|plan| plan.points[0].clone())
+}
+
+#[test]
+fn every_shipped_plan_resolves_and_reads_back() {
+    for name in shipped_plan_names() {
+        let plan = plan(shipped_plan_text(name).expect("shipped")).expect(name);
+        assert_eq!(plan.name, name);
+        assert_eq!(Plan::from_text(&plan.text()).as_ref(), Ok(&plan));
+    }
+}
+
+#[test]
+fn the_five_profiles_are_those_of_the_papers() {
+    // method.md item 2: profile, random share, read share, request size in KiB.
+    let papers = [
+        ("database", 1.0, 0.67, 8),
+        ("file-server", 1.0, 0.67, 64),
+        ("file-copy", 1.0, 0.50, 64),
+        ("streaming", 0.0, 1.0, 64),
+        ("restore", 0.0, 0.0, 64),
+    ];
+    let plan = plan(shipped_plan_text("standard").expect("shipped")).expect("resolves");
+    for (name, random, read, kib) in papers {
+        let points: Vec<&Point> = plan.points.iter().filter(|p| p.profile == name).collect();
+        let intensities: Vec<u32> = points.iter().map(|p| p.outstanding).collect();
+        assert_eq!(intensities, [1, 3, 8, 16, 32, 64, 128, 256, 512], "{name}");
+        for point in points {
+            assert_eq!((point.random_share, point.read_share), (random, read), "{name}");
+            assert_eq!(point.request_size.single(), Some(kib << 10), "{name}");
+            assert_eq!((point.alignment_bytes, point.direct), (4096, true), "{name}");
+        }
+    }
+}
+
+#[test]
+fn wrong_profiles_say_what_would_be_right() {
+    for (profile, says) in [
+        ("random=101\nread=0\nrequest_size=\"4KiB\"", "0 to 100"),
+        ("random=0\nread=0\nrequest_size=\"5000\"", "512"),
+        ("random=0\nread=0\nrequest_size=\"8 cows\"", "no size"),
+        ("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=0", "1 to 256"),
+        ("random=0\nread=0\nrequest_size=\"4KiB\"\narea={size=\"2GiB\"}", "does not fit"),
+        ("random=0\nread=0\nrequest_size=\"4KiB\"\narrivals={kind=\"fixed\",rate=0}", "rate"),
+        ("random=0\nread=0\nrequest_size=\"4KiB\"\niodepth=4", "unknown field"),
+    ] {
+        let error = one(profile).expect_err(profile);
+        assert!(error.contains(says), "{profile}: {error}");
+    }
+    assert!(plan("name=\"t\"\noutstanding=[1]\nprofiles=[\"databse\"]").unwrap_err().contains("database"));
+}
+
+#[test]
+fn everything_of_the_method_can_be_written() {
+    let point = one(
+        "title=\"T\"\napplication=\"A\"\nrandom=30\nread=67\n\
+         request_size=[{size=\"4KiB\",weight=3},{size=\"64KiB\",weight=1}]\nalignment=\"4KiB\"\n\
+         area={size=\"50%\",offset=\"1MiB\"}\nstreams=4\narrivals={kind=\"poisson\",rate=100.0}\n\
+         compressible=25\ndirect=false\nfsync={kind=\"every\",writes=8}\nreported_as=\"throughput\"",
+    )
+    .expect("resolves");
+    assert_eq!(point.area, Extent { offset_bytes: 1 << 20, length_bytes: 1 << 29 });
+    assert_eq!((point.streams, point.fsync.every_writes, point.fsync.at_end), (4, 8, true));
+    assert_eq!(point.request_size.text(), "4KiB:3,64KiB:1");
+    assert_eq!(point.in_flight_max(), 16);
+}
+
+#[test]
+fn hash_changes_with_every_field() {
+    let base = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    let mut other = base.clone();
+    other.points[3].area.length_bytes -= 4096;
+    assert_ne!(base.hash(), other.hash());
+    assert_eq!(base.hash().len(), 64);
+}
+
+proptest! {
+    #[test]
+    fn requests_stay_inside_their_streams_part_and_aligned(
+        random in 0.0f64..=100.0, read in 0.0f64..=100.0, streams in 1u32..8, seed in any::<u64>(),
+        align_kib in 1u64..9, offset_mib in 0u64..4,
+    ) {
+        let mut point = one(&format!(
+            "random={random}\nread={read}\nstreams={streams}\nalignment=\"{align_kib}KiB\"\n\
+             request_size=[{{size=\"4KiB\",weight=3}},{{size=\"64KiB\",weight=1}}]\n\
+             area={{size=\"4MiB\",offset=\"{}KiB\"}}", offset_mib * align_kib * 64,
+        )).expect("resolves");
+        point.seed = seed;
+        let mut seen = Vec::new();
+        for number in 0..streams {
+            let mut stream = RequestStream::new(&point, number);
+            let (mut low, mut high) = (u64::MAX, 0);
+            for _ in 0..500 {
+                let r = stream.next();
+                prop_assert_eq!((r.offset - point.area.offset_bytes) % point.alignment_bytes, 0);
+                low = low.min(r.offset);
+                high = high.max(r.offset + u64::from(r.size));
+            }
+            prop_assert!(low >= point.area.offset_bytes);
+            prop_assert!(high <= point.area.offset_bytes + point.area.length_bytes);
+            seen.push((low, high));
+        }
+        for pair in seen.windows(2) {
+            prop_assert!(pair[0].1 <= pair[1].0, "streams overlap: {:?}", seen);
+        }
+    }
+
+    #[test]
+    fn shares_are_kept(read in 0.0f64..=1.0, seed in any::<u64>()) {
+        let mut point = one("random=100\nread=0\nrequest_size=\"4KiB\"").expect("resolves");
+        (point.read_share, point.seed) = (read, seed);
+        let mut stream = RequestStream::new(&point, 0);
+        let n = 20_000;
+        let reads = (0..n).filter(|_| stream.next().direction == Direction::Read).count();
+        // Six standard deviations of a binomial.
+        let slack = 6.0 * (read * (1.0 - read) / f64::from(n)).sqrt() + 1e-9;
+        prop_assert!((reads as f64 / f64::from(n) - read).abs() <= slack);
+    }
+
+    #[test]
+    fn any_text_is_read_without_panic(text in ".{0,200}") {
+        let _ = plan(&text);
+    }
+}
+
+#[test]
+fn sequential_covers_the_area_in_order_and_starts_again() {
+    let mut point = one("random=0\nread=100\nrequest_size=\"64KiB\"").expect("resolves");
+    point.area = Extent { offset_bytes: 1 << 20, length_bytes: 256 << 10 };
+    let mut stream = RequestStream::new(&point, 0);
+    let offsets: Vec<u64> = (0..6).map(|_| (stream.next().offset - (1 << 20)) >> 16).collect();
+    assert_eq!(offsets, [0, 1, 2, 3, 0, 1]);
+}
+
+#[test]
+fn random_offsets_are_even() {
+    let mut point = one("random=100\nread=100\nrequest_size=\"4KiB\"").expect("resolves");
+    point.area = Extent { offset_bytes: 0, length_bytes: 64 * 4096 };
+    let mut stream = RequestStream::new(&point, 0);
+    let mut hits = [0f64; 64];
+    for _ in 0..64_000 {
+        hits[(stream.next().offset / 4096) as usize] += 1.0;
+    }
+    let chi2: f64 = hits.iter().map(|h| (h - 1000.0).powi(2) / 1000.0).sum();
+    // 63 degrees of freedom: 99.99 % lie below 112.
+    assert!(chi2 < 112.0, "{chi2}");
+}
+
+#[test]
+fn a_late_schedule_does_not_move() {
+    use qdepth_measure::Instant;
+    let start = Instant(1000);
+    let mut fixed = Schedule::new(Arrivals::Fixed { rate: 1e6 }, start, 1).expect("open");
+    assert_eq!(fixed.next(), Instant(2000));
+    assert_eq!(fixed.due(Instant(5500)), 4);
+    fixed.advance();
+    assert_eq!(fixed.next(), Instant(3000));
+    let mut paced = Schedule::new(Arrivals::Paced { rate: 1e6 }, start, 1).expect("paced");
+    paced.advance_from(Instant(50_500));
+    assert_eq!(paced.next(), Instant(50_500), "the next is due at once, the missed 48 never");
+    paced.advance_from(Instant(50_500));
+    assert_eq!(paced.next(), Instant(51_500));
+}
+
+#[test]
+fn poisson_gaps_have_mean_and_variance_of_the_exponential() {
+    use qdepth_measure::Instant;
+    let mut schedule = Schedule::new(Arrivals::Poisson { rate: 1e5 }, Instant(0), 3).expect("open");
+    let (mut former, n, mut sum, mut square) = (0u64, 100_000, 0f64, 0f64);
+    for _ in 0..n {
+        let gap = (schedule.next().0 - former) as f64;
+        former = schedule.next().0;
+        sum += gap;
+        square += gap * gap;
+        schedule.advance();
+    }
+    let mean = sum / f64::from(n);
+    let deviation = (square / f64::from(n) - mean * mean).sqrt();
+    assert!((mean / 1e4 - 1.0).abs() < 0.02 && (deviation / 1e4 - 1.0).abs() < 0.02, "{mean} {deviation}");
+}
+
+#[test]
+fn payload_is_as_compressible_as_asked() {
+    let mut buffer = vec![1u8; 64 << 10];
+    fill(&mut buffer, Payload { compressible_share: 0.25 }, 9);
+    let zeros = buffer.iter().filter(|b| **b == 0).count() as f64 / buffer.len() as f64;
+    assert!((zeros - 0.25 - 0.75 / 256.0).abs() < 0.005, "{zeros}");
+    assert!(buffer[..4096] != buffer[4096..8192], "no two blocks alike");
+}
