@@ -1,0 +1,19 @@
+//! The measuring loop. One loop, [`measure`], drives every target, real or emulated; the clock
+//! belongs to the target, since in virtual time waiting is what moves it.
+//!
+//! This crate never opens anything, never reads a clock and holds no `unsafe`. Start with
+//! [`Target`], [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
+
+mod drive;
+mod ledger;
+mod outcome;
+mod pacing;
+mod target;
+
+pub mod conformance;
+pub mod scripted;
+
+pub use drive::measure;
+pub use ledger::{Interval, Series};
+pub use outcome::{DirectionOutcome, Errors, Outcome};
+pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

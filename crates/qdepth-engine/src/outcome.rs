@@ -1,0 +1,104 @@
+//! What came of a point.
+
+use qdepth_measure::{LatencyHistogram, Nanos};
+
+use crate::ledger::Series;
+use crate::target::{CpuTime, TargetFailure};
+
+/// Room for this many different error numbers in a direction.
+const KINDS_MAX: usize = 16;
+
+/// Failed requests by error number; fixed room, so that counting never allocates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    kinds: [(i32, u64); KINDS_MAX],
+    total: u64,
+}
+
+impl Errors {
+    /// Counts one. The seventeenth kind and later ones are counted with the last.
+    pub fn count(&mut self, errno: i32) {
+        self.total += 1;
+        let place = self.kinds.iter().position(|(e, n)| *e == errno || *n == 0);
+        let kind = &mut self.kinds[place.unwrap_or(KINDS_MAX - 1)];
+        *kind = (errno, kind.1 + 1);
+    }
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+    /// Error number and count of each kind seen.
+    pub fn kinds(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
+        self.kinds.iter().copied().filter(|(_, n)| *n > 0)
+    }
+}
+
+/// One direction within the window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DirectionOutcome {
+    /// Completed in full.
+    pub completed: u64,
+    /// Bytes of those.
+    pub bytes: u64,
+    /// Failed: in no rate, in no latency.
+    pub errors: Errors,
+    /// Transfers that came back short and were completed by further requests.
+    pub short: u64,
+    /// completed − issued.
+    pub service_time: LatencyHistogram,
+    /// completed − intended; none in a closed loop, where it is the same.
+    pub response_time: Option<LatencyHistogram>,
+}
+
+/// What came of a point. Window figures unless said otherwise.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Length of the window.
+    pub duration: Nanos,
+    /// Reads, writes and syncs, in this order.
+    pub directions: [DirectionOutcome; 3],
+    /// Requests issued, warm-up and drain included. Continuations of short transfers are not
+    /// counted again.
+    pub issued: u64,
+    /// Completed outside the window.
+    pub completed_outside: u64,
+    /// Bytes completed outside the window.
+    pub bytes_outside: u64,
+    /// Failed outside the window.
+    pub failed_outside: u64,
+    /// Never came back.
+    pub abandoned: u64,
+    /// Time-integral of the requests in flight, I/O·ns, counted by the loop.
+    pub in_flight_integral: f64,
+    /// Sum of the parts of all latencies that lie in the window, ns, from the stamps.
+    pub latency_in_window: f64,
+    /// Longest interval without a completion.
+    pub longest_gap: Nanos,
+    /// Intervals without a completion over 100 ms, 1 s, 10 s.
+    pub gaps: [u64; 3],
+    /// Most requests of one stream that were due and could not be issued.
+    pub backlog_max: u64,
+    /// CPU time of the worker.
+    pub cpu: CpuTime,
+    /// The series.
+    pub series: Series,
+    /// Whether it was stopped before its time.
+    pub interrupted: bool,
+    /// Why it ended early, where it did.
+    pub failure: Option<TargetFailure>,
+}
+
+impl Outcome {
+    /// Completed in the window, all directions.
+    pub fn completed(&self) -> u64 {
+        self.directions.iter().map(|d| d.completed).sum()
+    }
+    /// Failed in the window, all directions.
+    pub fn failed(&self) -> u64 {
+        self.directions.iter().map(|d| d.errors.total()).sum()
+    }
+    /// Bytes of the window.
+    pub fn bytes(&self) -> u64 {
+        self.directions.iter().map(|d| d.bytes).sum()
+    }
+}

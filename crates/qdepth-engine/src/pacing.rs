@@ -1,0 +1,120 @@
+//! When the next request is issued. A rule is chosen as a type before the loop, so that the loop
+//! asks no questions.
+
+use qdepth_measure::Instant;
+use qdepth_workload::{Point, Schedule};
+use qdepth_measure::Seed;
+
+use crate::target::Slot;
+
+/// A rule of pacing over the slots of all streams. Stream `s` owns the slots from `s × outstanding`.
+pub(crate) trait Pacing {
+    /// A slot has become free.
+    fn released(&mut self, slot: Slot);
+    /// The next request that is due at `now`: its slot and intended time.
+    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)>;
+    /// When something will be due though nothing completes.
+    fn wake(&self) -> Instant;
+    /// Most requests of one stream that were due and found no free slot.
+    fn backlog_max(&self) -> u64 {
+        0
+    }
+    /// Forgets the backlog of the warm-up.
+    fn window_begins(&mut self) {}
+}
+
+/// Closed loop: the next request follows a completion.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    free: Vec<Slot>,
+}
+
+impl Closed {
+    pub(crate) fn new(point: &Point) -> Self {
+        Self { free: (0..point.in_flight_max()).rev().map(Slot).collect() }
+    }
+}
+
+impl Pacing for Closed {
+    #[inline]
+    fn released(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+    #[inline]
+    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
+        self.free.pop().map(|slot| (slot, now))
+    }
+    #[inline]
+    fn wake(&self) -> Instant {
+        Instant::NEVER
+    }
+}
+
+#[derive(Debug)]
+struct Line {
+    schedule: Schedule,
+    free: Vec<Slot>,
+}
+
+/// By a schedule: `OPEN` keeps to it whatever completes (latency counts from the intended time),
+/// else it is an upper rate of a closed loop.
+#[derive(Debug)]
+pub(crate) struct Scheduled<const OPEN: bool> {
+    lines: Vec<Line>,
+    outstanding: u32,
+    backlog_max: u64,
+}
+
+impl<const OPEN: bool> Scheduled<OPEN> {
+    pub(crate) fn new(point: &Point, start: Instant) -> Self {
+        let line = |number: u32| {
+            let seed = Seed(point.seed).derive("arrivals").derive(&number.to_string());
+            let first = number * point.outstanding;
+            Some(Line {
+                schedule: Schedule::new(point.arrivals, start, seed.0)?,
+                free: (first..first + point.outstanding).rev().map(Slot).collect(),
+            })
+        };
+        let lines = (0..point.streams).filter_map(line).collect();
+        Self { lines, outstanding: point.outstanding, backlog_max: 0 }
+    }
+}
+
+impl<const OPEN: bool> Pacing for Scheduled<OPEN> {
+    fn released(&mut self, slot: Slot) {
+        self.lines[(slot.0 / self.outstanding) as usize].free.push(slot);
+    }
+
+    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
+        for line in &mut self.lines {
+            let intended = line.schedule.next();
+            if intended > now {
+                continue;
+            }
+            let Some(slot) = line.free.pop() else {
+                self.backlog_max = self.backlog_max.max(line.schedule.due(now));
+                continue;
+            };
+            if OPEN {
+                line.schedule.advance();
+                return Some((slot, intended));
+            }
+            line.schedule.advance_from(now);
+            return Some((slot, now));
+        }
+        None
+    }
+
+    fn wake(&self) -> Instant {
+        let ready = self.lines.iter().filter(|line| !line.free.is_empty());
+        ready.map(|line| line.schedule.next()).min().unwrap_or(Instant::NEVER)
+    }
+
+    fn backlog_max(&self) -> u64 {
+        if OPEN { self.backlog_max } else { 0 }
+    }
+
+    fn window_begins(&mut self) {
+        self.backlog_max = 0;
+    }
+}

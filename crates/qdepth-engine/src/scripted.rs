@@ -1,0 +1,138 @@
+//! A target in virtual time that follows a script: a queue before one or more servers with a known
+//! service time. Its answers are known in closed form, so it tests the loop against truth.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use qdepth_measure::{Instant, Nanos};
+use qdepth_workload::{Direction, Request};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::target::{Completion, Completions, Slot, Target, TargetFailure};
+
+/// How long a server works on a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Service {
+    /// Always as long: M/D/c under Poisson arrivals.
+    Fixed(Nanos),
+    /// Exponentially distributed with this mean: M/M/c under Poisson arrivals.
+    Exponential(Nanos),
+}
+
+/// What happens to one request in so many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Every nth request fails with this error number.
+    Error {
+        /// Which.
+        every: u64,
+        /// Positive error number.
+        errno: i32,
+    },
+    /// Every nth request transfers half.
+    Short {
+        /// Which.
+        every: u64,
+    },
+    /// From the nth request on, transfers end with nothing: the device is gone.
+    Gone {
+        /// Which.
+        from: u64,
+    },
+    /// The nth request never completes.
+    Hang {
+        /// Which.
+        at: u64,
+    },
+}
+
+/// Requests queue in order of arrival before `servers` servers.
+#[derive(Debug)]
+pub struct ScriptedTarget {
+    now: Instant,
+    service: Service,
+    fault: Option<Fault>,
+    /// When each server is free.
+    servers: BinaryHeap<Reverse<Instant>>,
+    /// Ends in order of time, then of submission.
+    pending: BinaryHeap<Reverse<(Instant, u64, u32, i32)>>,
+    submitted: u64,
+    random: Xoshiro256PlusPlus,
+}
+
+impl ScriptedTarget {
+    /// A target with this many servers, at time 0.
+    pub fn new(servers: usize, service: Service, seed: u64) -> Self {
+        let mut pending = BinaryHeap::new();
+        pending.reserve(4096);
+        Self {
+            now: Instant(0),
+            service,
+            fault: None,
+            servers: (0..servers).map(|_| Reverse(Instant(0))).collect(),
+            pending,
+            submitted: 0,
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
+    /// The same target with a fault.
+    #[must_use]
+    pub fn with_fault(self, fault: Fault) -> Self {
+        Self { fault: Some(fault), ..self }
+    }
+
+    fn service_time(&mut self) -> Nanos {
+        match self.service {
+            Service::Fixed(length) => length,
+            Service::Exponential(mean) => {
+                let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+                Nanos((-uniform.ln() * mean.0 as f64).round() as u64)
+            }
+        }
+    }
+
+    fn result(&self, request: &Request) -> Option<i32> {
+        let whole = if request.direction == Direction::Sync { 0 } else { request.size as i32 };
+        match self.fault {
+            Some(Fault::Error { every, errno }) if self.submitted.is_multiple_of(every) => Some(-errno),
+            Some(Fault::Short { every }) if self.submitted.is_multiple_of(every) => Some(whole / 2),
+            Some(Fault::Gone { from }) if self.submitted >= from => Some(0),
+            Some(Fault::Hang { at }) if self.submitted == at => None,
+            _ => Some(whole),
+        }
+    }
+}
+
+impl Target for ScriptedTarget {
+    fn now(&mut self) -> Instant {
+        self.now
+    }
+
+    fn submit(&mut self, slot: Slot, request: Request) {
+        self.submitted += 1;
+        let free = self.servers.pop().map_or(self.now, |Reverse(at)| at);
+        let end = self.now.max(free) + self.service_time();
+        self.servers.push(Reverse(end));
+        if let Some(result) = self.result(&request) {
+            self.pending.push(Reverse((end, self.submitted, slot.0, result)));
+        }
+    }
+
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        let Some(Reverse((first, ..))) = self.pending.peek() else {
+            self.now = self.now.max(until);
+            return Ok(());
+        };
+        self.now = self.now.max((*first).min(until));
+        while let Some(Reverse((at, _, slot, result))) = self.pending.peek().copied() {
+            if at > self.now || !done.has_room() {
+                break;
+            }
+            self.pending.pop();
+            done.push(Completion { slot: Slot(slot), result, at });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Somewhere to send requests, and the clock that their completions are stamped by.
+
+use qdepth_measure::{Instant, Nanos};
+use qdepth_workload::Request;
+use thiserror::Error;
+
+/// A place for one request in flight, from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+/// The answer to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Whose.
+    pub slot: Slot,
+    /// Bytes transferred, or a negative Linux error number.
+    pub result: i32,
+    /// When it was seen to be complete.
+    pub at: Instant,
+}
+
+/// Completions handed back by [`Target::wait`], in order of their stamps. Its room is made once.
+#[derive(Debug)]
+pub struct Completions {
+    list: Vec<Completion>,
+}
+
+impl Completions {
+    /// Room for this many at a time.
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { list: Vec::with_capacity(capacity.max(1)) }
+    }
+    /// Whether another one fits without allocating.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.list.len() < self.list.capacity()
+    }
+    /// Adds one; does nothing where there is no room, which [`has_room`](Self::has_room) tells.
+    #[inline]
+    pub fn push(&mut self, completion: Completion) {
+        if self.has_room() {
+            self.list.push(completion);
+        }
+    }
+    /// What is there.
+    #[inline]
+    pub fn as_slice(&self) -> &[Completion] {
+        &self.list
+    }
+    /// What is there, to set the stamps of a reaped batch.
+    #[inline]
+    pub fn as_mut_slice(&mut self) -> &mut [Completion] {
+        &mut self.list
+    }
+    /// Forgets them.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+}
+
+/// CPU time of the calling thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// In user mode.
+    pub user: Nanos,
+    /// In the kernel.
+    pub system: Nanos,
+}
+
+/// A target can no longer be measured.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum TargetFailure {
+    /// The device vanished or shrank.
+    #[error("the device is gone: {0}")]
+    Gone(String),
+    /// The engine broke.
+    #[error("the engine failed: {0}")]
+    Broken(String),
+}
+
+/// Somewhere to send requests, and the clock that their completions are stamped by.
+///
+/// Laws, which [`conformance`](crate::conformance) checks on every target: each submitted slot
+/// completes once; time never goes back; a completion is stamped between its submission and the
+/// return of the `wait` that hands it back; `wait` returns at the latest soon after `until`.
+pub trait Target {
+    /// Nanoseconds since this target's epoch.
+    fn now(&mut self) -> Instant;
+
+    /// Takes one request. `slot` stays taken until its completion is handed back. Never blocks;
+    /// the request may rest in a queue until the next [`wait`](Self::wait).
+    fn submit(&mut self, slot: Slot, request: Request);
+
+    /// Returns when something has completed or `until` has come, whichever is first. On an
+    /// emulated target this call, and nothing else, moves time.
+    ///
+    /// # Errors
+    /// Where the target as a whole is broken; failures of single requests are completions.
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure>;
+
+    /// CPU time that the calling thread has used; nothing in virtual time.
+    fn cpu_time(&mut self) -> CpuTime {
+        CpuTime::default()
+    }
+}
