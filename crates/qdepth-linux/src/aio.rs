@@ -1,0 +1,158 @@
+//! Linux AIO (`io_submit`(2)), for kernels and containers where `io_uring` is forbidden. Truly
+//! asynchronous only for direct I/O; buffered requests block in `io_submit`.
+
+use std::io;
+use std::os::fd::RawFd;
+
+use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_measure::Instant;
+use qdepth_workload::{Direction, Request};
+
+use crate::clock::Clock;
+
+const IOCB_CMD_PREAD: u16 = 0;
+const IOCB_CMD_PWRITE: u16 = 1;
+const IOCB_CMD_FSYNC: u16 = 2;
+
+/// `struct iocb` of <linux/aio_abi.h>, little-endian layout.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Iocb {
+    data: u64,
+    key: u32,
+    rw_flags: u32,
+    opcode: u16,
+    priority: i16,
+    file: u32,
+    buffer: u64,
+    bytes: u64,
+    offset: i64,
+    reserved: u64,
+    flags: u32,
+    eventfd: u32,
+}
+
+/// `struct io_event` of <linux/aio_abi.h>.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct IoEvent {
+    data: u64,
+    object: u64,
+    result: i64,
+    result2: i64,
+}
+
+pub(crate) struct Aio {
+    context: u64,
+    file: RawFd,
+    blocks: Vec<Iocb>,
+    /// Addresses of the blocks to be submitted.
+    queue: Vec<*mut Iocb>,
+    events: Vec<IoEvent>,
+    in_kernel: u32,
+}
+
+impl Aio {
+    pub(crate) fn new(file: RawFd, entries: u32) -> io::Result<Self> {
+        let mut context = 0u64;
+        // SAFETY: the pointer is to a live, zero context id, as io_setup(2) asks.
+        let answer = unsafe { libc::syscall(libc::SYS_io_setup, entries, &raw mut context) };
+        if answer != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            context,
+            file,
+            blocks: vec![Iocb::default(); entries as usize],
+            queue: Vec::with_capacity(entries as usize),
+            events: vec![IoEvent::default(); entries as usize],
+            in_kernel: 0,
+        })
+    }
+
+    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
+        let block = &mut self.blocks[slot.0 as usize];
+        *block = Iocb {
+            data: u64::from(slot.0),
+            opcode: match request.direction {
+                Direction::Read => IOCB_CMD_PREAD,
+                Direction::Write => IOCB_CMD_PWRITE,
+                Direction::Sync => IOCB_CMD_FSYNC,
+            },
+            file: self.file as u32,
+            buffer: if request.direction == Direction::Sync { 0 } else { buffer as u64 },
+            bytes: u64::from(request.size),
+            offset: request.offset as i64,
+            ..Iocb::default()
+        };
+        self.queue.push(block);
+        self.in_kernel += 1;
+    }
+
+    pub(crate) fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        self.hand_over(done)?;
+        if !done.as_slice().is_empty() {
+            return Ok(());
+        }
+        let left = until.since(Clock.now());
+        let mut limit = libc::timespec {
+            tv_sec: (left.0 / 1_000_000_000) as i64,
+            tv_nsec: (left.0 % 1_000_000_000) as i64,
+        };
+        // SAFETY: the pointers are to live memory of the sizes given.
+        let count = unsafe {
+            let room = self.events.len();
+            let events = self.events.as_mut_ptr();
+            libc::syscall(libc::SYS_io_getevents, self.context, 1, room, events, &raw mut limit)
+        };
+        let at = Clock.now();
+        for event in self.events.iter().take(count.max(0) as usize) {
+            done.push(Completion { slot: Slot(event.data as u32), result: event.result as i32, at });
+            self.in_kernel -= 1;
+        }
+        let error = io::Error::last_os_error();
+        match (count, error.raw_os_error()) {
+            (0.., _) | (_, Some(libc::EINTR)) => Ok(()),
+            _ => Err(TargetFailure::Broken(format!("io_getevents: {error}"))),
+        }
+    }
+
+    /// Submits what is queued. A request that the kernel refuses at once completes with its error.
+    fn hand_over(&mut self, done: &mut Completions) -> Result<(), TargetFailure> {
+        let mut first = 0;
+        while first < self.queue.len() {
+            let rest = &mut self.queue[first..];
+            // SAFETY: every pointer is to a block of `self.blocks`, which never moves, and whose
+            // buffer belongs to its slot until the completion is handed back.
+            let count = unsafe {
+                libc::syscall(libc::SYS_io_submit, self.context, rest.len(), rest.as_mut_ptr())
+            };
+            if count > 0 {
+                first += count as usize;
+                continue;
+            }
+            let errno = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+            if errno == libc::EAGAIN || errno == libc::EINTR {
+                break;
+            }
+            // SAFETY: as above, the pointer is to a live block.
+            let slot = unsafe { (*self.queue[first]).data } as u32;
+            done.push(Completion { slot: Slot(slot), result: -errno, at: Clock.now() });
+            self.in_kernel -= 1;
+            first += 1;
+        }
+        self.queue.drain(..first);
+        Ok(())
+    }
+
+    pub(crate) fn in_kernel(&self) -> u32 {
+        self.in_kernel
+    }
+}
+
+impl Drop for Aio {
+    fn drop(&mut self) {
+        // SAFETY: the context is the one that io_setup made; it is destroyed once.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}

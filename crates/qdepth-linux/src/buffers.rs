@@ -1,0 +1,61 @@
+//! Memory that requests transfer to and from: one mapping, a page-aligned piece for each slot.
+
+use std::io;
+use std::ptr::NonNull;
+
+/// Pieces of memory, one for each slot.
+#[derive(Debug)]
+pub(crate) struct Buffers {
+    base: NonNull<u8>,
+    stride: usize,
+    length: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone; the kernel and the threads that are handed
+// pieces use each piece for one request at a time.
+unsafe impl Send for Buffers {}
+
+impl Buffers {
+    /// `count` pieces of `size` bytes, each beginning on a page.
+    pub(crate) fn new(count: u32, size: u32) -> io::Result<Self> {
+        let stride = (size.max(1) as usize).next_multiple_of(4096);
+        let length = stride
+            .checked_mul(count as usize)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
+            .next_multiple_of(2 << 20);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: a new anonymous mapping aliases nothing.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or_else(io::Error::last_os_error)?;
+        Ok(Self { base, stride, length })
+    }
+
+    /// The piece of a slot.
+    #[inline]
+    pub(crate) fn of(&self, slot: u32) -> *mut u8 {
+        debug_assert!((slot as usize + 1) * self.stride <= self.length);
+        self.base.as_ptr().wrapping_add(slot as usize * self.stride)
+    }
+
+    /// Bytes from one piece to the next.
+    pub(crate) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The whole mapping, to be filled or registered.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: the mapping is `length` bytes long, initialised to zero, and borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr(), self.length) }
+    }
+}
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        // SAFETY: base and length are those of the mapping that `new` made.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.length) };
+    }
+}

@@ -1,0 +1,222 @@
+//! A real target: a file that the guards handed out, measured by the best engine that the kernel
+//! allows.
+
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
+use qdepth_measure::Instant;
+use qdepth_workload::{Payload, Request, fill};
+use thiserror::Error;
+
+use crate::aio::Aio;
+use crate::buffers::Buffers;
+use crate::clock::{Clock, cpu_time};
+use crate::threads::Threads;
+use crate::uring::{Uring, probe};
+
+/// How requests reach the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// `io_uring`.
+    IoUring,
+    /// Linux AIO.
+    LinuxAio,
+    /// Synchronous reads and writes in threads.
+    Threads,
+}
+
+impl Engine {
+    /// As stored and printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::LinuxAio => "linux-aio",
+            Self::Threads => "threads",
+        }
+    }
+}
+
+/// Which engine to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The best that works.
+    Auto,
+    /// This one or none.
+    Only(Engine),
+}
+
+/// What a target is made for.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions {
+    /// Most requests in flight.
+    pub slots: u32,
+    /// Largest request in bytes.
+    pub size_max: u32,
+    /// What is written.
+    pub payload: Payload,
+    /// Seed of the payload.
+    pub seed: u64,
+    /// Which engine.
+    pub engine: EngineChoice,
+}
+
+/// No engine works.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// Memory for the buffers.
+    #[error("no memory for {slots} buffers of {size} B: {why}. Choose fewer outstanding I/Os or smaller requests")]
+    Memory {
+        /// How many.
+        slots: u32,
+        /// How large.
+        size: u32,
+        /// The kernel's answer.
+        why: std::io::Error,
+    },
+    /// The engines that were tried, with the kernel's answers.
+    #[error("no engine can be used here: {0}")]
+    NoEngine(String),
+}
+
+/// What was found on the way to an engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Probe {
+    /// Engines that did not work, with the reason.
+    pub refused: Vec<(Engine, String)>,
+    /// Features that the engine lacks here, with the reason.
+    pub missing: Vec<(String, String)>,
+}
+
+enum Queue {
+    Uring(Box<Uring>),
+    Aio(Aio),
+    Threads(Threads),
+}
+
+/// A file or device under load. Dropping it with requests still in the kernel leaks their memory,
+/// since the kernel may yet write to it.
+pub struct KernelTarget {
+    queue: ManuallyDrop<Queue>,
+    buffers: ManuallyDrop<Buffers>,
+    file: ManuallyDrop<OwnedFd>,
+    engine: Engine,
+    clock: Clock,
+    probe: Probe,
+}
+
+impl KernelTarget {
+    /// A target on `file`, whose flags (direct or not, read-only or not) are taken as they are.
+    ///
+    /// # Errors
+    /// Where there is no memory for the buffers, or no engine works.
+    pub fn open(file: OwnedFd, options: &OpenOptions) -> Result<Self, OpenError> {
+        let OpenOptions { slots, size_max, payload, seed, engine } = *options;
+        let memory = |why| OpenError::Memory { slots, size: size_max, why };
+        let mut buffers = Buffers::new(slots, size_max).map_err(memory)?;
+        fill(buffers.as_mut_slice(), payload, seed);
+        debug_assert!(buffers.stride() >= size_max as usize);
+        let mut found = Probe::default();
+        let candidates = match engine {
+            EngineChoice::Auto => vec![Engine::IoUring, Engine::LinuxAio, Engine::Threads],
+            EngineChoice::Only(engine) => vec![engine],
+        };
+        for engine in candidates {
+            match Self::queue(engine, &file, slots, &mut buffers, &mut found.missing) {
+                Ok(queue) => {
+                    return Ok(Self {
+                        queue: ManuallyDrop::new(queue),
+                        buffers: ManuallyDrop::new(buffers),
+                        file: ManuallyDrop::new(file),
+                        engine,
+                        clock: Clock,
+                        probe: found,
+                    });
+                }
+                Err(why) => found.refused.push((engine, why.to_string())),
+            }
+        }
+        let tried: Vec<String> =
+            found.refused.iter().map(|(e, why)| format!("{}: {why}", e.name())).collect();
+        Err(OpenError::NoEngine(tried.join("; ")))
+    }
+
+    fn queue(
+        engine: Engine,
+        file: &OwnedFd,
+        slots: u32,
+        buffers: &mut Buffers,
+        missing: &mut Vec<(String, String)>,
+    ) -> std::io::Result<Queue> {
+        Ok(match engine {
+            Engine::IoUring => {
+                probe()?;
+                Queue::Uring(Box::new(Uring::new(file.as_fd(), slots, buffers, missing)?))
+            }
+            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots)?),
+            Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots)?),
+        })
+    }
+
+    /// The engine that is in use.
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// What was found on the way to it.
+    pub fn probe(&self) -> &Probe {
+        &self.probe
+    }
+
+    fn in_kernel(&self) -> u32 {
+        match &*self.queue {
+            Queue::Uring(queue) => queue.in_kernel(),
+            Queue::Aio(queue) => queue.in_kernel(),
+            Queue::Threads(queue) => queue.in_kernel(),
+        }
+    }
+}
+
+impl Drop for KernelTarget {
+    fn drop(&mut self) {
+        if self.in_kernel() > 0 {
+            return;
+        }
+        // SAFETY: dropped once, here, the queue before the memory and the file that it refers to.
+        unsafe {
+            ManuallyDrop::drop(&mut self.queue);
+            ManuallyDrop::drop(&mut self.buffers);
+            ManuallyDrop::drop(&mut self.file);
+        }
+    }
+}
+
+impl Target for KernelTarget {
+    #[inline]
+    fn now(&mut self) -> Instant {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, slot: Slot, request: Request) {
+        let buffer = self.buffers.of(slot.0);
+        match &mut *self.queue {
+            Queue::Uring(queue) => queue.submit(slot, request, buffer),
+            Queue::Aio(queue) => queue.submit(slot, request, buffer),
+            Queue::Threads(queue) => queue.submit(slot, request, buffer),
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        match &mut *self.queue {
+            Queue::Uring(queue) => queue.wait(until, done),
+            Queue::Aio(queue) => queue.wait(until, done),
+            Queue::Threads(queue) => queue.wait(until, done),
+        }
+    }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(self.engine == Engine::Threads)
+    }
+}

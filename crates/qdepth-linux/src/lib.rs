@@ -1,0 +1,17 @@
+//! Real targets on Linux: `io_uring`, Linux AIO where that is forbidden, synchronous threads where
+//! both are, and the null target that the generator's ceiling is calibrated on.
+//!
+//! The only crate with `unsafe`, and the only one that reads the kernel's clock. It opens nothing:
+//! a target is made from a file that the guards of `qdepth-host` handed out. Start with
+//! [`KernelTarget::open`].
+
+mod aio;
+mod buffers;
+mod clock;
+mod kernel_target;
+mod null;
+mod threads;
+mod uring;
+
+pub use kernel_target::{Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe};
+pub use null::ceiling;

@@ -1,0 +1,56 @@
+//! Every engine on a real file, under the suite that emulated targets pass too.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+use qdepth_engine::conformance;
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
+use qdepth_workload::Payload;
+
+fn options(engine: Engine) -> OpenOptions {
+    OpenOptions {
+        slots: 64,
+        size_max: 4096,
+        payload: Payload { compressible_share: 0.0 },
+        seed: 1,
+        engine: EngineChoice::Only(engine),
+    }
+}
+
+fn file(bytes: usize) -> OwnedFd {
+    let mut file = tempfile::tempfile().expect("a temporary file");
+    file.write_all(&vec![7; bytes]).expect("written");
+    file.into()
+}
+
+#[test]
+fn every_engine_keeps_the_laws() {
+    for engine in [Engine::IoUring, Engine::LinuxAio, Engine::Threads] {
+        let mut target = KernelTarget::open(file(1 << 20), &options(engine)).expect("opens");
+        assert_eq!(target.engine(), engine);
+        conformance::check(&mut target, 64, 1 << 20).unwrap_or_else(|e| panic!("{engine:?}: {e}"));
+    }
+}
+
+#[test]
+fn errors_and_ends_of_files_are_completions() {
+    use qdepth_engine::{Completions, Slot, Target};
+    use qdepth_measure::Nanos;
+    use qdepth_workload::{Direction, Request};
+    for engine in [Engine::IoUring, Engine::LinuxAio, Engine::Threads] {
+        let read_only: OwnedFd = File::open("/dev/zero").expect("opens").into();
+        for (file, direction, offset, result) in [
+            (read_only, Direction::Write, 0, -9),
+            (file(6000), Direction::Read, 4096, 1904),
+            (file(6000), Direction::Read, 8192, 0),
+        ] {
+            let mut target = KernelTarget::open(file, &options(engine)).expect("opens");
+            target.submit(Slot(3), Request { direction, offset, size: 4096 });
+            let mut done = Completions::with_capacity(1);
+            let until = target.now() + Nanos::from_secs(5);
+            target.wait(until, &mut done).expect("not broken");
+            assert_eq!(done.as_slice()[0].result, result, "{engine:?}");
+        }
+    }
+}
