@@ -1,0 +1,236 @@
+//! Consent to the loss of one device's contents. Only this module makes one, and only from the
+//! name of that very device, typed in full.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::identity::DeviceIdentity;
+use crate::refusal::{Guard, Refusal};
+use crate::sysfs;
+use crate::system::System;
+use crate::target::BlockDevice;
+
+/// How long a consent file may be good for at most, in hours.
+pub const LONGEST_HOURS: i64 = 24;
+
+/// The user's word that everything on one device may be lost.
+#[derive(Clone, Debug)]
+pub struct Consent {
+    identity: DeviceIdentity,
+    overwrite: Vec<String>,
+    expires: Option<Timestamp>,
+}
+
+impl Consent {
+    /// Consent given at a terminal: `typed` after `--destroy`, then `last_four` asked for again.
+    /// `overwrite` names the signatures (`ext4`, `gpt`, `data`) whose loss is accepted.
+    ///
+    /// # Errors
+    /// [`Guard::G9Consent`] with the text that would have been right.
+    pub fn on_terminal(
+        system: &System,
+        device: &BlockDevice,
+        typed: &str,
+        last_four: &str,
+        overwrite: &[String],
+    ) -> Result<Self, Refusal> {
+        check_typed(system, device, typed)?;
+        if !last_four_match(typed, last_four) {
+            return Err(Refusal::new(
+                Guard::G9Consent,
+                format!("`{last_four}` is not how `{typed}` ends"),
+                "Type the last four characters of what you gave to --destroy",
+            ));
+        }
+        let overwrite = overwrite.to_vec();
+        Ok(Self { identity: device.identity.clone(), overwrite, expires: None })
+    }
+
+    /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent
+    /// file that names the same device, its size and when the consent ends ([`template`]).
+    ///
+    /// # Errors
+    /// [`Guard::G9Consent`] when either does not name this device, or the time is over or more
+    /// than [`LONGEST_HOURS`] away.
+    pub fn from_file(
+        system: &System,
+        device: &BlockDevice,
+        typed: &str,
+        text: &str,
+        now: Timestamp,
+        overwrite: &[String],
+    ) -> Result<Self, Refusal> {
+        check_typed(system, device, typed)?;
+        let remedy =
+            || format!("Write this to the consent file:\n{}", template(system, device, now));
+        let refuse = |found: String| Err(Refusal::new(Guard::G9Consent, found, remedy()));
+        let file = match FileText::parse(text) {
+            Ok(file) => file,
+            Err(found) => return refuse(found),
+        };
+        if file.destroy != typed {
+            return refuse(format!("the consent file names {}, not {typed}", file.destroy));
+        }
+        if file.size_bytes != device.identity.size_bytes {
+            let (theirs, ours) = (file.size_bytes, device.identity.size_bytes);
+            return refuse(format!("the consent file says {theirs} B, the device has {ours} B"));
+        }
+        let longest = SignedDuration::from_hours(LONGEST_HOURS);
+        if file.expires <= now || file.expires.duration_since(now) > longest {
+            let found = format!("the consent ends at {}, it is {now}", file.expires);
+            return refuse(format!("{found}, and it may be at most {LONGEST_HOURS} h away"));
+        }
+        let identity = device.identity.clone();
+        Ok(Self { identity, overwrite: overwrite.to_vec(), expires: Some(file.expires) })
+    }
+
+    /// Whether the loss of what bears this signature was accepted.
+    pub(crate) fn overwrites(&self, signature: &str) -> bool {
+        self.overwrite.iter().any(|named| named == signature)
+    }
+
+    /// Whether it is for this device, as it was then, and still good.
+    pub(crate) fn check(
+        &self,
+        system: &System,
+        device: &BlockDevice,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let name = &device.identity.kernel_name;
+        if self.identity.number != device.identity.number {
+            let found =
+                format!("the consent is for /dev/{}, not /dev/{name}", self.identity.kernel_name);
+            return Err(Refusal::new(Guard::G9Consent, found, remedy(system, device)));
+        }
+        if let Some(changed) = self.identity.difference(&device.identity) {
+            let found = format!("/dev/{name} is not the device consented to: {changed}");
+            return Err(Refusal::new(Guard::G10Identity, found, "Look at it again, then consent"));
+        }
+        if self.expires.is_some_and(|end| end <= now) {
+            let found = format!("the consent for /dev/{name} is no longer good");
+            return Err(Refusal::new(Guard::G9Consent, found, "Write a new consent file"));
+        }
+        Ok(())
+    }
+}
+
+/// The refusal when no consent was given: says what to type.
+pub(crate) fn missing(system: &System, device: &BlockDevice, now: Timestamp) -> Refusal {
+    Refusal::new(
+        Guard::G9Consent,
+        format!(
+            "writing to /dev/{} destroys all that is on it, and you did not consent",
+            device.identity.kernel_name
+        ),
+        format!(
+            "{}; without a terminal also give a consent file with\n{}",
+            remedy(system, device),
+            template(system, device, now)
+        ),
+    )
+}
+
+fn remedy(system: &System, device: &BlockDevice) -> String {
+    format!("If that is what you want, say --destroy {}", tokens(system, device).join(" or "))
+}
+
+/// What names a device well enough to consent to its loss, best first: its serial where no other
+/// disk has the same one, its WWID, each with `-partN` for a partition; `PATH:SIZE_IN_BYTES` where
+/// it has neither.
+pub fn tokens(system: &System, device: &BlockDevice) -> Vec<String> {
+    let identity = &device.identity;
+    let part = device.partition.as_ref().map_or_else(String::new, |p| format!("-part{}", p.number));
+    let serial = identity
+        .serial
+        .as_ref()
+        .filter(|serial| serial.chars().count() >= 4 && !is_shared(system, identity, serial));
+    let named = serial.into_iter().chain(&identity.wwid);
+    let mut tokens: Vec<String> = named.map(|name| format!("{name}{part}")).collect();
+    if tokens.is_empty() {
+        tokens.push(format!("/dev/{}:{}", identity.kernel_name, identity.size_bytes));
+    }
+    tokens
+}
+
+/// Namespaces of one NVMe controller, and disks of careless makers, share serials.
+fn is_shared(system: &System, identity: &DeviceIdentity, serial: &str) -> bool {
+    let name = &identity.kernel_name;
+    let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.clone());
+    sysfs::whole_devices(system).iter().filter(|other| **other != whole).any(|other| {
+        let number = sysfs::number_of(system, other);
+        let other = number.and_then(|number| DeviceIdentity::read(system, number));
+        other.is_some_and(|other| other.serial.as_deref() == Some(serial))
+    })
+}
+
+fn check_typed(system: &System, device: &BlockDevice, typed: &str) -> Result<(), Refusal> {
+    if tokens(system, device).iter().any(|token| token == typed) {
+        return Ok(());
+    }
+    let why = if typed.contains(['*', '?', '[']) {
+        "a pattern is no consent"
+    } else if typed.starts_with("/dev/") && !typed.contains(':') {
+        "a device name alone is no consent, since it may be another device tomorrow"
+    } else {
+        "it must name this very device"
+    };
+    let found = format!(
+        "`{typed}` is no consent to the loss of /dev/{}: {why}",
+        device.identity.kernel_name
+    );
+    Err(Refusal::new(Guard::G9Consent, found, remedy(system, device)))
+}
+
+/// Whether `again` is how `typed` ends: its last four characters.
+pub fn last_four_match(typed: &str, again: &str) -> bool {
+    let again = again.trim();
+    again.chars().count() == 4 && typed.ends_with(again)
+}
+
+/// The text of a consent file for a device, good for an hour.
+pub fn template(system: &System, device: &BlockDevice, now: Timestamp) -> String {
+    let token = tokens(system, device).into_iter().next().unwrap_or_default();
+    let expires = now.checked_add(SignedDuration::from_hours(1)).unwrap_or(now);
+    format!(
+        "destroy = \"{token}\"\nsize_bytes = {}\nexpires = \"{expires:.0}\"\n",
+        device.identity.size_bytes
+    )
+}
+
+struct FileText {
+    destroy: String,
+    size_bytes: u64,
+    expires: Timestamp,
+}
+
+impl FileText {
+    fn parse(text: &str) -> Result<Self, String> {
+        let (mut destroy, mut size_bytes, mut expires) = (None, None, None);
+        for line in text.lines().map(str::trim) {
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let bad = || format!("the consent file's line `{line}` cannot be read");
+            let (key, value) = line.split_once('=').ok_or_else(bad)?;
+            let value = value.trim().trim_matches('"').to_owned();
+            let is_second = match key.trim() {
+                "destroy" => destroy.replace(value).is_some(),
+                "size_bytes" => {
+                    size_bytes.replace(value.parse::<u64>().map_err(|_| bad())?).is_some()
+                }
+                "expires" => {
+                    expires.replace(value.parse::<Timestamp>().map_err(|_| bad())?).is_some()
+                }
+                _ => return Err(bad()),
+            };
+            if is_second {
+                return Err(format!("the consent file says `{}` twice", key.trim()));
+            }
+        }
+        let lacks = |key: &str| format!("the consent file lacks `{key}`");
+        Ok(Self {
+            destroy: destroy.ok_or_else(|| lacks("destroy"))?,
+            size_bytes: size_bytes.ok_or_else(|| lacks("size_bytes"))?,
+            expires: expires.ok_or_else(|| lacks("expires"))?,
+        })
+    }
+}

@@ -1,0 +1,254 @@
+//! The guards, and the only way past them to a descriptor.
+//!
+//! [`claim_for_writing`] reads from the top as the order of the guards: first those that look
+//! without opening anything, so that a disk in use is never even opened; then exclusiveness, held
+//! from there to the end of the run; then contents and consent; the first byte is written last.
+
+mod device;
+mod exclusive;
+mod file;
+mod in_use;
+mod signature;
+mod system_disk;
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use jiff::Timestamp;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::consent::Consent;
+use crate::identity::{DeviceIdentity, Identity};
+use crate::label::{LABEL_BYTES, Label};
+use crate::refusal::{Guard, Problem, Refusal};
+use crate::system::System;
+use crate::target::{Inspected, Kind};
+
+pub(crate) use exclusive::{Use, lock_file};
+pub(crate) use file::{check_place, check_unused, not_ours};
+
+/// The bytes of a target that may be touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Usable {
+    /// First byte.
+    pub offset: u64,
+    /// How many from there.
+    pub length: u64,
+}
+
+/// Whether I/O bypasses the page cache.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Direct {
+    /// `O_DIRECT` is set.
+    Yes,
+    /// It was not asked for.
+    NotAsked,
+    /// It was asked for and the file system refused, with the reason.
+    Refused(String),
+}
+
+/// The right to use a target, for as long as this value lives.
+#[derive(Debug)]
+pub struct Claim {
+    /// The descriptor to measure with.
+    pub file: OwnedFd,
+    /// What may be touched through it.
+    pub usable: Usable,
+    /// Which thing it is.
+    pub identity: Identity,
+    /// Whether direct I/O is in effect.
+    pub direct: Direct,
+    /// Whether it can be written.
+    pub writable: bool,
+    /// The label found or written on a device or file of ours.
+    pub label: Option<Label>,
+    pub(crate) exclusive: Option<OwnedFd>,
+}
+
+impl Claim {
+    /// G10: checks that the target is still the one that was claimed. For a device: serial, WWID,
+    /// size and diskseq as sysfs says them now; for a file: device, inode and length.
+    ///
+    /// # Errors
+    /// [`Guard::G10Identity`] with what changed.
+    pub fn check_identity(&self, system: &System) -> Result<(), Refusal> {
+        match &self.identity {
+            Identity::Device(then) => device::check_same(system, then),
+            Identity::File { .. } => {
+                let stat = rustix::fs::fstat(&self.file);
+                let now = stat.as_ref().ok().map(crate::target::file_identity);
+                if now.as_ref() == Some(&self.identity) {
+                    return Ok(());
+                }
+                let now = now.map_or_else(|| "nothing that answers".to_owned(), |n| n.to_string());
+                Err(Refusal::new(
+                    Guard::G10Identity,
+                    format!("the file was {}, is {now}", self.identity),
+                    "Leave a file alone while it is measured, and start again",
+                ))
+            }
+        }
+    }
+
+    /// Whether the device is held so that no one else can mount or claim it.
+    pub fn is_exclusive(&self) -> bool {
+        self.exclusive.is_some()
+    }
+}
+
+/// What a run that writes says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Writing<'a> {
+    /// The run.
+    pub run_id: &'a str,
+    /// Now.
+    pub now: Timestamp,
+    /// Where results are kept: its disk is never written to as a device.
+    pub results_dir: &'a Path,
+    /// Whether to bypass the page cache.
+    pub direct: bool,
+}
+
+/// Opens a device or an existing file for reading only. Reading harms nobody, so a mounted device
+/// is accepted; one that another run is writing to is not. The usable bytes of a measurement file
+/// end before its label.
+///
+/// # Errors
+/// G1 for a directory, G2 when it cannot be opened or another run writes to it, G10 when it is
+/// not what was inspected, G13 when it holds no byte.
+pub fn claim_read_only(
+    system: &System,
+    target: &Inspected,
+    direct: bool,
+) -> Result<Claim, Refusal> {
+    if matches!(target.kind, Kind::Directory(_)) {
+        return Err(is_directory(target));
+    }
+    let (file, direct) = open_direct(target, OFlags::RDONLY, direct)?;
+    match &target.kind {
+        Kind::BlockDevice(_) => exclusive::lock_device(&file, &target.spelling, Use::Read)?,
+        Kind::RegularFile { .. } | Kind::Directory(_) => {
+            lock_file(&file, &target.spelling, Use::Read)?;
+        }
+    }
+    let (file, size_bytes) = size_of(target, file)?;
+    if let Kind::BlockDevice(device) = &target.kind {
+        device::check_same(system, &device.identity)?;
+    }
+    let label = own_label(target, &file, size_bytes);
+    let is_file = matches!(target.kind, Kind::RegularFile { .. });
+    let trailer = if is_file && label.is_some() { LABEL_BYTES } else { 0 };
+    let length = size_bytes.saturating_sub(trailer);
+    if length == 0 {
+        return Err(Refusal::new(
+            Guard::G13Bounds,
+            format!("{} holds no byte to read", target.spelling.display()),
+            "Give a file with contents, or a plan that writes, which fills an empty file",
+        ));
+    }
+    Ok(Claim {
+        file: file.into(),
+        usable: Usable { offset: 0, length },
+        identity: target.identity(),
+        direct,
+        writable: false,
+        label,
+        exclusive: None,
+    })
+}
+
+/// Opens a device, or a complete measurement file of ours, for writing, if every guard lets it.
+/// Without a label of ours, a device needs the user's consent; with one it does not. An empty file
+/// is filled first by [`crate::measurement_file::adopt`], a directory gets its file by
+/// [`crate::measurement_file::create`].
+///
+/// # Errors
+/// A refusal of any guard, before anything was written; or the failure to write the label.
+pub fn claim_for_writing(
+    system: &System,
+    target: &Inspected,
+    consent: Option<&Consent>,
+    writing: &Writing<'_>,
+) -> Result<Claim, Problem> {
+    match &target.kind {
+        Kind::Directory(_) => Err(is_directory(target).into()),
+        Kind::RegularFile { .. } => Ok(file::claim(system, target, writing)?),
+        Kind::BlockDevice(found) => device::claim(system, target, found, consent, writing),
+    }
+}
+
+fn is_directory(target: &Inspected) -> Refusal {
+    Refusal::new(
+        Guard::G1Resolve,
+        format!("{} is a directory", target.spelling.display()),
+        "Have a measurement file made in it, or give a file or device",
+    )
+}
+
+/// Opens the inspected thing, with `O_DIRECT` where that is asked and possible.
+fn open_direct(
+    target: &Inspected,
+    flags: OFlags,
+    direct: bool,
+) -> Result<(OwnedFd, Direct), Refusal> {
+    let open = |flags| target.open(flags).map_err(|error| cannot_open(target, error));
+    if !direct {
+        return Ok((open(flags)?, Direct::NotAsked));
+    }
+    match target.open(flags | OFlags::DIRECT) {
+        Ok(file) => Ok((file, Direct::Yes)),
+        Err(error @ (Errno::INVAL | Errno::NOTSUP)) => {
+            let why = format!("open with O_DIRECT: {error}");
+            Ok((open(flags)?, Direct::Refused(why)))
+        }
+        Err(error) => Err(cannot_open(target, error)),
+    }
+}
+
+fn cannot_open(target: &Inspected, error: Errno) -> Refusal {
+    let remedy = match error {
+        Errno::ACCESS | Errno::PERM => "Ask for the right to open it (for devices: be root)",
+        Errno::BUSY => "End whatever holds it: see `lsblk`, `fuser` and `dmsetup ls`",
+        Errno::ROFS => "It is read-only: give a plan that only reads",
+        _ => "Check that the storage answers",
+    };
+    let found = format!("{} could not be opened: {error}", target.spelling.display());
+    Refusal::new(Guard::G2Exclusive, found, remedy)
+}
+
+/// The length in bytes as the open descriptor says, which no name or cache can be wrong about.
+fn size_of(target: &Inspected, file: OwnedFd) -> Result<(File, u64), Refusal> {
+    let size = rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(|error| {
+        Refusal::new(
+            Guard::G13Bounds,
+            format!("the size of {} could not be read: {error}", target.spelling.display()),
+            "Check that the storage answers",
+        )
+    })?;
+    Ok((File::from(file), size))
+}
+
+/// The label of a device (both ends alike, made for this size) or file, whole and ours.
+fn own_label(target: &Inspected, file: &File, size_bytes: u64) -> Option<Label> {
+    match &target.kind {
+        Kind::Directory(_) => None,
+        Kind::RegularFile { .. } => {
+            let label = Label::read_at(file, size_bytes.checked_sub(LABEL_BYTES)?).ok()??;
+            (label.size_bytes.checked_add(LABEL_BYTES) == Some(size_bytes)).then_some(label)
+        }
+        Kind::BlockDevice(_) => device::label(file, size_bytes),
+    }
+}
+
+/// The identity of a device now, or the refusal that it is gone.
+fn identity_now(system: &System, then: &DeviceIdentity) -> Result<DeviceIdentity, Refusal> {
+    DeviceIdentity::read(system, then.number).ok_or_else(|| {
+        Refusal::new(
+            Guard::G10Identity,
+            format!("/dev/{} is gone", then.kernel_name),
+            "Attach the device again and start a new run",
+        )
+    })
+}

@@ -1,0 +1,212 @@
+//! The way of a block device through the guards.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::OFlags;
+
+use super::in_use::{self, Subject};
+use super::{Claim, Usable, Writing, signature, system_disk};
+use crate::consent::{self, Consent};
+use crate::identity::{DeviceIdentity, Identity};
+use crate::label::{Label, RESERVED_BYTES, end_offset};
+use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::system::System;
+use crate::target::{BlockDevice, Inspected};
+
+pub(super) fn claim(
+    system: &System,
+    target: &Inspected,
+    found: &BlockDevice,
+    consent: Option<&Consent>,
+    writing: &Writing<'_>,
+) -> Result<Claim, Problem> {
+    unused(system, found, writing)?;
+    let held = super::exclusive::hold(target)?;
+    check_same(system, &found.identity)?;
+    let size_bytes = bounds(found, &held)?;
+    let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
+    let reading = File::from(reading);
+    let old = label(&reading, size_bytes);
+    let grant = contents(system, found, &reading, size_bytes, old.as_ref(), consent, writing)?;
+    drop(reading);
+
+    let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
+    super::exclusive::lock_device(&file, &target.spelling, super::Use::Write)?;
+    check_same(system, &found.identity)?;
+    let file = File::from(file);
+    let label = match grant {
+        Grant::Labelled(label) => label,
+        Grant::Consented => put_label(&file, found, size_bytes, writing)?,
+    };
+    Ok(Claim {
+        file: file.into(),
+        usable: Usable { offset: RESERVED_BYTES, length: usable_length(size_bytes) },
+        identity: Identity::Device(found.identity.clone()),
+        direct,
+        writable: true,
+        label: Some(label),
+        exclusive: Some(held),
+    })
+}
+
+/// All guards that need no open descriptor, those of the system's own disk first.
+fn unused(system: &System, found: &BlockDevice, writing: &Writing<'_>) -> Result<(), Refusal> {
+    let name = &found.identity.kernel_name;
+    let subject = Subject::device(system, name);
+    if let Subject::Devices(names) = &subject {
+        system_disk::check(system, names, writing.results_dir)?;
+    }
+    in_use::mounted(system, &subject)?;
+    in_use::swap(system, &subject)?;
+    in_use::backing(system, &subject)?;
+    in_use::holders(system, &subject)?;
+    in_use::shared(system, name)?;
+    if found.read_only {
+        return Err(Refusal::new(
+            Guard::G2Exclusive,
+            format!("/dev/{name} is read-only"),
+            "Give a plan that only reads, or set it writable (`blockdev --setrw`)",
+        ));
+    }
+    Ok(())
+}
+
+enum Grant {
+    Labelled(Label),
+    Consented,
+}
+
+/// G7 to G9: ours already, or consented to and empty, or consented to with what is lost named.
+fn contents(
+    system: &System,
+    found: &BlockDevice,
+    reading: &File,
+    size_bytes: u64,
+    old: Option<&Label>,
+    consent: Option<&Consent>,
+    writing: &Writing<'_>,
+) -> Result<Grant, Refusal> {
+    let name = &found.identity.kernel_name;
+    if old.is_none() {
+        match consent {
+            Some(consent) => consent.check(system, found, writing.now)?,
+            None => return Err(consent::missing(system, found, writing.now)),
+        }
+    }
+    let signatures = signature::signatures(system, reading, name)?;
+    let named = |what: &str| consent.is_some_and(|c| c.overwrites(what));
+    let unnamed: Vec<&str> = signatures.iter().map(String::as_str).filter(|s| !named(s)).collect();
+    if !unnamed.is_empty() {
+        return Err(carries(name, &unnamed.join(", "), &unnamed));
+    }
+    if let Some(label) = old {
+        if !signatures.is_empty() {
+            // Consent is bound to a device; the mark of an earlier run does not stand for it here.
+            match consent {
+                Some(consent) => consent.check(system, found, writing.now)?,
+                None => return Err(consent::missing(system, found, writing.now)),
+            }
+            return Ok(Grant::Consented);
+        }
+        return Ok(Grant::Labelled(label.clone()));
+    }
+    if signatures.is_empty()
+        && !named(signature::UNKNOWN_DATA)
+        && let Some(offset) = signature::first_data(reading, size_bytes)?
+    {
+        let what = format!("data of no known form, as at byte {offset}");
+        return Err(carries(name, &what, &[signature::UNKNOWN_DATA]));
+    }
+    Ok(Grant::Consented)
+}
+
+fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
+    Refusal::new(
+        Guard::G7Contents,
+        format!("/dev/{name} carries {what}"),
+        format!(
+            "If all of that may be lost, name it beside the consent: --overwrite-signature {}",
+            names.join(",")
+        ),
+    )
+}
+
+/// G13: the size in sysfs is the size that the descriptor has, and leaves room between labels.
+fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal> {
+    let name = &found.identity.kernel_name;
+    let size = rustix::fs::seek(held, rustix::fs::SeekFrom::End(0)).unwrap_or(0);
+    if size != found.identity.size_bytes {
+        return Err(Refusal::new(
+            Guard::G10Identity,
+            format!("/dev/{name} had {} B and now has {size} B", found.identity.size_bytes),
+            "Start again: the device was changed or replaced",
+        ));
+    }
+    if usable_length(size) == 0 {
+        return Err(Refusal::new(
+            Guard::G13Bounds,
+            format!("/dev/{name} has {size} B, and 1 MiB at each end is kept free of load"),
+            "Give a device of 4 MiB or more",
+        ));
+    }
+    Ok(size)
+}
+
+fn usable_length(size_bytes: u64) -> u64 {
+    size_bytes.saturating_sub(2 * RESERVED_BYTES) / 4096 * 4096
+}
+
+/// The label of a device: the same at both ends, and made for this size.
+pub(super) fn label(file: &File, size_bytes: u64) -> Option<Label> {
+    let first = Label::read_at(file, 0).ok()??;
+    let last = Label::read_at(file, end_offset(size_bytes)).ok()??;
+    (first == last && first.size_bytes == size_bytes).then_some(first)
+}
+
+/// G8. The first bytes that are ever written to a device.
+fn put_label(
+    file: &File,
+    found: &BlockDevice,
+    size_bytes: u64,
+    writing: &Writing<'_>,
+) -> Result<Label, Failure> {
+    let label = Label::new(writing.run_id, &writing.now.to_string(), size_bytes);
+    let write = || {
+        clear_reserved(file, size_bytes)?;
+        label.write_at(file, 0)?;
+        label.write_at(file, end_offset(size_bytes))?;
+        file.sync_all()
+    };
+    write().map_err(|source| Failure {
+        doing: "label",
+        thing: format!("/dev/{}", found.identity.kernel_name),
+        source,
+        remedy: "The device is not fit for writing: look at the kernel's log",
+    })?;
+    Ok(label)
+}
+
+/// Takes away old signatures at both ends, to whose loss the user consented, so that a later run
+/// does not find half a file system beside our label.
+fn clear_reserved(file: &File, size_bytes: u64) -> std::io::Result<()> {
+    use std::os::unix::fs::FileExt;
+    let zeros = crate::aligned::AlignedBuffer::new(RESERVED_BYTES as usize);
+    file.write_all_at(zeros.bytes(), 0)?;
+    let start = (size_bytes - RESERVED_BYTES).next_multiple_of(4096);
+    let length = (size_bytes - start) / 4096 * 4096;
+    file.write_all_at(&zeros.bytes()[..length as usize], start)
+}
+
+/// G10: the device is still the one it was.
+pub(super) fn check_same(system: &System, then: &DeviceIdentity) -> Result<(), Refusal> {
+    let now = super::identity_now(system, then)?;
+    match then.difference(&now) {
+        None => Ok(()),
+        Some(changed) => Err(Refusal::new(
+            Guard::G10Identity,
+            format!("/dev/{} is not the device it was: {changed}", then.kernel_name),
+            "Start again: the device was changed or replaced",
+        )),
+    }
+}

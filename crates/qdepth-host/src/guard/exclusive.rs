@@ -1,0 +1,109 @@
+//! G2: nobody else holds the target.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use crate::refusal::{Guard, Refusal};
+use crate::target::Inspected;
+
+/// Claims a block device for ourselves alone, which the kernel grants once: not beside a mount,
+/// swap, a volume or another claim, on it, its partitions or its disk. The descriptor reads only.
+pub(super) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
+    // The device manager of the system may hold a new device for a moment.
+    let mut last = Errno::BUSY;
+    for attempt in 0..5 {
+        if attempt > 0 {
+            pause(Duration::from_millis(100));
+        }
+        match target.open(OFlags::RDONLY | OFlags::EXCL) {
+            Ok(held) => return Ok(held),
+            Err(error) => last = error,
+        }
+        if last != Errno::BUSY {
+            break;
+        }
+    }
+    Err(super::cannot_open(target, last))
+}
+
+/// How a target is used by us, and what may be beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Others may read as well.
+    Read,
+    /// Nobody else.
+    Write,
+}
+
+/// Locks a device against other runs. Waits a second, since udev locks a device for a moment to
+/// look at it.
+pub(super) fn lock_device(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
+    let mut result = flock(&file, operation(how));
+    for _ in 0..10 {
+        if result != Err(Errno::WOULDBLOCK) {
+            break;
+        }
+        pause(Duration::from_millis(100));
+        result = flock(&file, operation(how));
+    }
+    judge(result, name, how)
+}
+
+/// Locks a file against other runs; record locks of other programs (a virtual machine's image, a
+/// database) stand in the way of writing as well.
+pub(crate) fn lock_file(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
+    judge(flock(&file, operation(how)), name, how)?;
+    if how == Use::Read {
+        return Ok(());
+    }
+    let name = name.display();
+    match fcntl_getlk(&file, &Flock::from(FlockType::WriteLock)) {
+        Ok(Some(other)) => {
+            let by = other.pid.map_or_else(
+                || "an open file description".to_owned(),
+                |pid| format!("process {}", pid.as_raw_nonzero()),
+            );
+            Err(locked(format!("{name} carries a record lock of {by}")))
+        }
+        Ok(None) | Err(Errno::INVAL | Errno::NOTSUP | Errno::NOSYS) => Ok(()),
+        Err(error) => Err(locked(format!("the locks on {name} could not be read: {error}"))),
+    }
+}
+
+fn operation(how: Use) -> FlockOperation {
+    match how {
+        Use::Read => FlockOperation::NonBlockingLockShared,
+        Use::Write => FlockOperation::NonBlockingLockExclusive,
+    }
+}
+
+fn judge(result: rustix::io::Result<()>, name: &Path, how: Use) -> Result<(), Refusal> {
+    let name = name.display();
+    match result {
+        Err(Errno::WOULDBLOCK) => Err(locked(format!("{name} is locked (flock)"))),
+        Err(error) if how == Use::Write => {
+            Err(locked(format!("{name} could not be locked: {error}")))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn locked(found: String) -> Refusal {
+    Refusal::new(
+        Guard::G2Exclusive,
+        found,
+        "Another program, perhaps another run, uses it: wait for its end, or give another target",
+    )
+}
+
+/// Waits, without a clock of our own.
+fn pause(length: Duration) {
+    let (_sender, receiver) = mpsc::channel::<()>();
+    let _ = receiver.recv_timeout(length);
+}

@@ -1,0 +1,114 @@
+//! The way of a file through the guards.
+
+use std::fs::File;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use super::in_use::{self, Subject};
+use super::{Claim, Usable, Use, Writing};
+use crate::refusal::{Guard, Refusal};
+use crate::system::System;
+use crate::target::{FileSystem, Inspected, Kind};
+
+const SYSTEM_PATHS: [&str; 12] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/sbin",
+    "/sys", "/usr",
+];
+
+const KERNEL_FILE_SYSTEMS: [&str; 14] = [
+    "autofs",
+    "binfmt_misc",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "configfs",
+    "debugfs",
+    "devpts",
+    "devtmpfs",
+    "efivarfs",
+    "proc",
+    "securityfs",
+    "sysfs",
+    "tracefs",
+];
+
+/// G14: not a place of the system, and a file system that holds files.
+pub(crate) fn check_place(path: &Path, file_system: &FileSystem) -> Result<(), Refusal> {
+    let refuse = |found: String| {
+        let remedy = "Give a directory of your own, on the storage that you want to measure";
+        Err(Refusal::new(Guard::G14Place, found, remedy))
+    };
+    if path == Path::new("/") || SYSTEM_PATHS.iter().any(|system| path.starts_with(system)) {
+        return refuse(format!("{} is a place of the system", path.display()));
+    }
+    if KERNEL_FILE_SYSTEMS.contains(&file_system.kind.as_str()) {
+        return refuse(format!("{} is on {}, not on storage", path.display(), file_system.kind));
+    }
+    Ok(())
+}
+
+/// G1, G5, G6, G8, G14 for a file that is there: regular, with one name, in no system place, and
+/// neither swap space nor the back of a loop device.
+pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Refusal> {
+    let Kind::RegularFile { sole_name, file_system, .. } = &target.kind else {
+        let found = format!("{} is no regular file", target.spelling.display());
+        return Err(Refusal::new(Guard::G1Resolve, found, "Give a file, or a device"));
+    };
+    check_place(&target.path, file_system)?;
+    let (device, inode) = target.inode();
+    let name = target.spelling.display().to_string();
+    let subject = Subject::File { device, inode, name: name.clone() };
+    in_use::swap(system, &subject)?;
+    in_use::backing(system, &subject)?;
+    if !sole_name {
+        return Err(Refusal::new(
+            Guard::G8Ownership,
+            format!("{name} has more than one name: it may be part of something else"),
+            "Give a file with one name, or a directory",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn claim(
+    system: &System,
+    target: &Inspected,
+    writing: &Writing<'_>,
+) -> Result<Claim, Refusal> {
+    check_unused(system, target)?;
+    // Read first: a file that is not ours is never opened for writing.
+    let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
+    let (reading, size_bytes) = super::size_of(target, reading)?;
+    let label = super::own_label(target, &reading, size_bytes).filter(|label| label.complete);
+    let Some(label) = label else { return Err(not_ours(&target.spelling)) };
+    let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
+    super::lock_file(&file, &target.spelling, Use::Write)?;
+    let (file, now_bytes) = super::size_of(target, file)?;
+    if super::own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
+        let found = format!("{} changed while it was looked at", target.spelling.display());
+        return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));
+    }
+    Ok(Claim {
+        identity: crate::target::file_identity(&stat_of(&file, target)?),
+        file: File::into(file),
+        usable: Usable { offset: 0, length: label.size_bytes },
+        direct,
+        writable: true,
+        label: Some(label),
+        exclusive: None,
+    })
+}
+
+fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal> {
+    rustix::fs::fstat(file).map_err(|error| super::cannot_open(target, error))
+}
+
+/// The refusal of a file with contents of somebody else.
+pub(crate) fn not_ours(path: &Path) -> Refusal {
+    Refusal::new(
+        Guard::G8Ownership,
+        format!("{} was not made by qdepth, or was not filled to its end", path.display()),
+        "Give a directory, a new or empty file, or a plan that only reads",
+    )
+}

@@ -1,0 +1,116 @@
+//! G7: what is on the device, by signatures and by looking for any byte that is not zero.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+use crate::aligned::AlignedBuffer;
+use crate::noise::split_mix;
+use crate::refusal::{Guard, Refusal};
+use crate::sysfs::{self, SECTOR_BYTES};
+use crate::system::{Output, System};
+
+const WINDOW: u64 = 1 << 20;
+const ENDS: u64 = 16 << 20;
+const RANDOM_WINDOWS: usize = 64;
+
+/// The word for data of no known form, where signatures have names.
+pub(super) const UNKNOWN_DATA: &str = "data";
+
+/// The names of all signatures on the device and within its partitions, as `wipefs` and `blkid`
+/// name them (`ext4`, `gpt`, `LVM2_member`), sorted, each once.
+pub(super) fn signatures(
+    system: &System,
+    file: &File,
+    kernel_name: &str,
+) -> Result<Vec<String>, Refusal> {
+    // Through our own descriptor: the tools must see what we hold, not what bears its name.
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    let mut names = wipefs(&run(system, "wipefs", &["-J", "--no-act", &path])?)?;
+    names.extend(blkid(&run(system, "blkid", &["-p", "-o", "export", &path])?)?);
+    for partition in sysfs::partitions_of(system, kernel_name) {
+        let place = |key: &str| {
+            let text = system.read_trimmed(format!("/sys/class/block/{partition}/{key}"))?;
+            text.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
+        };
+        let (Some(start), Some(size)) = (place("start"), place("size")) else { continue };
+        let (start, size) = (start.to_string(), size.to_string());
+        let args = ["-p", "-o", "export", "-O", &start, "-S", &size, &path];
+        names.extend(blkid(&run(system, "blkid", &args)?)?);
+    }
+    names.sort();
+    names.dedup();
+    Ok(names)
+}
+
+fn run(system: &System, tool: &str, args: &[&str]) -> Result<Output, Refusal> {
+    system.run(tool, args).map_err(|error| cannot_check(error.to_string()))
+}
+
+fn cannot_check(why: String) -> Refusal {
+    Refusal::new(
+        Guard::G7Contents,
+        format!("what is on the device cannot be checked: {why}"),
+        "Install util-linux (wipefs and blkid), and see that the device can be read",
+    )
+}
+
+fn wipefs(output: &Output) -> Result<Vec<String>, Refusal> {
+    let stray =
+        || cannot_check(format!("wipefs said {:?} {}", output.status, output.stderr.trim()));
+    if output.status != Some(0) {
+        return Err(stray());
+    }
+    if output.stdout.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let value: serde_json::Value = serde_json::from_str(&output.stdout).map_err(|_| stray())?;
+    let Some(list) = value["signatures"].as_array() else { return Err(stray()) };
+    Ok(list.iter().map(|one| one["type"].as_str().unwrap_or("unknown").to_owned()).collect())
+}
+
+/// Exit status 0 is a finding, 2 none, 8 more than one that cannot both be true (blkid(8)).
+fn blkid(output: &Output) -> Result<Vec<String>, Refusal> {
+    match output.status {
+        Some(0) => {
+            let value = |line: &str| {
+                let (key, value) = line.split_once('=')?;
+                matches!(key, "TYPE" | "PTTYPE").then(|| value.to_owned())
+            };
+            Ok(output.stdout.lines().filter_map(value).collect())
+        }
+        Some(2) => Ok(Vec::new()),
+        Some(8) => Ok(vec!["ambivalent".to_owned()]),
+        status => Err(cannot_check(format!("blkid said {status:?} {}", output.stderr.trim()))),
+    }
+}
+
+/// The offset of the first window with a byte that is not zero, among the first and last 16 MiB
+/// and 64 random windows of 1 MiB; none where all are zero.
+pub(super) fn first_data(file: &File, size_bytes: u64) -> Result<Option<u64>, Refusal> {
+    let mut buffer = AlignedBuffer::new(WINDOW as usize);
+    for offset in windows(size_bytes, uuid::Uuid::new_v4().as_u64_pair().0) {
+        let length = (size_bytes - offset).min(WINDOW);
+        let bytes = &mut buffer.bytes_mut()[..length as usize];
+        file.read_exact_at(bytes, offset)
+            .map_err(|error| cannot_check(format!("reading at byte {offset}: {error}")))?;
+        if bytes.iter().any(|byte| *byte != 0) {
+            return Ok(Some(offset));
+        }
+    }
+    Ok(None)
+}
+
+/// Where the windows start, each within the device.
+pub(super) fn windows(size_bytes: u64, seed: u64) -> Vec<u64> {
+    let mut starts: Vec<u64> = (0..ENDS.min(size_bytes)).step_by(WINDOW as usize).collect();
+    let tail = size_bytes.saturating_sub(ENDS) / 4096 * 4096;
+    starts.extend((tail..size_bytes).step_by(WINDOW as usize));
+    let places = (size_bytes / WINDOW).max(1);
+    let mut state = seed;
+    for _ in 0..RANDOM_WINDOWS.min(usize::try_from(places).unwrap_or(RANDOM_WINDOWS)) {
+        starts.push(split_mix(&mut state) % places * WINDOW);
+    }
+    starts.retain(|start| *start < size_bytes);
+    starts
+}

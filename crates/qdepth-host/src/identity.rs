@@ -1,0 +1,133 @@
+//! Which thing a target is, so that a run can tell whether it is still the same one.
+
+use std::fmt;
+
+use crate::sysfs::{self, DeviceNumber};
+use crate::system::System;
+
+/// What identifies a target over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// A block device.
+    Device(DeviceIdentity),
+    /// A file or directory: the file system's device and the inode.
+    File {
+        /// Device of the file system (`st_dev`).
+        device: DeviceNumber,
+        /// Inode number.
+        inode: u64,
+        /// Length in bytes.
+        size_bytes: u64,
+    },
+}
+
+/// What identifies a block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceIdentity {
+    /// The kernel's name.
+    pub kernel_name: String,
+    /// Major and minor number.
+    pub number: DeviceNumber,
+    /// Serial number as the maker gave it; for device mapper and MD, their UUID.
+    pub serial: Option<String>,
+    /// World-wide name, unique to the namespace or logical unit.
+    pub wwid: Option<String>,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// The kernel's count of devices that came up; never the same for two devices or two
+    /// attachments (Linux 5.15 and later).
+    pub diskseq: Option<u64>,
+}
+
+impl DeviceIdentity {
+    /// Reads the identity from sysfs and the udev database; none where sysfs does not know the
+    /// device or its size.
+    pub fn read(system: &System, number: DeviceNumber) -> Option<Self> {
+        let kernel_name = sysfs::kernel_name(system, number)?;
+        let sectors = system.read_trimmed(format!("/sys/class/block/{kernel_name}/size"))?;
+        Some(Self {
+            serial: serial(system, &kernel_name, number),
+            wwid: wwid(system, &kernel_name, number),
+            size_bytes: sectors.parse::<u64>().ok()?.checked_mul(sysfs::SECTOR_BYTES)?,
+            diskseq: sysfs::number_attribute(system, &kernel_name, "diskseq"),
+            kernel_name,
+            number,
+        })
+    }
+
+    /// What is not as it was, in words; none where it is the same device.
+    pub fn difference(&self, now: &Self) -> Option<String> {
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+        let mut changed = Vec::new();
+        if self.serial != now.serial {
+            changed.push(format!("serial was {}, is {}", text(&self.serial), text(&now.serial)));
+        }
+        if self.wwid != now.wwid {
+            changed.push(format!("WWID was {}, is {}", text(&self.wwid), text(&now.wwid)));
+        }
+        if self.size_bytes != now.size_bytes {
+            changed.push(format!("size was {} B, is {} B", self.size_bytes, now.size_bytes));
+        }
+        if self.diskseq != now.diskseq {
+            changed.push(format!("diskseq was {:?}, is {:?}", self.diskseq, now.diskseq));
+        }
+        if self.kernel_name != now.kernel_name {
+            changed.push(format!("name was {}, is {}", self.kernel_name, now.kernel_name));
+        }
+        (!changed.is_empty()).then(|| changed.join("; "))
+    }
+}
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Device(device) => {
+                write!(f, "/dev/{} ({} B", device.kernel_name, device.size_bytes)?;
+                if let Some(serial) = &device.serial {
+                    write!(f, ", serial {serial}")?;
+                }
+                f.write_str(")")
+            }
+            Self::File { device, inode, size_bytes } => {
+                write!(f, "inode {inode} on {device} ({size_bytes} B)")
+            }
+        }
+    }
+}
+
+fn serial(system: &System, name: &str, number: DeviceNumber) -> Option<String> {
+    ["device/serial", "serial", "dm/uuid", "md/uuid"]
+        .iter()
+        .find_map(|key| sysfs::attribute(system, name, key))
+        .or_else(|| vital_product_serial(system, name))
+        .or_else(|| udev_property(system, number, "ID_SERIAL_SHORT"))
+        .map(|text| text.split_whitespace().collect::<Vec<_>>().join("_"))
+        .filter(|text| text.chars().any(|c| c.is_alphanumeric() && c != '0'))
+}
+
+/// SCSI's page 80h: four bytes of header, then the serial.
+fn vital_product_serial(system: &System, name: &str) -> Option<String> {
+    let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
+    let page = system.path(format!("/sys/class/block/{whole}/device/vpd_pg80"));
+    let bytes = std::fs::read(page).ok()?;
+    let text = String::from_utf8_lossy(bytes.get(4..)?).trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+fn wwid(system: &System, name: &str, number: DeviceNumber) -> Option<String> {
+    ["wwid", "device/wwid", "device/wwn", "nguid"]
+        .iter()
+        .find_map(|key| sysfs::attribute(system, name, key))
+        .or_else(|| udev_property(system, number, "ID_WWN_WITH_EXTENSION"))
+        .or_else(|| udev_property(system, number, "ID_WWN"))
+        .map(|text| text.split_whitespace().collect::<Vec<_>>().join("_"))
+}
+
+/// One property of a block device from the udev database.
+pub fn udev_property(system: &System, number: DeviceNumber, key: &str) -> Option<String> {
+    let text = system.read_file(format!("/run/udev/data/b{number}")).ok()?;
+    text.lines()
+        .filter_map(|line| line.strip_prefix("E:")?.split_once('='))
+        .find(|(name, _)| *name == key)
+        .map(|(_, value)| value.to_owned())
+}

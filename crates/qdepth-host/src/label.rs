@@ -1,0 +1,115 @@
+//! The mark that says "the data here is ours": 4 KiB of text with a checksum.
+//!
+//! A device bears one at its start and one at its end; a measurement file one behind its area. A
+//! person can read it with `head -c 512`.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use sha2::{Digest, Sha256};
+
+use crate::aligned::AlignedBuffer;
+
+/// Length of a label in bytes.
+pub const LABEL_BYTES: u64 = 4096;
+
+/// What is kept free of load at both ends of a labelled device, in bytes: the label, and every
+/// place where a file system or partition table keeps its signature.
+pub const RESERVED_BYTES: u64 = 1 << 20;
+
+const FIRST_LINE: &str = "QDEPTH LABEL 1";
+const TEXT_BYTES: usize = LABEL_BYTES as usize - 32;
+
+/// What a label says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// UUID of the labelling: the same at both ends of a device.
+    pub uuid: String,
+    /// The run that made it.
+    pub run_id: String,
+    /// When, RFC 3339.
+    pub written_at: String,
+    /// Size of the device, or of the area of a measurement file, in bytes.
+    pub size_bytes: u64,
+    /// Whether the area behind it was filled to its end.
+    pub complete: bool,
+    /// Whether the user asked that the file be kept.
+    pub keep: bool,
+}
+
+impl Label {
+    /// A new label with a UUID of its own. Line ends in the texts are taken out.
+    pub fn new(run_id: &str, written_at: &str, size_bytes: u64) -> Self {
+        let clean = |text: &str| text.replace(['\n', '\0'], " ").chars().take(200).collect();
+        Self {
+            uuid: uuid::Uuid::new_v4().to_string(),
+            run_id: clean(run_id),
+            written_at: clean(written_at),
+            size_bytes,
+            complete: true,
+            keep: false,
+        }
+    }
+
+    /// The block as written: text, zeros, SHA-256 of all before it.
+    pub fn encode(&self) -> [u8; LABEL_BYTES as usize] {
+        let text = format!(
+            "{FIRST_LINE}\nuuid {}\nrun {}\nwritten_at {}\nsize_bytes {}\ncomplete {}\nkeep {}\n",
+            self.uuid, self.run_id, self.written_at, self.size_bytes, self.complete, self.keep
+        );
+        let mut block = [0; LABEL_BYTES as usize];
+        let len = text.len().min(TEXT_BYTES);
+        block[..len].copy_from_slice(&text.as_bytes()[..len]);
+        let sum = Sha256::digest(&block[..TEXT_BYTES]);
+        block[TEXT_BYTES..].copy_from_slice(&sum);
+        block
+    }
+
+    /// Reads a block; none where it is no label or its checksum does not hold.
+    pub fn decode(block: &[u8]) -> Option<Self> {
+        let text = block.get(..TEXT_BYTES)?;
+        let sum = block.get(TEXT_BYTES..LABEL_BYTES as usize)?;
+        if !text.starts_with(FIRST_LINE.as_bytes()) || Sha256::digest(text).as_slice() != sum {
+            return None;
+        }
+        let text = std::str::from_utf8(text).ok()?;
+        let value = |key: &str| {
+            let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
+            pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_owned())
+        };
+        Some(Self {
+            uuid: value("uuid")?,
+            run_id: value("run")?,
+            written_at: value("written_at")?,
+            size_bytes: value("size_bytes")?.parse().ok()?,
+            complete: value("complete")?.parse().ok()?,
+            keep: value("keep")?.parse().ok()?,
+        })
+    }
+
+    /// Reads the label at an offset; none where there is none.
+    ///
+    /// # Errors
+    /// What the system answered to the read.
+    pub fn read_at(file: &File, offset: u64) -> io::Result<Option<Self>> {
+        let mut block = AlignedBuffer::new(LABEL_BYTES as usize);
+        match file.read_exact_at(block.bytes_mut(), offset) {
+            Ok(()) => Ok(Self::decode(block.bytes())),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the label at an offset that is a multiple of 4096.
+    pub(crate) fn write_at(&self, file: &File, offset: u64) -> io::Result<()> {
+        let mut block = AlignedBuffer::new(LABEL_BYTES as usize);
+        block.bytes_mut().copy_from_slice(&self.encode());
+        file.write_all_at(block.bytes(), offset)
+    }
+}
+
+/// Where the last label of a device of `size_bytes` starts: the last whole 4 KiB.
+pub(crate) fn end_offset(size_bytes: u64) -> u64 {
+    (size_bytes / LABEL_BYTES).saturating_sub(1) * LABEL_BYTES
+}

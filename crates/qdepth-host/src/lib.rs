@@ -1,0 +1,37 @@
+//! The machine below a measurement: what it is, whether it may be touched, and what else it did.
+//!
+//! This is the only crate that runs commands, and the only one that hands out a file descriptor
+//! that can write to a device. Where to start:
+//!
+//! 1. [`target::inspect`] looks at what the user named, and opens nothing for reading or writing.
+//! 2. [`guard::claim_read_only`] or [`guard::claim_for_writing`] turns that into a [`guard::Claim`],
+//!    or into a [`Refusal`] which says which guard refused, what it found, and what to do.
+//!    [`measurement_file::create`] does the same for a directory.
+//! 3. [`environment::observe`], [`environment::target_facts`] and [`witness`] say on what, and
+//!    beside what, was measured.
+//!
+//! What it never does: write to a device that carries a mount, swap, a holder, a loop or the
+//! system; reopen a target by its name; write before every guard has passed; delete a file that it
+//! did not make; take a yes for consent. There is no switch that forces any of this. The one
+//! override concerns data on an otherwise unused device, and the user must name what is lost.
+//!
+//! The guards are numbered as in [`Guard`]. Two of them live elsewhere: G0 (read-only unless the
+//! plan says otherwise) is the command line's, G15 (every node repeats the guards) the cluster's.
+
+mod aligned;
+pub mod consent;
+pub mod environment;
+pub mod extents;
+pub mod guard;
+pub mod identity;
+pub mod label;
+pub mod measurement_file;
+pub mod mounts;
+mod noise;
+mod refusal;
+pub mod sysfs;
+pub mod system;
+pub mod target;
+pub mod witness;
+
+pub use refusal::{Failure, Guard, Problem, Refusal};

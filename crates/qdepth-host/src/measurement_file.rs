@@ -1,0 +1,353 @@
+//! The file that a load is laid on in a directory: made by us, filled to its last byte, removed by
+//! us.
+//!
+//! Layout: the measurement area from offset 0, then one label of 4 KiB. It is written completely
+//! with bytes that no storage can compress, so that no read is answered from a hole.
+
+use std::fs::File;
+use std::io;
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
+use rustix::io::Errno;
+
+use crate::aligned::AlignedBuffer;
+use crate::extents::unwritten_share;
+use crate::guard::{self, Claim, Direct, Usable, Use};
+use crate::label::{LABEL_BYTES, Label};
+use crate::noise;
+use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::system::System;
+use crate::target::{self, Inspected, Kind};
+
+/// Its name in the directory.
+pub const NAME: &str = "qdepth-measurement-file";
+
+const XATTR: &str = "user.qdepth";
+const CHUNK: usize = 4 << 20;
+
+/// What file is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Length of the measurement area in bytes; rounded down to a multiple of 4096.
+    pub size_bytes: u64,
+    /// The run it is for.
+    pub run_id: &'a str,
+    /// Now.
+    pub now: Timestamp,
+    /// Whether to leave it for later runs, which then need not fill it again.
+    pub keep: bool,
+    /// Whether to bypass the page cache.
+    pub direct: bool,
+}
+
+/// Called with the bytes filled so far; [`ControlFlow::Break`] ends the filling.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+
+/// A measurement file, claimed for writing. Dropping it removes it, unless it is to be kept.
+#[derive(Debug)]
+pub struct MeasurementFile {
+    /// The right to use it.
+    pub claim: Claim,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it was there already, ours and complete, so that nothing had to be filled.
+    pub reused: bool,
+    made_in: Option<OwnedFd>,
+    inode: (u64, u64),
+}
+
+impl MeasurementFile {
+    /// Removes the file if it is still the very one that we made; keeps it where that was asked.
+    /// Dropping does the same and is silent about failure.
+    ///
+    /// # Errors
+    /// When it could not be removed, or another file bears its name by now.
+    pub fn remove(mut self) -> Result<(), Failure> {
+        self.unlink().map_err(|error| failure("remove", &self.path, error))
+    }
+
+    /// Leaves the file where it is, whatever was asked before.
+    pub fn leave(&mut self) {
+        self.made_in = None;
+    }
+
+    fn unlink(&mut self) -> io::Result<()> {
+        let Some(directory) = self.made_in.take() else { return Ok(()) };
+        let stat = rustix::fs::statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW)?;
+        if (stat.st_dev, stat.st_ino) != self.inode {
+            return Err(io::Error::other("another file bears its name by now"));
+        }
+        Ok(rustix::fs::unlinkat(&directory, NAME, AtFlags::empty())?)
+    }
+}
+
+impl Drop for MeasurementFile {
+    fn drop(&mut self) {
+        let _ = self.unlink();
+    }
+}
+
+/// Makes a measurement file in a directory, or takes the one that an earlier run left there. One
+/// of the right size that was filled completely is not written again.
+///
+/// # Errors
+/// Refused: G14 for a system place, G13 without room (twice the size must be free, and 5 % of the
+/// file system must stay free), G8 for a file of that name which is not ours, G2 when another run
+/// uses it, G5 and G6 when it is swap or backs a loop device. Failed: when it could not be filled;
+/// then it is removed again.
+pub fn create(
+    system: &System,
+    directory: &Inspected,
+    wanted: &Wanted<'_>,
+    progress: Progress<'_>,
+) -> Result<MeasurementFile, Problem> {
+    let Kind::Directory(file_system) = &directory.kind else {
+        let found = format!("{} is no directory", directory.spelling.display());
+        return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
+    };
+    guard::check_place(&directory.path, file_system)?;
+    let path = directory.path.join(NAME);
+    let made_in = directory.handle().try_clone_to_owned();
+    let made_in = made_in.map_err(|error| failure("open", &directory.path, error))?;
+    let wanted = Wanted { size_bytes: wanted.size_bytes / LABEL_BYTES * LABEL_BYTES, ..*wanted };
+
+    let existing = target::inspect(system, &path).ok();
+    let held_bytes = existing.as_ref().map_or(0, allocated);
+    check_room(directory, wanted.size_bytes, held_bytes)?;
+    let file = match open_in(&made_in, OFlags::CREATE | OFlags::EXCL) {
+        Ok(file) => file,
+        Err(Errno::EXIST) => {
+            let existing = target::inspect(system, &path)?;
+            guard::check_unused(system, &existing)?;
+            open_in(&made_in, OFlags::empty()).map_err(|error| cannot_make(&path, error))?
+        }
+        Err(error) => return Err(cannot_make(&path, error).into()),
+    };
+    finish(File::from(file), path, Some(made_in), &wanted, progress)
+}
+
+/// Takes a file that the user named for a plan that writes: one that is empty is filled, one of
+/// ours is used, any other is refused. It is never removed.
+///
+/// # Errors
+/// As [`create`].
+pub fn adopt(
+    system: &System,
+    file: &Inspected,
+    wanted: &Wanted<'_>,
+    progress: Progress<'_>,
+) -> Result<MeasurementFile, Problem> {
+    guard::check_unused(system, file)?;
+    let wanted = Wanted { size_bytes: wanted.size_bytes / LABEL_BYTES * LABEL_BYTES, ..*wanted };
+    check_room(file, wanted.size_bytes, allocated(file))?;
+    let open = file.open(OFlags::RDWR).map_err(|error| cannot_make(&file.path, error))?;
+    finish(File::from(open), file.path.clone(), None, &wanted, progress)
+}
+
+/// One component below an open directory, no link followed, nothing outside reached.
+fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let mode = if flags.contains(OFlags::CREATE) { Mode::RUSR | Mode::WUSR } else { Mode::empty() };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    match rustix::fs::openat2(directory, NAME, flags, mode, resolve) {
+        // Kernels before 5.6, and containers that forbid the call.
+        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::openat(directory, NAME, flags, mode),
+        answer => answer,
+    }
+}
+
+fn finish(
+    file: File,
+    path: PathBuf,
+    made_in: Option<OwnedFd>,
+    wanted: &Wanted<'_>,
+    progress: Progress<'_>,
+) -> Result<MeasurementFile, Problem> {
+    let stat = stat_of(&file, &path)?;
+    check_regular(&stat, &path)?;
+    guard::lock_file(&file, &path, Use::Write)?;
+    let old = own_or_empty(&file, &path)?;
+    let direct = set_direct(&file, wanted.direct);
+    let usable = old.as_ref().is_some_and(|label| {
+        label.complete
+            && label.size_bytes == wanted.size_bytes
+            && unwritten_share(&file, 0, label.size_bytes).is_none_or(|share| share <= 0.0)
+    });
+    let keep = wanted.keep || old.as_ref().is_some_and(|label| label.keep);
+    let mut made = MeasurementFile {
+        claim: Claim {
+            identity: target::file_identity(&stat),
+            file: file.into(),
+            usable: Usable { offset: 0, length: wanted.size_bytes },
+            direct,
+            writable: true,
+            label: old,
+            exclusive: None,
+        },
+        path,
+        reused: usable,
+        made_in,
+        inode: (stat.st_dev, stat.st_ino),
+    };
+    if !usable {
+        let label = Label::new(wanted.run_id, &wanted.now.to_string(), wanted.size_bytes);
+        let label = Label { keep: wanted.keep, ..label };
+        let file = &made.claim.file;
+        fill(file, &label, progress).map_err(|error| failure("fill", &made.path, error))?;
+        made.claim.label = Some(label);
+        made.claim.identity = target::file_identity(&stat_of(file, &made.path)?);
+    }
+    if wanted.keep {
+        mark_kept(&mut made)?;
+    }
+    if keep {
+        made.leave();
+    }
+    Ok(made)
+}
+
+/// A file that is kept from now on says so, or a later run would remove it.
+fn mark_kept(made: &mut MeasurementFile) -> Result<(), Failure> {
+    let Some(label) = made.claim.label.as_mut().filter(|label| !label.keep) else { return Ok(()) };
+    label.keep = true;
+    let write = || {
+        let file = File::from(made.claim.file.try_clone()?);
+        label.write_at(&file, label.size_bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|error| failure("label", &made.path, error))
+}
+
+fn stat_of(file: impl std::os::fd::AsFd, path: &Path) -> Result<Stat, Failure> {
+    rustix::fs::fstat(file).map_err(|error| failure("look at", path, error.into()))
+}
+
+fn check_regular(stat: &Stat, path: &Path) -> Result<(), Refusal> {
+    if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile && stat.st_nlink == 1 {
+        return Ok(());
+    }
+    let found = format!("{} is no regular file with one name", path.display());
+    Err(Refusal::new(Guard::G8Ownership, found, "Take it away, or give another directory"))
+}
+
+/// The label of a file of ours, or none for an empty file.
+fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
+    let length = file.metadata().map_err(|error| failure("look at", path, error))?.len();
+    if length == 0 {
+        return Ok(None);
+    }
+    let label = length.checked_sub(LABEL_BYTES).map_or(Ok(None), |at| Label::read_at(file, at));
+    match label.map_err(|error| failure("read", path, error))? {
+        Some(label) if label.size_bytes.checked_add(LABEL_BYTES) == Some(length) => Ok(Some(label)),
+        _ => Err(guard::not_ours(path).into()),
+    }
+}
+
+/// Set afterwards, since a file system without direct I/O makes the file before it refuses.
+fn set_direct(file: &File, wanted: bool) -> Direct {
+    if !wanted {
+        // Takes off O_NONBLOCK, with which asynchronous engines answer "try again" for files.
+        let _ = rustix::fs::fcntl_setfl(file, OFlags::RDWR);
+        return Direct::NotAsked;
+    }
+    let flags = OFlags::RDWR | OFlags::DIRECT;
+    match rustix::fs::fcntl_setfl(file, flags) {
+        Ok(()) => Direct::Yes,
+        Err(error) => {
+            let _ = rustix::fs::fcntl_setfl(file, OFlags::RDWR);
+            Direct::Refused(format!("set O_DIRECT: {error}"))
+        }
+    }
+}
+
+/// Label first, so that a file left by a crash is known as ours; then every byte of the area;
+/// then the label again, as complete.
+fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()> {
+    let file = File::from(file.try_clone()?);
+    file.set_len(0)?;
+    Label { complete: false, ..label.clone() }.write_at(&file, label.size_bytes)?;
+    let mut state = uuid::Uuid::new_v4().as_u64_pair().0;
+    let mut buffer = AlignedBuffer::new(CHUNK);
+    let mut at = 0;
+    while at < label.size_bytes {
+        let length = (label.size_bytes - at).min(CHUNK as u64);
+        let bytes = &mut buffer.bytes_mut()[..length as usize];
+        noise::fill(bytes, &mut state);
+        file.write_all_at(bytes, at)?;
+        at += length;
+        if progress(at).is_break() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by the user"));
+        }
+    }
+    file.sync_all()?;
+    label.write_at(&file, label.size_bytes)?;
+    // Not every file system has extended attributes; the label is what counts.
+    let _ = rustix::fs::fsetxattr(&file, XATTR, label.uuid.as_bytes(), XattrFlags::empty());
+    file.sync_all()
+}
+
+fn allocated(target: &Inspected) -> u64 {
+    rustix::fs::fstat(target.handle())
+        .map_or(0, |stat| u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512))
+}
+
+/// G13: twice the size is free, and 5 % of the file system stays free. What the file holds
+/// already counts as free.
+fn check_room(at: &Inspected, size_bytes: u64, held_bytes: u64) -> Result<(), Refusal> {
+    let refuse = |found: String, remedy: &str| Err(Refusal::new(Guard::G13Bounds, found, remedy));
+    let place = at.path.display();
+    if size_bytes == 0 {
+        return refuse(
+            format!("a measurement file of less than 4096 B was asked for at {place}"),
+            "Ask for a larger area",
+        );
+    }
+    let space = match rustix::fs::fstatvfs(at.handle()) {
+        Ok(space) => space,
+        Err(error) => {
+            let found = format!("the free space at {place} could not be read: {error}");
+            return refuse(found, "Check that the file system answers");
+        }
+    };
+    let free = space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes);
+    let total = space.f_blocks.saturating_mul(space.f_frsize);
+    let needed = size_bytes + LABEL_BYTES;
+    let remedy = "Ask for a smaller area, or give a file system with more room";
+    if free < needed.saturating_mul(2) {
+        return refuse(
+            format!("{free} B are free at {place}, and twice the {needed} B of the file must be"),
+            remedy,
+        );
+    }
+    if (free - needed) < total / 20 {
+        return refuse(
+            format!(
+                "a file of {needed} B would leave less than 5 % free at {place} ({free} B now)"
+            ),
+            remedy,
+        );
+    }
+    Ok(())
+}
+
+fn cannot_make(path: &Path, error: Errno) -> Refusal {
+    Refusal::new(
+        Guard::G14Place,
+        format!("{} could not be made or opened: {error}", path.display()),
+        "Give a directory that you may write to",
+    )
+}
+
+fn failure(doing: &'static str, path: &Path, source: io::Error) -> Failure {
+    Failure {
+        doing,
+        thing: path.display().to_string(),
+        source,
+        remedy: "Look at the free space and at the kernel's log",
+    }
+}

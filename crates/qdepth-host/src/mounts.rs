@@ -1,0 +1,141 @@
+//! What is mounted where: in our mount namespace and in all others that can be read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::sysfs::{self, DeviceNumber};
+use crate::system::System;
+
+/// One line of a `mountinfo` file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// The mount's number within its namespace.
+    pub id: u64,
+    /// The file system's device; major 0 where it has none of its own (btrfs, tmpfs, network).
+    pub number: DeviceNumber,
+    /// Which directory of the file system is mounted.
+    pub root: PathBuf,
+    /// Where.
+    pub mount_point: PathBuf,
+    /// The file system's type, as `ext4`.
+    pub kind: String,
+    /// Device node, pool or server it came from.
+    pub source: String,
+    /// Options of mount and file system together.
+    pub options: String,
+}
+
+/// Reads a `mountinfo` text (proc(5)); lines that do not follow the format are left out.
+pub fn parse(text: &str) -> Vec<Mount> {
+    text.lines().filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<Mount> {
+    let (mount, file_system) = line.split_once(" - ")?;
+    let mut mount = mount.split(' ');
+    let id = mount.next()?.parse().ok()?;
+    let number = mount.nth(1)?.parse().ok()?;
+    let root = PathBuf::from(unescape(mount.next()?));
+    let mount_point = PathBuf::from(unescape(mount.next()?));
+    let own_options = mount.next()?;
+    let mut rest = file_system.splitn(3, ' ');
+    let kind = unescape(rest.next()?);
+    let source = unescape(rest.next()?);
+    let options = format!("{own_options},{}", unescape(rest.next().unwrap_or_default()));
+    Some(Mount { id, number, root, mount_point, kind, source, options })
+}
+
+/// Undoes the kernel's octal escapes (`\040` is a space).
+pub fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = bytes
+            .get(at + 1..at + 4)
+            .filter(|_| bytes[at] == b'\\')
+            .filter(|digits| digits.iter().all(|d| (b'0'..=b'7').contains(d)))
+            .and_then(|digits| {
+                let value = digits.iter().fold(0u32, |n, d| n * 8 + u32::from(d - b'0'));
+                u8::try_from(value).ok()
+            });
+        out.push(octal.unwrap_or(bytes[at]));
+        at += if octal.is_some() { 4 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The mounts of our own namespace, in order of mounting.
+pub fn own(system: &System) -> Vec<Mount> {
+    parse(&system.read_file("/proc/self/mountinfo").unwrap_or_default())
+}
+
+/// The mounts of every namespace that can be read, each with one process that lives in it.
+pub fn everywhere(system: &System) -> BTreeMap<String, Vec<Mount>> {
+    let mut seen = BTreeSet::new();
+    let mut namespaces = BTreeMap::new();
+    let processes = system.list_dir("/proc").unwrap_or_default();
+    let numbered = processes.into_iter().filter(|p| p.bytes().all(|b| b.is_ascii_digit()));
+    for process in std::iter::once("self".to_owned()).chain(numbered) {
+        let known = system.read_link(format!("/proc/{process}/ns/mnt")).ok();
+        if known.is_some_and(|namespace| !seen.insert(namespace)) {
+            continue;
+        }
+        if let Ok(text) = system.read_file(format!("/proc/{process}/mountinfo")) {
+            namespaces.insert(process, parse(&text));
+        }
+    }
+    namespaces
+}
+
+/// The mount that holds a path: the last one mounted among those with the longest matching
+/// mount point.
+pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    mounts
+        .iter()
+        .filter(|mount| path.starts_with(&mount.mount_point))
+        .max_by_key(|mount| mount.mount_point.components().count())
+}
+
+/// The block devices directly below a mount, by the kernel's names: its own device, that of its
+/// source, the other members of a btrfs. Empty for file systems in memory or on a network.
+pub fn devices_below(system: &System, mount: &Mount) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    names.extend(sysfs::kernel_name(system, mount.number));
+    // Only device nodes: looking at a network's or a daemon's source may hang.
+    let node =
+        mount.source.starts_with("/dev/").then(|| system.block_node(&mount.source)).flatten();
+    names.extend(node.and_then(|number| sysfs::kernel_name(system, number)));
+    for members in btrfs_members(system) {
+        if members.iter().any(|member| names.contains(member)) {
+            names.extend(members);
+        }
+    }
+    names
+}
+
+/// The member devices of every mounted btrfs.
+pub fn btrfs_members(system: &System) -> Vec<Vec<String>> {
+    let file_systems = system.list_dir("/sys/fs/btrfs").unwrap_or_default();
+    file_systems
+        .iter()
+        .filter_map(|id| system.list_dir(format!("/sys/fs/btrfs/{id}/devices")).ok())
+        .collect()
+}
+
+/// The directories that an overlay shows, from its options.
+pub fn overlay_layers(mount: &Mount) -> Vec<PathBuf> {
+    if mount.kind != "overlay" {
+        return Vec::new();
+    }
+    let keys = ["lowerdir", "upperdir", "workdir", "lowerdir+", "datadir+"];
+    mount
+        .options
+        .split(',')
+        .filter_map(|option| option.split_once('='))
+        .filter(|(key, _)| keys.contains(key))
+        .flat_map(|(_, dirs)| dirs.split(':'))
+        .filter(|dir| dir.starts_with('/'))
+        .map(PathBuf::from)
+        .collect()
+}

@@ -1,0 +1,183 @@
+//! The kernel's view of block devices: names, partitions, holders, slaves, links.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::system::System;
+
+/// The kernel counts in sectors of this many bytes, whatever the device's block size is.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// Major and minor number: what a device is, under whatever name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DeviceNumber {
+    /// Which driver.
+    pub major: u32,
+    /// Which device of that driver.
+    pub minor: u32,
+}
+
+impl DeviceNumber {
+    /// From the packed form in `st_rdev` and `st_dev`.
+    pub fn of(raw: u64) -> Self {
+        Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
+    }
+}
+
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// A text that is no `MAJOR:MINOR`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no device number: it is written MAJOR:MINOR")]
+pub struct ParseDeviceNumberError(String);
+
+impl FromStr for DeviceNumber {
+    type Err = ParseDeviceNumberError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || ParseDeviceNumberError(text.to_owned());
+        let (major, minor) = text.trim().split_once(':').ok_or_else(error)?;
+        Ok(Self {
+            major: major.parse().map_err(|_| error())?,
+            minor: minor.parse().map_err(|_| error())?,
+        })
+    }
+}
+
+/// The kernel's name (`sda1`, `nvme0n1`) of a block device; none where sysfs does not know it.
+pub fn kernel_name(system: &System, number: DeviceNumber) -> Option<String> {
+    let link = system.read_link(format!("/sys/dev/block/{number}")).ok()?;
+    Some(link.file_name()?.to_str()?.to_owned())
+}
+
+/// The number of a block device by the kernel's name.
+pub fn number_of(system: &System, name: &str) -> Option<DeviceNumber> {
+    system.read_trimmed(format!("/sys/class/block/{name}/dev"))?.parse().ok()
+}
+
+/// The whole disk of a partition; none where `name` is no partition.
+pub fn whole_of(system: &System, name: &str) -> Option<String> {
+    if !system.exists(format!("/sys/class/block/{name}/partition")) {
+        return None;
+    }
+    let link = system.read_link(format!("/sys/class/block/{name}")).ok()?;
+    Some(link.parent()?.file_name()?.to_str()?.to_owned())
+}
+
+/// The partitions that the kernel knows on a disk.
+pub fn partitions_of(system: &System, name: &str) -> Vec<String> {
+    let names = system.list_dir(format!("/sys/class/block/{name}")).unwrap_or_default();
+    names
+        .into_iter()
+        .filter(|child| system.exists(format!("/sys/class/block/{name}/{child}/partition")))
+        .collect()
+}
+
+/// What is built on this device: volumes, arrays, caches.
+pub fn holders_of(system: &System, name: &str) -> Vec<String> {
+    system.list_dir(format!("/sys/class/block/{name}/holders")).unwrap_or_default()
+}
+
+/// What this device is built on.
+pub fn slaves_of(system: &System, name: &str) -> Vec<String> {
+    system.list_dir(format!("/sys/class/block/{name}/slaves")).unwrap_or_default()
+}
+
+/// Every device that shares blocks with `name`: itself, its partitions, and its whole disk.
+pub fn overlapping(system: &System, name: &str) -> Vec<String> {
+    let mut names = vec![name.to_owned()];
+    names.extend(partitions_of(system, name));
+    names.extend(whole_of(system, name));
+    names
+}
+
+/// All whole block devices that can be opened: the kernel hides the single paths of a multipath
+/// NVMe namespace.
+pub fn whole_devices(system: &System) -> Vec<String> {
+    let hidden = |name: &String| {
+        system.read_trimmed(format!("/sys/class/block/{name}/hidden")).as_deref() == Some("1")
+    };
+    let names = system.list_dir("/sys/block").unwrap_or_default();
+    names.into_iter().filter(|name| !hidden(name)).collect()
+}
+
+/// One attribute of a device, or of its whole disk where a partition has none of its own
+/// (`queue/*`, `diskseq`, `device/*`).
+pub fn attribute(system: &System, name: &str, attribute: &str) -> Option<String> {
+    let own = |name: &str| system.read_trimmed(format!("/sys/class/block/{name}/{attribute}"));
+    own(name).or_else(|| own(&whole_of(system, name)?))
+}
+
+/// A number among the attributes.
+pub fn number_attribute(system: &System, name: &str, key: &str) -> Option<u64> {
+    attribute(system, name, key)?.parse().ok()
+}
+
+/// How a device is connected, and what that carries at most.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// As `PCIe 4.0 x4`, `SATA 6.0 Gbit/s`.
+    pub description: String,
+    /// What it can carry in practice, bytes per second: the line rate less line coding and about
+    /// 10 % (PCIe packets of 256 B payload) or 4 % (SATA and SAS frames) of protocol.
+    pub practical_bytes_per_s: f64,
+}
+
+/// The narrowest link that can be read for a device; none for virtual devices.
+pub fn link_of(system: &System, name: &str) -> Option<Link> {
+    let whole = whole_of(system, name).unwrap_or_else(|| name.to_owned());
+    serial_link(system, &whole).or_else(|| pcie_link(system, &whole))
+}
+
+fn pcie_link(system: &System, whole: &str) -> Option<Link> {
+    let base = format!("/sys/class/block/{whole}/device");
+    // An NVMe namespace's parent is the controller, whose parent is the PCI function.
+    let at = |key: &str| {
+        ["device/", "", "../../"]
+            .iter()
+            .find_map(|up| system.read_trimmed(format!("{base}/{up}{key}")))
+    };
+    let speed = at("current_link_speed")?;
+    let gigatransfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
+    let lanes: f64 = at("current_link_width")?.parse().ok()?;
+    let coding = if gigatransfers < 6.0 { 0.8 } else { 128.0 / 130.0 };
+    let generation = match gigatransfers as u32 {
+        0..=3 => "1.0",
+        4..=6 => "2.0",
+        7..=9 => "3.0",
+        10..=17 => "4.0",
+        18..=40 => "5.0",
+        _ => "6.0 or later",
+    };
+    Some(Link {
+        description: format!("PCIe {generation} x{lanes}"),
+        practical_bytes_per_s: gigatransfers * 1e9 / 8.0 * coding * lanes * 0.9,
+    })
+}
+
+fn serial_link(system: &System, whole: &str) -> Option<Link> {
+    let real = system.path(format!("/sys/class/block/{whole}")).canonicalize().ok()?;
+    let names: Vec<String> = real.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let ata = names.iter().find(|part| is_numbered(part, "ata"));
+    let (kind, text) = if let Some(port) = ata {
+        let number = port.trim_start_matches("ata");
+        ("SATA", system.read_trimmed(format!("/sys/class/ata_link/link{number}/sata_spd"))?)
+    } else {
+        let end = names.iter().find(|part| part.starts_with("end_device-"))?;
+        let phy = format!("phy-{}", end.trim_start_matches("end_device-"));
+        ("SAS", system.read_trimmed(format!("/sys/class/sas_phy/{phy}/negotiated_linkrate"))?)
+    };
+    let gigabits: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(Link {
+        description: format!("{kind} {text}"),
+        practical_bytes_per_s: gigabits * 1e9 / 10.0 * 0.96,
+    })
+}
+
+fn is_numbered(part: &str, prefix: &str) -> bool {
+    part.strip_prefix(prefix)
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}

@@ -1,0 +1,206 @@
+//! The only way to the outside: kernel files below one root, and commands with a time limit.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::sysfs::DeviceNumber;
+
+const COMMAND_LIMIT: Duration = Duration::from_secs(30);
+
+/// What a command left behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Exit status; none when a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output; bytes that are no UTF-8 are replaced.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+}
+
+/// Why a command gave no output.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// Not installed, or may not be started.
+    #[error("`{command}` could not be started: {source}; install it or add it to the PATH")]
+    NotStarted {
+        /// Its name.
+        command: String,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// It was stopped because it took too long.
+    #[error("`{command}` did not end within {seconds} s and was stopped; the device may hang")]
+    TooLong {
+        /// Its name.
+        command: String,
+        /// The limit.
+        seconds: u64,
+    },
+}
+
+/// The machine, or a tree of files that looks like one.
+#[derive(Clone, Debug)]
+pub struct System {
+    root: PathBuf,
+    staged: Option<Staged>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Staged {
+    outputs: BTreeMap<String, Output>,
+    nodes: BTreeMap<PathBuf, DeviceNumber>,
+}
+
+impl System {
+    /// This machine.
+    pub fn real() -> Self {
+        Self { root: PathBuf::from("/"), staged: None }
+    }
+
+    /// A tree of files below `root` in place of this machine: no command is ever started, only
+    /// answers staged with [`Self::with_output`] are given.
+    pub fn staged(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), staged: Some(Staged::default()) }
+    }
+
+    /// Stages the answer of a command, by its name.
+    #[must_use]
+    pub fn with_output(mut self, command: &str, output: Output) -> Self {
+        if let Some(staged) = &mut self.staged {
+            staged.outputs.insert(command.to_owned(), output);
+        }
+        self
+    }
+
+    /// Stages a block device node, since an ordinary user cannot make one.
+    #[must_use]
+    pub fn with_node(mut self, path: &str, number: DeviceNumber) -> Self {
+        if let Some(staged) = &mut self.staged {
+            staged.nodes.insert(PathBuf::from(path), number);
+        }
+        self
+    }
+
+    /// The place of an absolute path below the root.
+    pub fn path(&self, absolute: impl AsRef<Path>) -> PathBuf {
+        let path = absolute.as_ref();
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// The text of a file; bytes that are no UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn read_file(&self, path: impl AsRef<Path>) -> io::Result<String> {
+        let bytes = std::fs::read(self.path(path))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The text of a file without surrounding white space; none where it cannot be read or is
+    /// empty.
+    pub fn read_trimmed(&self, path: impl AsRef<Path>) -> Option<String> {
+        let text = self.read_file(path).ok()?;
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// The names in a directory, sorted.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn list_dir(&self, path: impl AsRef<Path>) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(self.path(path))? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// What a symbolic link says, unresolved.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn read_link(&self, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+        std::fs::read_link(self.path(path))
+    }
+
+    /// Whether something is there.
+    pub fn exists(&self, path: impl AsRef<Path>) -> bool {
+        self.path(path).exists()
+    }
+
+    /// The number of the block device that a path leads to; none where it leads to no block device.
+    pub fn block_node(&self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
+        let path = path.as_ref();
+        if let Some(staged) = &self.staged {
+            return staged.nodes.get(path).copied();
+        }
+        let stat = rustix::fs::stat(path).ok()?;
+        let kind = rustix::fs::FileType::from_raw_mode(stat.st_mode);
+        (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::of(stat.st_rdev))
+    }
+
+    /// Runs a command to its end, with the C locale, nothing on its standard input, and at most
+    /// 30 s of time.
+    ///
+    /// # Errors
+    /// When it could not be started or took too long. A failing exit status is no error here.
+    pub fn run<S: AsRef<OsStr>>(&self, command: &str, args: &[S]) -> Result<Output, CommandError> {
+        match &self.staged {
+            None => run_command(command, args),
+            Some(staged) => {
+                staged.outputs.get(command).cloned().ok_or_else(|| CommandError::NotStarted {
+                    command: command.to_owned(),
+                    source: io::Error::from(io::ErrorKind::NotFound),
+                })
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one place that runs commands")]
+fn run_command<S: AsRef<OsStr>>(command: &str, args: &[S]) -> Result<Output, CommandError> {
+    let not_started = |source| CommandError::NotStarted { command: command.to_owned(), source };
+    let mut child = std::process::Command::new(command)
+        .args(args)
+        .env("LC_ALL", "C")
+        .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(not_started)?;
+    let stdout = collect(child.stdout.take());
+    let stderr = collect(child.stderr.take());
+    let texts = stdout
+        .recv_timeout(COMMAND_LIMIT)
+        .and_then(|stdout| Ok((stdout, stderr.recv_timeout(COMMAND_LIMIT)?)));
+    let Ok((stdout, stderr)) = texts else {
+        // Not waited for: a command that hangs in the kernel would take us with it.
+        let _ = child.kill();
+        let seconds = COMMAND_LIMIT.as_secs();
+        return Err(CommandError::TooLong { command: command.to_owned(), seconds });
+    };
+    let status = child.wait().map_err(not_started)?;
+    Ok(Output { status: status.code(), stdout, stderr })
+}
+
+/// Reads a pipe to its end on a thread of its own, so that neither pipe can fill and block.
+fn collect(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receiver
+}

@@ -1,0 +1,285 @@
+//! What the user named: looked at once, through a descriptor that can neither read nor write.
+
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+
+use crate::identity::{DeviceIdentity, Identity};
+use crate::mounts::{self, Mount};
+use crate::refusal::{Guard, Refusal};
+use crate::sysfs::{self, DeviceNumber};
+use crate::system::System;
+
+/// A target as found. It keeps hold of the thing itself: whoever opens it later opens this, not
+/// whatever bears its name by then.
+#[derive(Debug)]
+pub struct Inspected {
+    /// As the user spelled it.
+    pub spelling: PathBuf,
+    /// Where it is in truth, with all links followed.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    handle: OwnedFd,
+    stat: Stat,
+}
+
+/// What kind of thing a target is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A directory, in which a measurement file can be made.
+    Directory(FileSystem),
+    /// A regular file.
+    RegularFile {
+        /// Length in bytes.
+        size_bytes: u64,
+        /// Whether no other name (hard link) leads to it.
+        sole_name: bool,
+        /// Where it lies.
+        file_system: FileSystem,
+    },
+    /// A disk, partition, volume or array.
+    BlockDevice(BlockDevice),
+}
+
+/// The file system that a file or directory lies on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// Its type, as `ext4`; `unknown` where the mount was not found.
+    pub kind: String,
+    /// Where it is mounted.
+    pub mount_point: PathBuf,
+    /// What it was mounted from.
+    pub source: String,
+    /// Mount options.
+    pub options: String,
+    /// The block devices directly below, by the kernel's names; empty for memory and networks,
+    /// more than one for a btrfs of many devices.
+    pub devices: Vec<String>,
+}
+
+/// A block device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockDevice {
+    /// What it is known by.
+    pub identity: DeviceIdentity,
+    /// Smallest request it takes, in bytes.
+    pub logical_block_bytes: u64,
+    /// Smallest write that needs no read, in bytes, as the device says.
+    pub physical_block_bytes: u64,
+    /// The maker's name of the model.
+    pub model: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Whether it says that it turns.
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in effect.
+    pub scheduler: Option<String>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// Whether the kernel forbids writing.
+    pub read_only: bool,
+    /// Where it lies on its disk, for a partition.
+    pub partition: Option<Partition>,
+    /// How it is connected.
+    pub link: Option<sysfs::Link>,
+}
+
+/// Where a partition lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partition {
+    /// Its number.
+    pub number: u64,
+    /// First byte on the disk.
+    pub start_bytes: u64,
+    /// The kernel's name of the disk.
+    pub whole: String,
+}
+
+impl Inspected {
+    /// The identity, as it was when looked at.
+    pub fn identity(&self) -> Identity {
+        match &self.kind {
+            Kind::BlockDevice(device) => Identity::Device(device.identity.clone()),
+            Kind::RegularFile { .. } | Kind::Directory(_) => file_identity(&self.stat),
+        }
+    }
+
+    /// The block device, if it is one.
+    pub fn block_device(&self) -> Option<&BlockDevice> {
+        match &self.kind {
+            Kind::BlockDevice(device) => Some(device),
+            Kind::RegularFile { .. } | Kind::Directory(_) => None,
+        }
+    }
+
+    /// The block devices whose counters show this target's I/O, by the kernel's names: the device
+    /// itself, or those below the file system.
+    pub fn devices(&self) -> Vec<String> {
+        match &self.kind {
+            Kind::BlockDevice(device) => vec![device.identity.kernel_name.clone()],
+            Kind::RegularFile { file_system, .. } | Kind::Directory(file_system) => {
+                file_system.devices.clone()
+            }
+        }
+    }
+
+    /// Device of the file system and inode, as compared with other files.
+    pub(crate) fn inode(&self) -> (DeviceNumber, u64) {
+        (DeviceNumber::of(self.stat.st_dev), self.stat.st_ino)
+    }
+
+    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
+        self.handle.as_fd()
+    }
+
+    /// Opens the very thing that was inspected. Not public: descriptors are the guards' to give.
+    pub(crate) fn open(&self, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        let path = format!("/proc/self/fd/{}", self.handle.as_raw_fd());
+        rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())
+    }
+}
+
+/// The identity of a file from what stat(2) says.
+pub(crate) fn file_identity(stat: &Stat) -> Identity {
+    Identity::File {
+        device: DeviceNumber::of(stat.st_dev),
+        inode: stat.st_ino,
+        size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+    }
+}
+
+/// Looks at a target: follows links once, and opens nothing for reading or writing.
+///
+/// # Errors
+/// [`Guard::G1Resolve`] when it is missing or is neither directory, regular file nor block device.
+pub fn inspect(system: &System, spelling: &Path) -> Result<Inspected, Refusal> {
+    let no = |found: String, remedy: &str| Err(Refusal::new(Guard::G1Resolve, found, remedy));
+    let handle = match rustix::fs::open(spelling, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(handle) => handle,
+        Err(error) => {
+            return no(
+                format!("{} could not be found: {error}", spelling.display()),
+                "Give the path of a directory, a file or a block device that is there",
+            );
+        }
+    };
+    let stat = match rustix::fs::fstat(&handle) {
+        Ok(stat) => stat,
+        Err(error) => {
+            return no(
+                format!("{} could not be looked at: {error}", spelling.display()),
+                "Check that the file system below it answers",
+            );
+        }
+    };
+    let path = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
+        .unwrap_or_else(|_| spelling.to_owned());
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => Kind::Directory(file_system(system, &handle, &path)),
+        FileType::RegularFile => Kind::RegularFile {
+            size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            sole_name: stat.st_nlink == 1,
+            file_system: file_system(system, &handle, &path),
+        },
+        FileType::BlockDevice => Kind::BlockDevice(block_device(system, spelling, &stat)?),
+        other => {
+            return no(
+                format!("{} is {}", spelling.display(), describe(other)),
+                "Give a directory, a regular file or a block device; other things are never touched",
+            );
+        }
+    };
+    Ok(Inspected { spelling: spelling.to_owned(), path, kind, handle, stat })
+}
+
+fn describe(kind: FileType) -> &'static str {
+    match kind {
+        FileType::CharacterDevice => "a character device (a terminal, memory, or a raw interface)",
+        FileType::Fifo => "a pipe",
+        FileType::Socket => "a socket",
+        FileType::Symlink => "a symbolic link that could not be followed",
+        _ => "of a kind that is not known",
+    }
+}
+
+fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
+    let mounts = mounts::own(system);
+    // The descriptor knows its mount even where mounts lie on one another; a path does not.
+    let id = system
+        .read_file(format!("/proc/self/fdinfo/{}", handle.as_raw_fd()))
+        .ok()
+        .and_then(|text| text.lines().find_map(|l| l.strip_prefix("mnt_id:")?.trim().parse().ok()));
+    let mount = mounts.iter().find(|mount| Some(mount.id) == id);
+    match mount.or_else(|| mounts::holding(&mounts, path)) {
+        Some(mount) => from_mount(system, mount),
+        None => FileSystem {
+            kind: "unknown".to_owned(),
+            mount_point: PathBuf::new(),
+            source: String::new(),
+            options: String::new(),
+            devices: Vec::new(),
+        },
+    }
+}
+
+fn from_mount(system: &System, mount: &Mount) -> FileSystem {
+    FileSystem {
+        kind: mount.kind.clone(),
+        mount_point: mount.mount_point.clone(),
+        source: mount.source.clone(),
+        options: mount.options.clone(),
+        devices: mounts::devices_below(system, mount).into_iter().collect(),
+    }
+}
+
+fn block_device(system: &System, spelling: &Path, stat: &Stat) -> Result<BlockDevice, Refusal> {
+    let number = DeviceNumber::of(stat.st_rdev);
+    let no = |found: String, remedy: &str| Refusal::new(Guard::G1Resolve, found, remedy);
+    let identity = DeviceIdentity::read(system, number).ok_or_else(|| {
+        no(
+            format!("{} is block device {number}, which sysfs does not know", spelling.display()),
+            "Check that the device is still attached and that /sys is mounted",
+        )
+    })?;
+    if identity.size_bytes == 0 {
+        return Err(no(
+            format!("{} has no size: nothing is attached to it", spelling.display()),
+            "Attach a medium, or give another device",
+        ));
+    }
+    let name = identity.kernel_name.clone();
+    let text = |key: &str| sysfs::attribute(system, &name, key);
+    let count = |key: &str| sysfs::number_attribute(system, &name, key);
+    let logical = count("queue/logical_block_size").unwrap_or(sysfs::SECTOR_BYTES);
+    Ok(BlockDevice {
+        logical_block_bytes: logical,
+        physical_block_bytes: count("queue/physical_block_size").unwrap_or(logical),
+        model: text("device/model"),
+        firmware: text("device/firmware_rev").or_else(|| text("device/rev")),
+        rotational: count("queue/rotational").map(|n| n != 0),
+        scheduler: text("queue/scheduler").map(|all| chosen(&all)),
+        write_cache: text("queue/write_cache"),
+        read_only: count("ro") == Some(1),
+        partition: partition(system, &name),
+        link: sysfs::link_of(system, &name),
+        identity,
+    })
+}
+
+/// Of `mq-deadline [none]` the one in brackets.
+fn chosen(all: &str) -> String {
+    let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inner.map_or(all, |(name, _)| name).to_owned()
+}
+
+fn partition(system: &System, name: &str) -> Option<Partition> {
+    let whole = sysfs::whole_of(system, name)?;
+    let own = |key: &str| system.read_trimmed(format!("/sys/class/block/{name}/{key}"));
+    Some(Partition {
+        number: own("partition")?.parse().ok()?,
+        start_bytes: own("start")?.parse::<u64>().ok()?.checked_mul(sysfs::SECTOR_BYTES)?,
+        whole,
+    })
+}

@@ -1,0 +1,104 @@
+//! What else happened: the kernel's counters of a device and of the CPUs, before and after.
+
+use std::io;
+
+use qdepth_logbook::record::KernelCounts;
+
+use crate::sysfs::SECTOR_BYTES;
+use crate::system::System;
+
+/// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),
+/// since the device came up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelStat {
+    /// Reads completed.
+    pub reads: u64,
+    /// Sectors of 512 bytes read.
+    pub read_sectors: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Sectors of 512 bytes written.
+    pub written_sectors: u64,
+    /// Requests in flight now.
+    pub in_flight: u64,
+    /// Time with at least one request in flight, milliseconds.
+    pub busy_ms: u64,
+}
+
+impl KernelStat {
+    /// Reads the counters of a disk or partition.
+    ///
+    /// # Errors
+    /// What the system answered, or [`io::ErrorKind::InvalidData`] for a text of another form.
+    pub fn read(system: &System, kernel_name: &str) -> io::Result<Self> {
+        let path = format!("/sys/class/block/{kernel_name}/stat");
+        Self::parse(&system.read_file(&path)?)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, path))
+    }
+
+    /// Reads the text of a `stat` file; none where it has fewer than ten numbers.
+    pub fn parse(text: &str) -> Option<Self> {
+        let fields: Option<Vec<u64>> = text.split_whitespace().map(|f| f.parse().ok()).collect();
+        let fields = fields?;
+        Some(Self {
+            reads: *fields.first()?,
+            read_sectors: *fields.get(2)?,
+            writes: *fields.get(4)?,
+            written_sectors: *fields.get(6)?,
+            in_flight: *fields.get(8)?,
+            busy_ms: *fields.get(9)?,
+        })
+    }
+
+    /// What was counted from `earlier` to this reading. A counter that went back (the device was
+    /// attached anew) counts as nothing.
+    pub fn since(&self, earlier: &Self) -> KernelCounts {
+        let bytes = |now: u64, then: u64| now.saturating_sub(then).saturating_mul(SECTOR_BYTES);
+        KernelCounts {
+            reads: self.reads.saturating_sub(earlier.reads),
+            read_bytes: bytes(self.read_sectors, earlier.read_sectors),
+            writes: self.writes.saturating_sub(earlier.writes),
+            written_bytes: bytes(self.written_sectors, earlier.written_sectors),
+        }
+    }
+}
+
+/// Time of all CPUs together since boot (`/proc/stat`), in clock ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTimes {
+    /// All of it, idle included.
+    pub total: u64,
+    /// Idle, or waiting for I/O.
+    pub idle: u64,
+    /// Taken by the hypervisor for others.
+    pub steal: u64,
+}
+
+impl CpuTimes {
+    /// Reads the sum over all CPUs.
+    ///
+    /// # Errors
+    /// What the system answered, or [`io::ErrorKind::InvalidData`] for a text of another form.
+    pub fn read(system: &System) -> io::Result<Self> {
+        Self::parse(&system.read_file("/proc/stat")?)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat"))
+    }
+
+    /// Reads the first line of `/proc/stat`; none where it is not of that form.
+    pub fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let fields: Option<Vec<u64>> = line.split_whitespace().map(|f| f.parse().ok()).collect();
+        let fields = fields?;
+        let steal = *fields.get(7)?;
+        // Guest time is contained in user time already.
+        let total = fields[..8].iter().fold(0_u64, |sum, n| sum.saturating_add(*n));
+        Some(Self { total, idle: fields[3].saturating_add(fields[4]), steal })
+    }
+
+    /// The share (0..1) of CPU time stolen from `earlier` to this reading; none where no tick
+    /// passed.
+    pub fn steal_share_since(&self, earlier: &Self) -> Option<f64> {
+        let total = self.total.checked_sub(earlier.total).filter(|ticks| *ticks > 0)?;
+        Some(self.steal.saturating_sub(earlier.steal) as f64 / total as f64)
+    }
+}
