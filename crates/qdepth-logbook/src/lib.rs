@@ -6,7 +6,7 @@
 //!
 //! It reads no clock: times come in as RFC 3339 texts.
 
-// mod document;
+mod document;
 mod error;
 mod logbook;
 mod open;
@@ -14,11 +14,15 @@ mod read;
 pub mod record;
 mod reserve;
 mod summary;
-// mod table;
+mod table;
 mod write;
 
+pub use document::{
+    CpuPerIo, Document, DocumentSchema, ErrorEntry, FindingEntry, Latency, LatencyByDirection,
+    ObservationEntry, PointEntry, RunEntry, TargetEntry, document, export_json, json_schema,
+};
 pub use error::LogbookError;
 pub use logbook::{Logbook, RunHeadline};
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
-// pub use table::export_csv;
+pub use table::export_csv;

@@ -212,6 +212,23 @@ impl Logbook {
         id.map(|id| read::run(&self.connection, &id).map_err(doing(&self.path, what))).transpose()
     }
 
+    /// Reads the whole file and holds it against itself (SQLite's `integrity_check`).
+    ///
+    /// # Errors
+    /// [`LogbookError::Damaged`] with the first thing that was found.
+    pub fn check(&self) -> Result<()> {
+        let what = "checking the file";
+        let found: String = self
+            .connection
+            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
+            .map_err(doing(&self.path, what))?;
+        if found == "ok" {
+            return Ok(());
+        }
+        let source = read::unreadable(found);
+        Err(LogbookError::sqlite(&self.path, what, source))
+    }
+
     fn resolve(&self, asked: &str) -> Result<String> {
         let what = "looking for the run";
         let mut candidates =

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
@@ -70,7 +71,11 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection> {
         .map_err(doing(path, "opening the logbook for reading"));
     let connection = match ordinary {
         Ok(connection) => connection,
-        Err(error) => open_without_shared_memory(path).ok_or(error)?,
+        // The first failure says more than that of the second best way.
+        Err(error @ (LogbookError::Full { .. } | LogbookError::Sqlite { .. })) => {
+            open_without_shared_memory(path).map_err(|_| error)?
+        }
+        Err(error) => return Err(error),
     };
     if is_fresh(&connection, path)? {
         let why = "it is empty".to_owned();
@@ -81,19 +86,34 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection> {
 }
 
 /// A write-ahead log needs a shared-memory file, which cannot be made on a full disk or in a
-/// directory that we may not write to. With no log left to read, the file itself says all.
-fn open_without_shared_memory(path: &Path) -> Option<Connection> {
-    let log = sibling(path, "-wal");
-    if std::fs::metadata(log).is_ok_and(|log| log.len() > 0) {
-        return None;
-    }
-    let absolute = std::path::absolute(path).ok()?;
-    let text = absolute.to_str()?;
+/// directory that we may not write to. With no log left to read, the file itself says all; with
+/// one, its index can be kept in our own memory, as long as no other process wants the file.
+fn open_without_shared_memory(path: &Path) -> rusqlite::Result<Connection> {
+    let log = std::fs::metadata(sibling(path, "-wal"));
+    if log.is_ok_and(|log| log.len() > 0) { open_alone(path) } else { open_immutable(path) }
+}
+
+fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
+    let unusable = || rusqlite::Error::InvalidPath(path.to_owned());
+    let absolute = std::path::absolute(path).map_err(|_| unusable())?;
+    let text = absolute.to_str().ok_or_else(unusable)?;
     let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags).ok()
+    Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
+}
+
+/// SQLite keeps the index of the log in memory for a connection that locks the file for itself,
+/// which needs a handle for writing; nothing is written through it.
+fn open_alone(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.query_row("PRAGMA locking_mode = EXCLUSIVE", [], |_| Ok(()))?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(connection)
 }
 
 pub(crate) fn sibling(path: &Path, ending: &str) -> PathBuf {

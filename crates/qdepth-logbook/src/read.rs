@@ -19,7 +19,9 @@ const LAST_ATTEMPTS: &str = "SELECT * FROM point AS p WHERE run = ?1 AND attempt
 const NOT_INTERRUPTED: &str = "NOT EXISTS (SELECT 1 FROM finding
     WHERE finding.point = last.id AND finding.code = 'interrupted')";
 
-fn unreadable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+pub(crate) fn unreadable(
+    why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
 }
 

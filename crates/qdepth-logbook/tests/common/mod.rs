@@ -1,0 +1,217 @@
+//! Records with every field set.
+
+#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses its part")]
+
+use proptest::prelude::*;
+use qdepth_logbook::record::{
+    DirectionRecord, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord, RunRecord,
+    RunState, TargetKind, TargetRecord,
+};
+use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
+
+pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
+    let mut histogram = LatencyHistogram::new();
+    for value in values {
+        histogram.record(Nanos(*value));
+    }
+    histogram
+}
+
+fn fact(key: &str, value: Result<&str, &str>) -> Observation {
+    Observation {
+        subject: "nvme0n1".into(),
+        key: key.into(),
+        value: value.map(Into::into).map_err(Into::into),
+        source: "/sys/block/nvme0n1/queue".into(),
+    }
+}
+
+pub(crate) fn target(index: u32, name: &str, kind: TargetKind) -> TargetRecord {
+    TargetRecord {
+        index,
+        spelling: format!("/mnt/{name}"),
+        name: name.into(),
+        kind,
+        area_bytes: 32 << 30,
+        engine: "io_uring".into(),
+        ceiling: vec![(1, 1.0 / 3.0), (32, 2e6)],
+        facts: vec![fact("scheduler", Ok("none")), fact("size_bytes", Err("no such file"))],
+    }
+}
+
+pub(crate) fn run(id: &str) -> RunRecord {
+    RunRecord {
+        id: id.into(),
+        started_at: "2025-03-01T10:00:00Z".into(),
+        ended_at: None,
+        state: RunState::Running,
+        qdepth_version: "0.1.0".into(),
+        measurement_version: 1,
+        plan_name: "standard".into(),
+        plan_hash: "ab".repeat(32),
+        plan_text: "[plan]\nname = \"standard\" # 標準\n".into(),
+        seed: u64::MAX - 1,
+        emulated: true,
+        points_planned: 4,
+        environment: vec![fact("model", Ok("=cmd()")), fact("cores", Err("not permitted"))],
+        targets: vec![
+            target(0, "a", TargetKind::Directory),
+            target(1, "b", TargetKind::BlockDevice),
+            target(2, "c", TargetKind::File),
+            target(3, "d", TargetKind::Emulated),
+        ],
+        findings: vec![Finding::remark(Code::EngineFallback).label("why", "it's forbidden")],
+    }
+}
+
+fn direction(seed: u64, open_loop: bool) -> DirectionRecord {
+    let values: Vec<u64> = (1..=50).map(|n| n * 1000 + seed).collect();
+    DirectionRecord {
+        completed: 50,
+        bytes: 50 * 8192,
+        errors: vec![ErrorCount { errno: 5, count: 3 }, ErrorCount { errno: 28, count: seed }],
+        short: seed,
+        service_time: histogram(&values),
+        response_time: open_loop.then(|| histogram(&[seed, seed + 7])),
+    }
+}
+
+pub(crate) fn point(index: u32) -> PointRecord {
+    PointRecord {
+        index,
+        target: index % 4,
+        profile: "database".into(),
+        profile_title: "Database".into(),
+        random_share: 1.0,
+        read_share: 0.67,
+        request_size: "4KiB:60,64KiB:40".into(),
+        request_size_mean_bytes: 28672.1,
+        reported_as_throughput: true,
+        arrivals: "poisson 1000/s".into(),
+        outstanding: 32,
+        streams: 2,
+        direct: true,
+        started_at: "2025-03-01T10:00:03Z".into(),
+        warm_up_ns: 1_000_000_000,
+        duration_ns: 3_000_000_000,
+        reads: direction(1, true),
+        writes: direction(2, false),
+        syncs: direction(3, true),
+        issued: 170,
+        completed_outside: 11,
+        failed_outside: 12,
+        abandoned: 13,
+        in_flight_integral_ns: 9.6e10 + 1.0 / 3.0,
+        latency_in_window_ns: 9.6e10,
+        longest_gap_ns: u64::MAX,
+        gaps: [3, 2, 1],
+        backlog_max: 14,
+        cpu_user_ns: 15,
+        cpu_system_ns: 16,
+        kernel: Some(KernelCounts { reads: 1, read_bytes: 2, writes: 3, written_bytes: 4 }),
+        intervals: (0..30).map(interval).collect(),
+        findings: vec![
+            Finding::invalid(Code::Hung).value("abandoned", 13.0).value("ratio", f64::INFINITY),
+            Finding::remark(Code::Buffered).label("why", "日本語 \"quoted\""),
+        ],
+    }
+}
+
+fn interval(n: u64) -> IntervalRecord {
+    IntervalRecord {
+        start_ns: n * 100_000_000,
+        length_ns: 100_000_000,
+        reads: 100 + n % 2,
+        writes: 50,
+        read_bytes: 100 * 8192,
+        written_bytes: 50 * 8192,
+        read_service_time: histogram(&[n + 1, 2 * n + 2]),
+        write_service_time: histogram(&[]),
+    }
+}
+
+prop_compose! {
+    fn any_direction()(
+        completed in any::<u64>(),
+        bytes in any::<u64>(),
+        short in any::<u64>(),
+        errors in prop::collection::vec((any::<i32>(), any::<u64>()), 0..3),
+        service in prop::collection::vec(any::<u64>(), 0..20),
+        response in prop::option::of(prop::collection::vec(any::<u64>(), 0..20)),
+    ) -> DirectionRecord {
+        DirectionRecord {
+            completed,
+            bytes,
+            short,
+            errors: errors.into_iter().map(|(errno, count)| ErrorCount { errno, count }).collect(),
+            service_time: histogram(&service),
+            response_time: response.map(|values| histogram(&values)),
+        }
+    }
+}
+
+prop_compose! {
+    /// Any record of a run's point: no NaN (which equals nothing, itself included).
+    pub(crate) fn any_point()(
+        whole in prop::array::uniform16(any::<u64>()),
+        reals in prop::array::uniform5(prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::INFINITE),
+        texts in prop::array::uniform5(any::<String>()),
+        flags in prop::array::uniform3(any::<bool>()),
+        directions in prop::array::uniform3(any_direction()),
+        loads in any::<(u32, u32)>(),
+        figures in prop::collection::btree_map("[a-z]{1,9}", prop::num::f64::NORMAL | prop::num::f64::INFINITE, 0..3),
+        labels in prop::collection::btree_map(any::<String>(), any::<String>(), 0..3),
+        code in 0..Code::ALL.len(),
+    ) -> PointRecord {
+        let [reads, writes, syncs] = directions;
+        let [profile, profile_title, request_size, arrivals, started_at] = texts;
+        // Interrupted would be superseded, which is another test's matter.
+        let code = if Code::ALL[code] == Code::Interrupted { Code::Stall } else { Code::ALL[code] };
+        PointRecord {
+            index: 0,
+            target: 1,
+            profile,
+            profile_title,
+            request_size,
+            arrivals,
+            started_at,
+            random_share: reals[0],
+            read_share: reals[1],
+            request_size_mean_bytes: reals[2],
+            in_flight_integral_ns: reals[3],
+            latency_in_window_ns: reals[4],
+            reported_as_throughput: flags[0],
+            direct: flags[1],
+            outstanding: loads.0,
+            streams: loads.1,
+            warm_up_ns: whole[0],
+            duration_ns: whole[1],
+            issued: whole[2],
+            completed_outside: whole[3],
+            failed_outside: whole[4],
+            abandoned: whole[5],
+            longest_gap_ns: whole[6],
+            gaps: [whole[7], whole[8], whole[9]],
+            backlog_max: whole[10],
+            cpu_user_ns: whole[11],
+            cpu_system_ns: whole[12],
+            kernel: flags[2].then_some(KernelCounts {
+                reads: whole[13], read_bytes: whole[14], writes: whole[15], written_bytes: whole[0],
+            }),
+            intervals: vec![IntervalRecord {
+                start_ns: whole[1],
+                length_ns: whole[2],
+                reads: whole[3],
+                writes: whole[4],
+                read_bytes: whole[5],
+                written_bytes: whole[6],
+                read_service_time: reads.service_time.clone(),
+                write_service_time: writes.service_time.clone(),
+            }],
+            findings: vec![Finding { values: figures, labels, ..Finding::remark(code) }],
+            reads,
+            writes,
+            syncs,
+        }
+    }
+}

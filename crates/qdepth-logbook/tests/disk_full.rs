@@ -1,0 +1,141 @@
+//! A full disk ends the run, and loses nothing that was stored before.
+
+mod common;
+
+use std::path::Path;
+
+use common::{point, run};
+use qdepth_logbook::record::RunState;
+use qdepth_logbook::{Logbook, LogbookError};
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+
+const ID: &str = "01890000-0000-7000-8000-000000000001";
+const END: &str = "2025-03-01T11:00:00Z";
+
+/// A tmpfs of 2 MiB, gone at the end of the test.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn new() -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        match mount("qdepth-test", directory.path(), "tmpfs", MountFlags::empty(), Some(c"size=2m"))
+        {
+            Ok(()) => Some(Self(directory)),
+            Err(error) => {
+                println!("SKIPPED: no tmpfs can be mounted here: {error}");
+                None
+            }
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Nothing left at all.
+    fn fill(&self, name: &str) {
+        use std::io::Write;
+        let mut file = std::fs::File::create(self.path().join(name)).unwrap();
+        while file.write(&[1; 4096]).is_ok_and(|written| written > 0) {}
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = unmount(self.path(), UnmountFlags::DETACH);
+    }
+}
+
+/// Adds points until the disk is full; how many are stored, and whether the last one was among
+/// them only thanks to the reserve.
+fn until_full(logbook: &mut Logbook) -> (u32, bool) {
+    for index in 0..10_000 {
+        match logbook.add_point(ID, &point(index)) {
+            Ok(()) => {}
+            Err(LogbookError::Full { kept, .. }) => return (index + u32::from(kept), kept),
+            Err(other) => panic!("{other}"),
+        }
+    }
+    panic!("never full");
+}
+
+fn check(file: &Path, stored: u32) {
+    let logbook = Logbook::open_read_only(file).unwrap();
+    assert_eq!(logbook.points(ID).unwrap(), (0..stored).map(point).collect::<Vec<_>>());
+    logbook.check().unwrap();
+}
+
+#[test]
+fn a_full_disk_gives_up_the_reserve_and_keeps_every_point() {
+    let Some(small) = Small::new() else { return };
+    let file = small.path().join("qdepth.db");
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.reserve(512 << 10).unwrap();
+    assert_eq!(std::fs::metadata(small.path().join("qdepth.db.reserve")).unwrap().len(), 512 << 10);
+    logbook.begin_run(&run(ID)).unwrap();
+    let (stored, kept) = until_full(&mut logbook);
+    assert!(kept && stored > 5, "{stored} {kept}");
+    assert!(!small.path().join("qdepth.db.reserve").exists());
+    logbook.end_run(ID, RunState::Failed, END, &[]).unwrap();
+
+    // While the writer is still there, and the rest of the disk has filled up meanwhile.
+    small.fill("others");
+    assert_eq!(Logbook::open_read_only(&file).unwrap().points(ID).unwrap().len() as u32, stored);
+    drop(logbook);
+    small.fill("more");
+    check(&file, stored);
+    assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap().state, RunState::Failed);
+}
+
+#[test]
+fn without_a_reserve_the_earlier_points_are_readable_too() {
+    let Some(small) = Small::new() else { return };
+    let file = small.path().join("qdepth.db");
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    let (stored, kept) = until_full(&mut logbook);
+    assert!(!kept && stored > 5, "{stored} {kept}");
+    small.fill("others");
+    assert_eq!(Logbook::open_read_only(&file).unwrap().points(ID).unwrap().len() as u32, stored);
+    drop(logbook);
+    small.fill("more");
+    check(&file, stored);
+}
+
+#[test]
+fn a_killed_writer_on_a_full_disk_leaves_a_readable_logbook() {
+    let Some(small) = Small::new() else { return };
+    let file = small.path().join("qdepth.db");
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.begin_run(&run(ID)).unwrap();
+    let (stored, _) = until_full(&mut logbook);
+    small.fill("others");
+    // As after SIGKILL and a restart: file and log are there, the shared memory is gone. The copy
+    // lies on another small disk, that is full as well.
+    let Some(other) = Small::new() else { return };
+    let copy = other.path().join("qdepth.db");
+    for ending in ["", "-wal"] {
+        let from = small.path().join(format!("qdepth.db{ending}"));
+        std::fs::copy(from, other.path().join(format!("qdepth.db{ending}"))).unwrap();
+    }
+    other.fill("others");
+    check(&copy, stored);
+}
+
+#[test]
+fn no_room_for_the_reserve_is_said_before_anything_is_measured() {
+    let Some(small) = Small::new() else { return };
+    let mut logbook = Logbook::open(small.path().join("qdepth.db")).unwrap();
+    let error = logbook.reserve(4 << 20).expect_err("2 MiB hold no 4 MiB");
+    assert!(matches!(error, LogbookError::Full { .. }), "{error}");
+    assert!(!small.path().join("qdepth.db.reserve").exists());
+    logbook.begin_run(&run(ID)).unwrap();
+}
+
+#[test]
+fn opening_on_a_full_disk_says_so() {
+    let Some(small) = Small::new() else { return };
+    small.fill("others");
+    let error = Logbook::open(small.path().join("qdepth.db")).expect_err("no room");
+    assert!(matches!(error, LogbookError::Full { .. }), "{error}");
+}

@@ -1,0 +1,177 @@
+//! What goes in comes out.
+
+mod common;
+
+use common::{any_point, point, run};
+use proptest::prelude::*;
+use qdepth_logbook::record::{PointRecord, RunState};
+use qdepth_logbook::{Document, Logbook, LogbookError, PointSummary, export_csv, export_json};
+use qdepth_measure::{Code, Finding, Grade};
+
+const ID: &str = "01890000-0000-7000-8000-000000000001";
+const OTHER: &str = "01890000-0000-7000-8000-000000000002";
+const END: &str = "2025-03-01T11:00:00Z";
+
+fn fresh() -> (tempfile::TempDir, Logbook) {
+    let directory = tempfile::tempdir().unwrap();
+    let logbook = Logbook::open(directory.path().join("qdepth.db")).unwrap();
+    (directory, logbook)
+}
+
+fn interrupted(index: u32) -> PointRecord {
+    let findings = vec![Finding::invalid(Code::Interrupted)];
+    PointRecord { findings, duration_ns: 5, ..point(index) }
+}
+
+#[test]
+fn a_run_comes_back_as_it_went_in() {
+    let (directory, mut logbook) = fresh();
+    let mut expected = run(ID);
+    logbook.begin_run(&expected).unwrap();
+    let points: Vec<_> = [2, 0, 1].map(point).into();
+    for point in &points {
+        logbook.add_point(ID, point).unwrap();
+    }
+    let doubt = Finding::remark(Code::WitnessMissing).label("witness", "smart");
+    let findings = [expected.findings[0].clone(), doubt.clone()];
+    logbook.end_run(ID, RunState::Sealed, END, &findings).unwrap();
+    drop(logbook);
+
+    expected.state = RunState::Sealed;
+    expected.ended_at = Some(END.into());
+    expected.findings.push(doubt);
+    let logbook = Logbook::open_read_only(directory.path().join("qdepth.db")).unwrap();
+    assert_eq!(logbook.run(ID).unwrap(), expected);
+    assert_eq!(logbook.points(ID).unwrap(), [0, 1, 2].map(point));
+    let headline = logbook.runs().unwrap().remove(0);
+    assert_eq!(headline.targets, ["a", "b", "c", "d"]);
+    assert_eq!((headline.points_done, headline.points_planned), (3, 4));
+    assert_eq!((headline.state, headline.emulated), (RunState::Sealed, true));
+    assert_eq!(logbook.unfinished().unwrap(), None);
+}
+
+#[test]
+fn runs_are_found_by_prefix_and_as_the_latest() {
+    let (_directory, mut logbook) = fresh();
+    assert!(matches!(logbook.run("latest"), Err(LogbookError::NoSuchRun { .. })));
+    logbook.begin_run(&run(ID)).unwrap();
+    logbook.begin_run(&run(OTHER)).unwrap();
+    assert!(logbook.begin_run(&run(OTHER)).is_err());
+    assert_eq!(logbook.run("latest").unwrap().id, OTHER);
+    assert_eq!(logbook.run(ID).unwrap().id, ID);
+    assert!(matches!(logbook.run("018"), Err(LogbookError::AmbiguousRun { .. })));
+    for nothing in ["", "%", "x", "01890000_", "018900000"] {
+        assert!(matches!(logbook.run(nothing), Err(LogbookError::NoSuchRun { .. })), "{nothing}");
+    }
+}
+
+#[test]
+fn an_interrupted_point_is_superseded_and_no_other() {
+    let (_directory, mut logbook) = fresh();
+    logbook.begin_run(&run(ID)).unwrap();
+    logbook.add_point(ID, &point(0)).unwrap();
+    logbook.add_point(ID, &interrupted(1)).unwrap();
+    logbook.end_run(ID, RunState::Interrupted, END, &[]).unwrap();
+    assert!(matches!(logbook.add_point(ID, &point(2)), Err(LogbookError::NotRunning { .. })));
+    assert_eq!(logbook.unfinished().unwrap().unwrap().id, ID);
+    assert_eq!(logbook.points_done(ID).unwrap(), [0].into());
+    assert_eq!(logbook.runs().unwrap()[0].points_done, 1);
+    assert_eq!(logbook.points(ID).unwrap().len(), 2);
+
+    logbook.reopen(ID).unwrap();
+    assert_eq!(logbook.run(ID).unwrap(), run(ID));
+    let again = logbook.add_point(ID, &point(0));
+    assert!(matches!(again, Err(LogbookError::AlreadyMeasured { index: 0, .. })));
+    logbook.add_point(ID, &interrupted(1)).unwrap();
+    logbook.add_point(ID, &point(1)).unwrap();
+    assert_eq!(logbook.points(ID).unwrap(), [0, 1].map(point));
+    assert_eq!(logbook.points_done(ID).unwrap(), [0, 1].into());
+
+    logbook.end_run(ID, RunState::Sealed, END, &[]).unwrap();
+    assert!(matches!(logbook.reopen(ID), Err(LogbookError::Sealed { .. })));
+    assert!(matches!(logbook.add_point(ID, &point(3)), Err(LogbookError::Sealed { .. })));
+    let nobody = logbook.add_point("nobody", &point(3));
+    assert!(matches!(nobody, Err(LogbookError::NoSuchRun { .. })));
+}
+
+#[test]
+fn a_reader_never_writes() {
+    let (directory, mut logbook) = fresh();
+    logbook.begin_run(&run(ID)).unwrap();
+    let path = directory.path().join("qdepth.db");
+    let mut reader = Logbook::open_read_only(&path).unwrap();
+    assert!(reader.add_point(ID, &point(0)).is_err());
+    logbook.add_point(ID, &point(0)).unwrap();
+    assert_eq!(reader.points(ID).unwrap().len(), 1);
+    let missing = Logbook::open_read_only(directory.path().join("other.db"));
+    assert!(matches!(missing, Err(LogbookError::Missing { .. })));
+}
+
+#[test]
+fn the_summary_is_that_of_the_facts() {
+    let summary = PointSummary::of(&point(0));
+    assert!((summary.io_per_s.value - 100.0 / 3.0).abs() < 1e-9);
+    let (low, high) = summary.io_per_s.interval.expect("a steady series");
+    assert!(low < summary.io_per_s.value && summary.io_per_s.value < high);
+    assert!((summary.mib_per_s - 100.0 * 8192.0 / 3.0 / 1_048_576.0).abs() < 1e-9);
+    assert_eq!(summary.service_time.all.count, 100);
+    assert_eq!(summary.service_time.all.min_ns, Some(1001));
+    assert_eq!(summary.response_time.reads.count, 2);
+    assert_eq!(summary.response_time.writes, summary.service_time.writes);
+    assert_eq!((summary.failed, summary.grade), (15, Grade::C));
+    assert!((summary.mean_in_flight.unwrap() - 32.0).abs() < 1e-6);
+    assert!((summary.cpu_user_ns_per_io.unwrap() - 0.15).abs() < 1e-12);
+}
+
+#[test]
+fn a_point_without_ios_has_no_nan() {
+    let empty = PointRecord { in_flight_integral_ns: f64::NAN, ..PointRecord::default() };
+    let summary = PointSummary::of(&empty);
+    assert!(summary.io_per_s.value.abs() < f64::MIN_POSITIVE);
+    assert_eq!((summary.mean_in_flight, summary.cpu_user_ns_per_io), (None, None));
+    let json = export_json(&run(ID), &[empty]);
+    let read: Document = serde_json::from_str(&json).unwrap();
+    assert_eq!(read.points[0].service_time_ns.all.mean, None);
+}
+
+#[test]
+fn a_csv_cell_never_is_a_formula() {
+    let mut evil = run(ID);
+    evil.targets[0].name = "=HYPERLINK(\"http://x\")".into();
+    let risky = PointRecord { profile: "@x".into(), arrivals: "+1,\n2".into(), ..point(0) };
+    let text = export_csv(&evil, &[risky, PointRecord::default()]);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let cell = |row: usize, name: &str| {
+        let column = header.iter().position(|each| each == name).expect(name);
+        rows[row][column].to_owned()
+    };
+    assert_eq!(cell(0, "target"), "'=HYPERLINK(\"http://x\")");
+    assert_eq!(cell(0, "profile"), "'@x");
+    assert_eq!(cell(0, "arrivals"), "'+1,\n2");
+    assert_eq!(cell(0, "emulated"), "true");
+    assert_eq!(cell(0, "service_time_ns_all_min"), "1001");
+    assert_ne!(cell(0, "service_time_ns_all_p50"), "");
+    assert_eq!(cell(0, "service_time_ns_all_p99"), "");
+    assert_eq!(cell(1, "service_time_ns_all_mean"), "");
+    assert_eq!(cell(0, "findings"), "hung buffered");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_point_comes_back_and_is_exported(point in any_point()) {
+        let (_directory, mut logbook) = fresh();
+        let run = run(ID);
+        logbook.begin_run(&run).unwrap();
+        logbook.add_point(ID, &point).unwrap();
+        let back = logbook.points(ID).unwrap();
+        prop_assert_eq!(&back, &vec![point]);
+        let json = export_json(&run, &back);
+        let document: Document = serde_json::from_str(&json).unwrap();
+        prop_assert_eq!(&document, &qdepth_logbook::document(&run, &back));
+        prop_assert_eq!(export_csv(&run, &back).is_empty(), false);
+    }
+}
