@@ -1,5 +1,7 @@
 //! Killed at any moment, and several processes at once.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
+
 mod common;
 
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,7 @@
 //! What goes in comes out.
 
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
+
 mod common;
 
 use common::{any_point, point, run};
