@@ -1,0 +1,290 @@
+//! From the records of a run to a document.
+
+use std::collections::BTreeMap;
+
+use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
+use qdepth_measure::{Code, Finding, Severity};
+
+use crate::document::{
+    Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table,
+};
+use crate::number;
+use crate::sentences;
+use crate::view::{Load, Point, View};
+use crate::words::{FindingText, Lang, finding_text, say};
+use crate::{pictures, tables};
+
+/// Composes the report of a run from its points (in any order; several targets are compared in
+/// the same diagrams).
+pub fn compose(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Document {
+    let view = View::new(run, points, lang);
+    let words = view.words;
+    let targets = sentences::list(&view, run.targets.iter().map(|t| t.name.clone()).collect());
+    let title = say(words.title, &[("targets", targets)]);
+    let subtitle = say(
+        words.subtitle,
+        &[
+            ("date", sentences::date(&run.started_at)),
+            ("plan", run.plan_name.clone()),
+            ("version", run.qdepth_version.clone()),
+        ],
+    );
+    Document {
+        lang,
+        title,
+        subtitle,
+        banners: banners(&view),
+        summary: sentences::summary(&view),
+        facts: header_facts(&view),
+        sections: sections(&view),
+        footer: words.footer.to_owned(),
+    }
+}
+
+/// The three sentences at the head of a report: what was measured, what came out, how far it can
+/// be trusted.
+pub fn summary_sentences(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Vec<String> {
+    sentences::summary(&View::new(run, points, lang))
+}
+
+/// All points as one table, a line a point, for a terminal or a text file.
+pub fn point_table(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Table {
+    tables::terminal(&View::new(run, points, lang))
+}
+
+fn banners(view: &View<'_>) -> Vec<Banner> {
+    let banner = |[label, text]: [&str; 2]| {
+        let missing = [("missing", missing(view).to_string())];
+        Banner { label: label.to_owned(), text: say(text, &missing) }
+    };
+    let emulated = view.run.emulated.then(|| banner(view.words.emulated));
+    let unfinished = view.run.state != RunState::Sealed;
+    emulated.into_iter().chain(unfinished.then(|| banner(state_words(view)))).collect()
+}
+
+fn missing(view: &View<'_>) -> usize {
+    (view.run.points_planned as usize).saturating_sub(view.points().count())
+}
+
+fn state_words(view: &View<'_>) -> [&'static str; 2] {
+    let [running, sealed, interrupted, failed] = view.words.states;
+    match view.run.state {
+        RunState::Running => running,
+        RunState::Sealed => sealed,
+        RunState::Interrupted => interrupted,
+        RunState::Failed => failed,
+    }
+}
+
+fn fact(name: &str, value: impl Into<String>) -> Fact {
+    Fact { name: name.to_owned(), value: value.into(), literal: false }
+}
+
+fn literal(name: &str, value: impl Into<String>) -> Fact {
+    Fact { literal: true, ..fact(name, value) }
+}
+
+fn header_facts(view: &View<'_>) -> Vec<Fact> {
+    let (run, words) = (view.run, &view.words.facts);
+    let mut facts: Vec<Fact> = Vec::new();
+    for target in &run.targets {
+        let details = say(
+            words.area,
+            &[
+                ("kind", tables::kind_word(view, target.kind).to_owned()),
+                ("area", number::binary_bytes(target.area_bytes as f64)),
+                ("engine", target.engine.clone()),
+            ],
+        );
+        let spelled =
+            if target.name == target.spelling { String::new() } else { format!(" ({})", target.spelling) };
+        facts.push(fact(words.target, format!("{}{spelled}: {details}", target.name)));
+    }
+    facts.push(fact(words.started, sentences::moment(&run.started_at)));
+    facts.extend(run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at))));
+    let points = say(
+        words.points,
+        &[
+            ("measured", view.points().count().to_string()),
+            ("planned", run.points_planned.to_string()),
+        ],
+    );
+    facts.push(fact(words.state, format!("{}, {points}", state_words(view)[0])));
+    let version = say(
+        words.version_value,
+        &[
+            ("version", run.qdepth_version.clone()),
+            ("method", run.measurement_version.to_string()),
+        ],
+    );
+    facts.push(fact(words.version, version));
+    facts.push(literal(words.run, &*run.id));
+    facts
+}
+
+fn sections(view: &View<'_>) -> Vec<Section> {
+    let names = &view.words.sections;
+    let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        blocks,
+    };
+    let mut all = Vec::new();
+    if view.loads.is_empty() {
+        let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
+        all.push(section("key-figures", names.key_figures, nothing));
+    } else {
+        let key = std::iter::once(tables::key_figures(view)).chain(tables::quotients(view));
+        all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
+        all.push(section("diagrams", names.diagrams, diagrams(view)));
+        let profiles = vec![Block::Table(tables::profiles(view))];
+        all.push(section("profiles", names.profiles, profiles));
+    }
+    all.push(section("findings", names.findings, findings(view)));
+    if !view.loads.is_empty() {
+        all.push(section("points", names.points, all_points(view)));
+    }
+    if !tables::environment(view).rows.is_empty() {
+        let table = vec![Block::Table(tables::environment(view))];
+        all.push(section("environment", names.environment, table));
+    }
+    all.push(section("method", names.method, method(view)));
+    all.push(section("reproduce", names.reproduce, reproduce(view)));
+    all
+}
+
+fn diagrams(view: &View<'_>) -> Vec<Block> {
+    let words = &view.words.pictures;
+    let of_load = |load: &Load<'_>| {
+        let drawn = pictures::of_load(view, load);
+        if drawn.is_empty() {
+            let profile = [("profile", load.title.clone())];
+            return Block::Paragraph(say(words.not_drawn, &profile));
+        }
+        Block::Pictures(drawn)
+    };
+    let intro = Block::Paragraph(words.intro.to_owned());
+    std::iter::once(intro).chain(view.loads.iter().map(of_load)).collect()
+}
+
+fn all_points(view: &View<'_>) -> Vec<Block> {
+    let tables = view.loads.iter().flat_map(|load| {
+        std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))
+    });
+    tables.map(Block::Table).collect()
+}
+
+fn method(view: &View<'_>) -> Vec<Block> {
+    let terms = view.words.method.iter().map(|[name, text]| fact(name, *text)).collect();
+    vec![Block::Facts(terms), Block::Paragraph(view.words.not_checked.to_owned())]
+}
+
+fn reproduce(view: &View<'_>) -> Vec<Block> {
+    let (run, words) = (view.run, &view.words.facts);
+    let targets: Vec<String> = run.targets.iter().map(|t| shell_word(&t.spelling)).collect();
+    let command = format!("qdepth run {} {}", shell_word(&run.plan_name), targets.join(" "));
+    let facts = vec![
+        literal(words.reproduce, command.trim_end()),
+        literal(words.seed, run.seed.to_string()),
+        literal(words.plan_hash, &*run.plan_hash),
+        literal(words.run, &*run.id),
+    ];
+    let plan = Block::Source { caption: words.plan.to_owned(), text: run.plan_text.clone() };
+    vec![Block::Facts(facts), plan]
+}
+
+/// A word as a POSIX shell reads it.
+fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=@%+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Doubts by kind, the heaviest and most frequent first. Points that share the words of a doubt
+/// share a case.
+fn findings(view: &View<'_>) -> Vec<Block> {
+    let mut groups: BTreeMap<(bool, Code), Group> = BTreeMap::new();
+    let mut add = |finding: &Finding, place: Option<(&'_ Load<'_>, &'_ Point<'_>)>| {
+        let text = finding_text(finding, view.lang);
+        let key = (finding.severity != Severity::Invalid, finding.code);
+        let group = groups.entry(key).or_insert_with(|| Group { text: text.clone(), cases: Vec::new() });
+        let place = place.map(|(load, point)| {
+            (load.title.clone(), point.record.target, point.record.outstanding)
+        });
+        match group.cases.iter_mut().find(|(explanation, _)| *explanation == text.explanation) {
+            Some((_, places)) => places.extend(place),
+            None => group.cases.push((text.explanation, place.into_iter().collect())),
+        }
+    };
+    for finding in &view.run.findings {
+        add(finding, None);
+    }
+    for (load, point) in view.points() {
+        for finding in &point.record.findings {
+            add(finding, Some((load, point)));
+        }
+    }
+    if groups.is_empty() {
+        return vec![Block::Paragraph(view.words.findings.none.to_owned())];
+    }
+    let blocks = groups.into_iter().map(|((remark, code), group)| {
+        Block::Finding(group.into_block(view, code, !remark))
+    });
+    blocks.collect()
+}
+
+/// Where: title of the load, target, outstanding I/Os.
+type Place = (String, u32, u32);
+
+struct Group {
+    text: FindingText,
+    cases: Vec<(String, Vec<Place>)>,
+}
+
+impl Group {
+    fn into_block(self, view: &View<'_>, code: Code, invalid: bool) -> FindingGroup {
+        let words = &view.words.findings;
+        let cases = self.cases.into_iter().map(|(explanation, places)| FindingCase {
+            explanation,
+            place: place_words(view, &places),
+        });
+        FindingGroup {
+            code: code.as_str().to_owned(),
+            title: self.text.title,
+            severity: if invalid { words.invalid } else { words.remark }.to_owned(),
+            invalid,
+            advice: self.text.advice,
+            cases: cases.collect(),
+        }
+    }
+}
+
+/// `Database on nvme0n1 at 1, 2, 4; Restore …`.
+fn place_words(view: &View<'_>, places: &[Place]) -> String {
+    if places.is_empty() {
+        return view.words.findings.whole_run.to_owned();
+    }
+    let mut by_line: Vec<((&str, u32), Vec<String>)> = Vec::new();
+    for (load, target, outstanding) in places {
+        let key = (load.as_str(), *target);
+        match by_line.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, at)) => at.push(outstanding.to_string()),
+            None => by_line.push((key, vec![outstanding.to_string()])),
+        }
+    }
+    let words = &view.words.findings;
+    let template = if view.compares() { words.place_on } else { words.place };
+    let lines = by_line.into_iter().map(|((load, target), at)| {
+        say(
+            template,
+            &[
+                ("profile", load.to_owned()),
+                ("target", view.target_name(target)),
+                ("outstanding", at.join(", ")),
+            ],
+        )
+    });
+    lines.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,213 @@
+//! The document model: what a report says, before anything decides how it looks. HTML is one
+//! rendering of it; a printed one is meant to be another.
+
+use crate::figure::Figure;
+use crate::words::Lang;
+
+/// A report, in reading order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// The language its words are in.
+    pub lang: Lang,
+    /// Title.
+    pub title: String,
+    /// One line below the title.
+    pub subtitle: String,
+    /// What must not be overlooked on any page.
+    pub banners: Vec<Banner>,
+    /// The answer, in three sentences.
+    pub summary: Vec<String>,
+    /// Who, what, when.
+    pub facts: Vec<Fact>,
+    /// The body.
+    pub sections: Vec<Section>,
+    /// The last line.
+    pub footer: String,
+}
+
+/// A notice above everything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Banner {
+    /// One or two words.
+    pub label: String,
+    /// What it means.
+    pub text: String,
+}
+
+/// A name with its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: String,
+    /// Whether the value is to be taken over letter by letter (a hash, a command).
+    pub literal: bool,
+}
+
+/// A headed part of the document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// Stable name for links, ASCII.
+    pub id: String,
+    /// Heading.
+    pub title: String,
+    /// Content.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a section.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// Running text.
+    Paragraph(String),
+    /// A minor heading.
+    Heading(String),
+    /// Names and values.
+    Facts(Vec<Fact>),
+    /// A table.
+    Table(Table),
+    /// Pictures that belong side by side.
+    Pictures(Vec<Picture>),
+    /// Doubts of one kind.
+    Finding(FindingGroup),
+    /// A text to be shown as it is, folded away.
+    Source {
+        /// What it is.
+        caption: String,
+        /// The text.
+        text: String,
+    },
+}
+
+/// A table: headings, rows, and a remark below.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// What the table shows.
+    pub caption: String,
+    /// Columns, left to right.
+    pub columns: Vec<Column>,
+    /// Rows, top to bottom; each has as many cells as there are columns.
+    pub rows: Vec<Row>,
+    /// Remark below the table, or empty.
+    pub note: String,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Heading.
+    pub heading: String,
+    /// Unit of every number in the column, or empty.
+    pub unit: String,
+    /// How its cells stand.
+    pub align: Align,
+}
+
+/// How the cells of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Text, left.
+    Text,
+    /// Numbers, decimal points below one another.
+    Number,
+    /// One letter, centred.
+    Centre,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Row {
+    /// Cells, left to right.
+    pub cells: Vec<Cell>,
+    /// Whether a group of rows begins here.
+    pub opens_group: bool,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// What is printed.
+    pub text: String,
+    /// How it is meant.
+    pub mark: Mark,
+}
+
+/// How a cell is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// As it stands.
+    #[default]
+    Plain,
+    /// Not valid: struck through.
+    Struck,
+    /// Not known: the text is the reason or a dash.
+    Unknown,
+    /// A row heading.
+    Head,
+}
+
+impl Cell {
+    /// A cell as it stands.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mark: Mark::Plain }
+    }
+    /// A row heading.
+    pub fn head(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mark: Mark::Head }
+    }
+    /// A value that is not known, with the reason or a dash.
+    pub fn unknown(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mark: Mark::Unknown }
+    }
+    /// The text, or a dash where there is none.
+    pub fn or_dash(text: Option<String>) -> Self {
+        text.map_or_else(|| Self::unknown("–"), Self::plain)
+    }
+    /// The same cell, struck through if `invalid` and if it holds a value.
+    #[must_use]
+    pub fn struck_if(self, invalid: bool) -> Self {
+        if invalid && self.mark == Mark::Plain { Self { mark: Mark::Struck, ..self } } else { self }
+    }
+}
+
+/// A diagram with its text alternative.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Stable name for links, ASCII, unique in the document.
+    pub id: String,
+    /// Title, printed above.
+    pub title: String,
+    /// What a person sees in it, for those who cannot.
+    pub description: String,
+    /// The diagram.
+    pub figure: Figure,
+    /// The numbers behind it.
+    pub data: Table,
+}
+
+/// Every doubt of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingGroup {
+    /// The stored code.
+    pub code: String,
+    /// Title.
+    pub title: String,
+    /// Its weight in words.
+    pub severity: String,
+    /// Whether the numbers concerned must not be used.
+    pub invalid: bool,
+    /// What to do about it.
+    pub advice: String,
+    /// What was found, and where.
+    pub cases: Vec<FindingCase>,
+}
+
+/// One doubt, and the points that it concerns in the same words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingCase {
+    /// What was found.
+    pub explanation: String,
+    /// Where.
+    pub place: String,
+}

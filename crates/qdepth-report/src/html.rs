@@ -1,0 +1,117 @@
+//! The document as one HTML file that needs nothing else: no network, no fonts, no script.
+
+use askama::Template;
+
+use crate::document::{Align, Block, Column, Document, Mark, Picture, Table};
+use crate::figure::{GRID, INK, PALETTE, PAPER};
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The template could not be filled.
+    #[error("the report could not be put into HTML: {0}")]
+    Template(#[from] askama::Error),
+}
+
+/// A document as a self-contained HTML page.
+///
+/// # Errors
+/// Where the template cannot be filled, which needs memory to run out.
+pub fn html(document: &Document) -> Result<String, ReportError> {
+    Ok(Page { document, restyle: restyle() }.render()?)
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    document: &'a Document,
+    restyle: String,
+}
+
+#[derive(Template)]
+#[template(path = "table.html")]
+struct TableHtml<'a> {
+    table: &'a Table,
+    rows: Vec<RowHtml<'a>>,
+    folded: bool,
+}
+
+struct RowHtml<'a> {
+    opens_group: bool,
+    cells: Vec<CellHtml<'a>>,
+}
+
+struct CellHtml<'a> {
+    class: String,
+    text: &'a str,
+    /// What must follow a number, unseen, so that decimal points stand below one another.
+    pad: String,
+    head: bool,
+    struck: bool,
+}
+
+impl Column {
+    fn class(&self) -> &'static str {
+        match self.align {
+            Align::Text => "text",
+            Align::Number => "num",
+            Align::Centre => "mid",
+        }
+    }
+}
+
+/// The table as HTML; `folded` within a picture's details, where it needs no second caption.
+fn table_html(table: &Table, folded: bool) -> askama::Result<String> {
+    let decimals: Vec<usize> = (0..table.columns.len())
+        .map(|column| {
+            let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
+            cells.map(|cell| fraction(&cell.text)).max().unwrap_or(0)
+        })
+        .collect();
+    let rows = table.rows.iter().map(|row| RowHtml {
+        opens_group: row.opens_group,
+        cells: (table.columns.iter().zip(&row.cells).zip(&decimals))
+            .map(|((column, cell), decimals)| {
+                let number = column.align == Align::Number;
+                let unknown = if cell.mark == Mark::Unknown { " unknown" } else { "" };
+                CellHtml {
+                    class: format!("{}{unknown}", column.class()),
+                    text: &cell.text,
+                    pad: if number { pad(&cell.text, *decimals) } else { String::new() },
+                    head: cell.mark == Mark::Head,
+                    struck: cell.mark == Mark::Struck,
+                }
+            })
+            .collect(),
+    });
+    TableHtml { table, rows: rows.collect(), folded }.render()
+}
+
+fn fraction(number: &str) -> usize {
+    number.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+fn pad(number: &str, decimals: usize) -> String {
+    match fraction(number) {
+        0 if decimals > 0 => format!(".{}", "0".repeat(decimals)),
+        own => "0".repeat(decimals.saturating_sub(own)),
+    }
+}
+
+fn svg(picture: &Picture) -> String {
+    picture.figure.svg(&picture.id, &picture.title, &picture.description)
+}
+
+/// Rules that give the fixed colours of a picture to the page's own (dark mode).
+fn restyle() -> String {
+    let fixed = [(INK, "ink-2"), (GRID, "grid"), (PAPER, "paper")];
+    let series: Vec<String> = (1..=PALETTE.len()).map(|n| format!("s{n}")).collect();
+    let all = fixed.into_iter().chain(PALETTE.into_iter().zip(series.iter().map(String::as_str)));
+    all.map(|(colour, variable)| {
+        format!(
+            ".figure[fill=\"{colour}\"],.figure [fill=\"{colour}\"]{{fill:var(--{variable})}}\
+             .figure [stroke=\"{colour}\"]{{stroke:var(--{variable})}}\n"
+        )
+    })
+    .collect()
+}

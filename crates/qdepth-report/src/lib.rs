@@ -1,0 +1,35 @@
+//! The only crate that chooses words and pictures: from the records of a run to a document, and
+//! from a document to a page.
+//!
+//! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
+//! self-contained file. [`point_table`] and [`summary_sentences`] serve the terminal.
+//! [`finding_text`] words a doubt.
+//!
+//! Nothing here measures, reads a file or a clock: the same records give the same bytes.
+
+mod compose;
+mod document;
+mod figure;
+mod html;
+mod number;
+mod pictures;
+mod sentences;
+mod tables;
+mod view;
+mod words;
+
+pub use compose::{compose, point_table, summary_sentences};
+pub use document::{
+    Align, Banner, Block, Cell, Column, Document, Fact, FindingCase, FindingGroup, Mark, Picture,
+    Row, Section, Table,
+};
+pub use figure::{
+    Figure, GRID, INK, Mark as FigureMark, MarkValue, PALETTE, PAPER, Scale, Series, Stroke,
+};
+pub use html::{ReportError, html};
+pub use words::{FindingText, Lang, finding_text};
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod tests;

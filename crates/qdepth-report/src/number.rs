@@ -1,0 +1,233 @@
+//! How numbers are written: as many digits as the interval bears, thousands apart, one unit to a
+//! column.
+
+use qdepth_measure::Estimate;
+
+/// Below this half-width a number counts as exact (emulated series repeat to the last bit).
+const EXACT: f64 = 1e-9;
+/// A table whose largest time reaches this is written in milliseconds.
+const MILLIS_FROM_NS: f64 = 10e6;
+
+/// An estimate as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rounded {
+    /// The value.
+    pub value: String,
+    /// Half the 95 % interval, where there is one.
+    pub half_width: Option<String>,
+}
+
+impl Rounded {
+    /// `12,345 ± 67`, or the value alone.
+    pub fn joined(&self) -> String {
+        match &self.half_width {
+            Some(half) => format!("{} ± {half}", self.value),
+            None => self.value.clone(),
+        }
+    }
+}
+
+/// Rounds to the second digit of half the interval; without an interval to three digits.
+pub fn rounded(estimate: &Estimate) -> Rounded {
+    let Some((low, high)) = estimate.interval else {
+        return Rounded { value: three_digits(estimate.value), half_width: None };
+    };
+    let half = (high - low) / 2.0;
+    let place = if half < EXACT { finest_place(estimate.value) } else { magnitude(half) - 1 };
+    let place = place.max(finest_place(estimate.value));
+    Rounded { value: to_place(estimate.value, place), half_width: Some(to_place(half, place)) }
+}
+
+/// Three significant digits.
+pub fn three_digits(value: f64) -> String {
+    to_place(value, magnitude(value) - 2)
+}
+
+/// The power of ten of the first digit that survives rounding to three.
+fn magnitude(value: f64) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    let power = value.abs().log10().floor() as i32;
+    let rounded = (value.abs() / 10f64.powi(power - 2)).round();
+    if rounded >= 1000.0 { power + 1 } else { power }
+}
+
+/// Nobody reads tenths of a number above a thousand.
+fn finest_place(value: f64) -> i32 {
+    match value.abs() {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => -1,
+        v if v >= 1.0 => -2,
+        _ => -3,
+    }
+}
+
+fn to_place(value: f64, place: i32) -> String {
+    if place <= 0 {
+        return thousands(value, place.unsigned_abs() as usize);
+    }
+    let step = 10f64.powi(place);
+    thousands((value / step).round() * step, 0)
+}
+
+/// Fixed decimals, with a comma between thousands.
+pub fn thousands(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));
+    let mut out = String::from(if value < 0.0 && !is_zero { "−" } else { "" });
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A whole number with a comma between thousands.
+pub fn count(value: u64) -> String {
+    thousands(value as f64, 0)
+}
+
+/// A share as a percentage of up to three digits.
+pub fn percent(share: f64) -> String {
+    let percent = share.abs() * 100.0;
+    let decimals = match percent {
+        p if p == 0.0 || p >= 10.0 => 0,
+        p if p >= 1.0 => 1,
+        p if p >= 0.1 => 2,
+        _ => 4,
+    };
+    format!("{} %", thousands(percent, decimals))
+}
+
+/// Bytes in powers of two, as areas and request sizes are counted.
+pub fn binary_bytes(bytes: f64) -> String {
+    scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+}
+
+/// Bytes in powers of ten, as capacities of media are counted.
+pub fn decimal_bytes(bytes: f64) -> String {
+    scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
+}
+
+fn scaled(bytes: f64, base: f64, units: &[&str]) -> String {
+    let mut value = bytes;
+    let mut index = 0;
+    while value.abs() >= base && index + 1 < units.len() {
+        value /= base;
+        index += 1;
+    }
+    let decimals = if (value - value.round()).abs() < 1e-9 { 0 } else { 2 };
+    format!("{} {}", thousands(value, decimals), units[index])
+}
+
+/// A time with the unit that suits it alone (running text).
+pub fn duration(ns: f64) -> String {
+    let (scale, unit) = match ns.abs() {
+        v if v < 1e3 => (1.0, "ns"),
+        v if v < 1e6 => (1e3, "µs"),
+        v if v < 1e9 => (1e6, "ms"),
+        v if v < 120e9 => (1e9, "s"),
+        _ => (60e9, "min"),
+    };
+    let value = ns / scale;
+    let whole = (value - value.round()).abs() < 1e-9;
+    let text = if whole { thousands(value, 0) } else { three_digits(value) };
+    format!("{text} {unit}")
+}
+
+/// The unit of a table's times: one for all, so that a column can be read downwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// µs.
+    Micros,
+    /// ms.
+    Millis,
+}
+
+impl TimeUnit {
+    /// The unit that suits all of these (in nanoseconds).
+    pub fn suiting(times_ns: impl IntoIterator<Item = f64>) -> Self {
+        let largest = times_ns.into_iter().fold(0.0, f64::max);
+        if largest >= MILLIS_FROM_NS { Self::Millis } else { Self::Micros }
+    }
+    /// Its symbol.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Micros => "µs",
+            Self::Millis => "ms",
+        }
+    }
+    /// Nanoseconds in this unit.
+    pub fn of(self, ns: f64) -> f64 {
+        match self {
+            Self::Micros => ns / 1e3,
+            Self::Millis => ns / 1e6,
+        }
+    }
+    /// Three digits (a histogram is good to 0.2 %), and nothing below a nanosecond or, in
+    /// milliseconds, a microsecond.
+    pub fn write(self, ns: f64) -> String {
+        let value = self.of(ns);
+        to_place(value, (magnitude(value) - 2).max(-3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(value: f64, half: Option<f64>) -> Estimate {
+        let interval = half.map(|h| (value - h, value + h));
+        Estimate { value, interval, batches: 20, autocorrelation: 0.0 }
+    }
+
+    #[test]
+    fn digits_follow_the_interval() {
+        for (value, half, text) in [
+            (12_345.6, Some(67.4), "12,346 ± 67"),
+            (45_678.0, Some(1234.0), "45,700 ± 1,200"),
+            (101.26, Some(1.23), "101.3 ± 1.2"),
+            (123_456.7, Some(0.04), "123,457 ± 0"),
+            (5.4321, Some(0.021), "5.43 ± 0.02"),
+            (12_345.6, None, "12,300"),
+            (0.0, Some(0.0), "0.000 ± 0.000"),
+            (999.96, None, "1,000"),
+            (1_000_000.0, Some(99.97), "1,000,000 ± 100"),
+        ] {
+            assert_eq!(rounded(&estimate(value, half)).joined(), text, "{value} {half:?}");
+        }
+    }
+
+    #[test]
+    fn times_share_a_unit() {
+        let unit = TimeUnit::suiting([78_123.0, 9_999_999.0]);
+        assert_eq!((unit.write(78_123.0), unit.symbol()), ("78.1".into(), "µs"));
+        let unit = TimeUnit::suiting([78_123.0, 10_000_000.0]);
+        assert_eq!((unit.write(78_123.0), unit.symbol()), ("0.078".into(), "ms"));
+        assert_eq!(unit.write(12_345_678.0), "12.3");
+    }
+
+    #[test]
+    fn units_of_running_text() {
+        assert_eq!(duration(1e8), "100 ms");
+        assert_eq!(duration(3e9), "3 s");
+        assert_eq!(duration(85_230.0), "85.2 µs");
+        assert_eq!(binary_bytes(34_359_738_368.0), "32 GiB");
+        assert_eq!(decimal_bytes(800e9), "800 GB");
+        assert_eq!(percent(0.005), "0.50 %");
+        assert_eq!(percent(-0.123), "12 %");
+        assert_eq!(thousands(-0.2, 0), "0");
+        assert_eq!(thousands(-1234.5, 1), "−1,234.5");
+    }
+}

@@ -1,0 +1,247 @@
+//! Which diagrams a report has, with their text alternatives and the numbers behind them.
+
+use crate::document::{Cell, Picture, Row, Table};
+use crate::figure::{Figure, Mark, MarkValue, Scale, Series, Stroke};
+use crate::number::{self, TimeUnit, rounded};
+use crate::tables::number_in;
+use crate::view::{Load, Point, View, percentile_ns};
+use crate::words::say;
+
+/// What a latency diagram shows besides the mean.
+const LINES: [(f64, &str, Stroke); 2] =
+    [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
+
+/// The pictures of a load: its rate, and its latency.
+pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
+    [rate(view, load), latency(view, load)].into_iter().filter(|p| !p.figure.is_empty()).collect()
+}
+
+/// One mark for every intensity of the run, so that what is missing leaves its place empty.
+fn marks(
+    view: &View<'_>,
+    load: &Load<'_>,
+    target: u32,
+    value: impl Fn(&Point<'_>) -> Option<MarkValue>,
+) -> Vec<Mark> {
+    let at = |outstanding: u32| {
+        if let Some(point) = load.at(target, outstanding) {
+            return value(point).unwrap_or(MarkValue::Missing);
+        }
+        let measured = load.on(target).any(|p| p.record.outstanding == outstanding);
+        if measured { MarkValue::Invalid } else { MarkValue::Missing }
+    };
+    view.intensities.iter().map(|o| Mark { outstanding: *o, value: at(*o) }).collect()
+}
+
+fn targets_of(view: &View<'_>, load: &Load<'_>) -> Vec<(usize, u32)> {
+    let on_load = view.targets.iter().copied().enumerate();
+    on_load.filter(|(_, target)| load.on(*target).next().is_some()).collect()
+}
+
+fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
+    let words = &view.words.pictures;
+    let throughput = load.first().reported_as_throughput;
+    let (title, y_label) = if throughput {
+        (words.throughput_title, words.throughput_y)
+    } else {
+        (words.rate_title, words.rate_y)
+    };
+    let series = targets_of(view, load).into_iter().map(|(colour, target)| Series {
+        name: if view.compares() { view.target_name(target) } else { String::new() },
+        colour,
+        stroke: Stroke::Solid,
+        marks: marks(view, load, target, |p| {
+            Some(MarkValue::Known(p.main().value, p.main().interval))
+        }),
+    });
+    let figure = figure(view, y_label.to_owned(), Scale::FromZero, series.collect());
+    Picture {
+        id: format!("{}-rate", load.id),
+        title: say(title, &[("profile", load.title.clone())]),
+        description: rate_description(view, load),
+        data: rate_data(view, load),
+        figure,
+    }
+}
+
+fn figure(view: &View<'_>, y_label: String, y_scale: Scale, series: Vec<Series>) -> Figure {
+    Figure {
+        x_label: view.words.pictures.x.to_owned(),
+        y_label,
+        y_scale,
+        intensities: view.intensities.iter().copied().collect(),
+        series,
+    }
+}
+
+fn rate_description(view: &View<'_>, load: &Load<'_>) -> String {
+    let words = &view.words.pictures;
+    let lines = targets_of(view, load).into_iter().filter_map(|(_, target)| {
+        let valid = || load.on(target).filter(|p| p.is_valid());
+        let (first, last, largest) = (valid().next()?, valid().last()?, load.maximum(target)?);
+        let value = |p: &Point<'_>| rounded(p.main()).value;
+        let place = |p: &Point<'_>| p.record.outstanding.to_string();
+        Some(say(
+            words.rate_line,
+            &[
+                ("target", view.target_name(target)),
+                ("unit", load.unit().to_owned()),
+                ("first", value(first)),
+                ("first_at", place(first)),
+                ("last", value(last)),
+                ("last_at", place(last)),
+                ("largest", value(largest)),
+                ("largest_at", place(largest)),
+            ],
+        ))
+    });
+    described(view, load, words.rate_description, lines.collect())
+}
+
+fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<String>) -> String {
+    let planned = view.intensities.len() * targets_of(view, load).len();
+    let drawn = load.points.iter().filter(|p| p.is_valid()).count();
+    if drawn < planned {
+        let gaps = [("gaps", (planned - drawn).to_string())];
+        lines.push(say(view.words.pictures.gaps, &gaps));
+    }
+    let end = |place: Option<&u32>| place.map_or_else(String::new, ToString::to_string);
+    say(
+        template,
+        &[
+            ("low", end(view.intensities.first())),
+            ("high", end(view.intensities.last())),
+            ("lines", lines.join(" ")),
+        ],
+    )
+}
+
+fn rate_data(view: &View<'_>, load: &Load<'_>) -> Table {
+    let mut columns = vec![number_in(view.words.columns.outstanding, "")];
+    let targets = targets_of(view, load);
+    for (_, target) in &targets {
+        columns.push(number_in(&view.target_name(*target), load.unit()));
+        columns.push(number_in(view.words.columns.half_width, load.unit()));
+    }
+    let rows = view.intensities.iter().map(|outstanding| {
+        let mut cells = vec![Cell::head(number::count((*outstanding).into()))];
+        for (_, target) in &targets {
+            let value = load.at(*target, *outstanding).map(|p| rounded(p.main()));
+            cells.push(Cell::or_dash(value.as_ref().map(|v| v.value.clone())));
+            cells.push(Cell::or_dash(value.and_then(|v| v.half_width)));
+        }
+        Row { cells, opens_group: false }
+    });
+    data_table(view, columns, rows.collect())
+}
+
+fn data_table(view: &View<'_>, columns: Vec<crate::document::Column>, rows: Vec<Row>) -> Table {
+    let caption = view.words.tables.data_caption.to_owned();
+    Table { caption, columns, rows, note: String::new() }
+}
+
+/// A figure of a point, by name.
+struct Statistic {
+    name: &'static str,
+    stroke: Stroke,
+    quantile: Option<f64>,
+}
+
+impl Statistic {
+    fn of(&self, point: &Point<'_>) -> Option<f64> {
+        let latency = point.latency();
+        match self.quantile {
+            None => latency.mean_ns,
+            Some(quantile) => percentile_ns(latency, quantile),
+        }
+    }
+}
+
+fn statistics(view: &View<'_>) -> Vec<Statistic> {
+    let mean =
+        Statistic { name: view.words.pictures.mean, stroke: Stroke::Solid, quantile: None };
+    let others = LINES.map(|(quantile, name, stroke)| Statistic {
+        name,
+        stroke,
+        quantile: Some(quantile),
+    });
+    std::iter::once(mean).chain(others).collect()
+}
+
+fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
+    let words = &view.words.pictures;
+    let statistics = statistics(view);
+    let valid = || load.points.iter().filter(|p| p.is_valid());
+    let unit = TimeUnit::suiting(valid().flat_map(|p| statistics.iter().filter_map(|s| s.of(p))));
+    let mut series = Vec::new();
+    for (colour, target) in targets_of(view, load) {
+        for statistic in &statistics {
+            let value = |p: &Point<'_>| Some(MarkValue::Known(unit.of(statistic.of(p)?), None));
+            let marks = marks(view, load, target, value);
+            let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
+            let name = series_name(view, target, statistic.name);
+            let stroke = statistic.stroke;
+            series.extend(drawn.then_some(Series { name, colour, stroke, marks }));
+        }
+    }
+    let y_label = say(words.latency_y, &[("unit", unit.symbol().to_owned())]);
+    Picture {
+        id: format!("{}-latency", load.id),
+        title: say(words.latency_title, &[("profile", load.title.clone())]),
+        description: latency_description(view, load, unit),
+        data: latency_data(view, load, &statistics, unit),
+        figure: figure(view, y_label, Scale::Log, series),
+    }
+}
+
+fn series_name(view: &View<'_>, target: u32, statistic: &str) -> String {
+    if view.compares() {
+        format!("{}, {statistic}", view.target_name(target))
+    } else {
+        statistic.to_owned()
+    }
+}
+
+fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> String {
+    let words = &view.words.pictures;
+    let lines = targets_of(view, load).into_iter().filter_map(|(_, target)| {
+        let valid = || load.on(target).filter(|p| p.is_valid());
+        let mean = |p: &Point<'_>| {
+            Some(format!("{} {}", unit.write(p.latency().mean_ns?), unit.symbol()))
+        };
+        let (first, last) = (valid().next()?, valid().last()?);
+        Some(say(
+            words.latency_line,
+            &[
+                ("target", view.target_name(target)),
+                ("first", mean(first)?),
+                ("first_at", first.record.outstanding.to_string()),
+                ("last", mean(last)?),
+                ("last_at", last.record.outstanding.to_string()),
+            ],
+        ))
+    });
+    described(view, load, words.latency_description, lines.collect())
+}
+
+fn latency_data(view: &View<'_>, load: &Load<'_>, all: &[Statistic], unit: TimeUnit) -> Table {
+    let mut columns = vec![number_in(view.words.columns.outstanding, "")];
+    let targets = targets_of(view, load);
+    for (_, target) in &targets {
+        columns.extend(
+            all.iter().map(|s| number_in(&series_name(view, *target, s.name), unit.symbol())),
+        );
+    }
+    let rows = view.intensities.iter().map(|outstanding| {
+        let mut cells = vec![Cell::head(number::count((*outstanding).into()))];
+        for (_, target) in &targets {
+            let point = load.at(*target, *outstanding);
+            cells.extend(all.iter().map(|statistic| {
+                let ns = point.and_then(|p| statistic.of(p));
+                Cell::or_dash(ns.map(|ns| unit.write(ns)))
+            }));
+        }
+        Row { cells, opens_group: false }
+    });
+    data_table(view, columns, rows.collect())
+}

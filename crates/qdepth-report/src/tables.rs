@@ -1,0 +1,374 @@
+//! The tables of a report.
+
+use qdepth_logbook::LatencySummary;
+use qdepth_logbook::record::{Observation, TargetKind};
+use qdepth_measure::Grade;
+
+use crate::document::{Align, Cell, Column, Row, Table};
+use crate::number::{self, TimeUnit, rounded};
+use crate::view::{Load, Point, QUANTILES, View, percentile_ns};
+use crate::words::say;
+
+pub(crate) fn text(heading: &str) -> Column {
+    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text }
+}
+
+pub(crate) fn number_in(heading: &str, unit: &str) -> Column {
+    Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number }
+}
+
+/// A column of targets where there are several to tell apart.
+fn target_column(view: &View<'_>) -> Option<Column> {
+    view.compares().then(|| text(view.words.columns.target))
+}
+
+fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
+    view.compares().then(|| Cell::plain(view.target_name(target)))
+}
+
+/// The maximum of every load on every target, and the latency there and at the lowest load.
+pub(crate) fn key_figures(view: &View<'_>) -> Table {
+    let words = &view.words.columns;
+    let lowest = [("outstanding", view.lowest().to_string())];
+    let unit = TimeUnit::suiting(key_points(view).flatten().filter_map(|p| p.latency().mean_ns));
+    let columns = [
+        Some(text(words.profile)),
+        target_column(view),
+        Some(number_in(words.maximum, "")),
+        Some(number_in(words.half_width, "")),
+        Some(text(words.unit)),
+        Some(number_in(words.at_outstanding, "")),
+        Some(number_in(words.mean_at_maximum, unit.symbol())),
+        Some(number_in(&say(words.rate_at_lowest, &lowest), "")),
+        Some(number_in(&say(words.mean_at_lowest, &lowest), unit.symbol())),
+    ];
+    let mut rows = Vec::new();
+    for load in &view.loads {
+        for (index, target) in view.targets.iter().enumerate() {
+            let row = key_row(view, load, *target, unit);
+            rows.push(Row { opens_group: index == 0 && view.compares(), ..row });
+        }
+    }
+    Table {
+        caption: view.words.tables.key_caption.to_owned(),
+        columns: columns.into_iter().flatten().collect(),
+        rows,
+        note: view.words.tables.key_note.to_owned(),
+    }
+}
+
+fn key_points<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = [&'v Point<'a>; 2]> {
+    view.loads.iter().flat_map(move |load| {
+        view.targets.iter().filter_map(move |target| {
+            let maximum = load.maximum(*target)?;
+            Some([maximum, load.at(*target, view.lowest()).unwrap_or(maximum)])
+        })
+    })
+}
+
+fn key_row(view: &View<'_>, load: &Load<'_>, target: u32, unit: TimeUnit) -> Row {
+    let maximum = load.maximum(target);
+    let value = maximum.map(|p| rounded(p.main()));
+    let lowest = load.at(target, view.lowest());
+    let mean = |point: Option<&Point<'_>>| {
+        Cell::or_dash(point.and_then(|p| p.latency().mean_ns).map(|ns| unit.write(ns)))
+    };
+    let cells = [
+        Some(Cell::head(&*load.title)),
+        target_cell(view, target),
+        Some(Cell::or_dash(value.as_ref().map(|v| v.value.clone()))),
+        Some(Cell::or_dash(value.and_then(|v| v.half_width))),
+        Some(Cell::plain(load.unit())),
+        Some(Cell::or_dash(maximum.map(|p| number::count(p.record.outstanding.into())))),
+        Some(mean(maximum)),
+        Some(Cell::or_dash(lowest.map(|p| rounded(p.main()).value))),
+        Some(mean(lowest)),
+    ];
+    Row { cells: cells.into_iter().flatten().collect(), opens_group: false }
+}
+
+/// Maxima side by side, and each over that of the first target. Nothing for one target.
+pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
+    let (base, others) = view.targets.split_first()?;
+    if others.is_empty() {
+        return None;
+    }
+    let mut columns = vec![text(view.words.columns.profile), text(view.words.columns.unit)];
+    columns.extend(view.targets.iter().map(|t| number_in(&view.target_name(*t), "")));
+    columns.extend(others.iter().map(|target| {
+        let heading = format!("{} ÷ {}", view.target_name(*target), view.target_name(*base));
+        number_in(&heading, "")
+    }));
+    let rows = view.loads.iter().map(|load| {
+        let maximum = |target: &u32| load.maximum(*target).map(Point::main);
+        let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
+        cells.extend(view.targets.iter().map(|t| Cell::or_dash(maximum(t).map(|e| rounded(e).value))));
+        cells.extend(others.iter().map(|target| {
+            let quotient = maximum(target).zip(maximum(base)).map(|(a, b)| a.value / b.value);
+            Cell::or_dash(quotient.map(|q| number::thousands(q, 2)))
+        }));
+        Row { cells, opens_group: false }
+    });
+    Some(Table {
+        caption: view.words.tables.quotient_caption.to_owned(),
+        columns,
+        rows: rows.collect(),
+        note: view.words.tables.quotient_note.to_owned(),
+    })
+}
+
+/// The load profiles as measured.
+pub(crate) fn profiles(view: &View<'_>) -> Table {
+    let words = &view.words.columns;
+    let columns = vec![
+        text(words.profile),
+        text(words.access),
+        number_in(words.read_share, "%"),
+        number_in(words.write_share, "%"),
+        text(words.request_size),
+        text(words.arrivals),
+        text(words.application),
+    ];
+    let rows = view.loads.iter().map(|load| {
+        let first = load.first();
+        let random = number::percent(first.random_share);
+        let access = match first.random_share {
+            share if share >= 1.0 => words.random.to_owned(),
+            share if share <= 0.0 => words.sequential.to_owned(),
+            _ => say(words.share_random, &[("share", random)]),
+        };
+        let known = view.words.applications.iter().find(|[name, _]| *name == first.profile);
+        let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
+        let cells = vec![
+            Cell::head(&*load.title),
+            Cell::plain(access),
+            percent(first.read_share),
+            percent(1.0 - first.read_share),
+            Cell::plain(&*first.request_size),
+            Cell::plain(&*first.arrivals),
+            Cell::or_dash(known.map(|[_, text]| (*text).to_owned())),
+        ];
+        Row { cells, opens_group: false }
+    });
+    Table {
+        caption: view.words.tables.profile_caption.to_owned(),
+        columns,
+        rows: rows.collect(),
+        note: String::new(),
+    }
+}
+
+/// Latency columns: mean, minimum, percentiles, maximum.
+fn latency_columns(view: &View<'_>, unit: TimeUnit) -> Vec<Column> {
+    let words = &view.words.columns;
+    let names = QUANTILES.iter().map(|(_, name)| *name);
+    [words.mean, words.minimum]
+        .into_iter()
+        .chain(names)
+        .chain([words.maximum_time])
+        .map(|heading| number_in(heading, unit.symbol()))
+        .collect()
+}
+
+fn latency_cells(latency: &LatencySummary, unit: TimeUnit) -> impl Iterator<Item = Cell> {
+    let cell = move |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
+    let percentiles = QUANTILES.map(|(quantile, _)| percentile_ns(latency, quantile));
+    [latency.mean_ns, latency.min_ns.map(|ns| ns as f64)]
+        .into_iter()
+        .chain(percentiles)
+        .chain([latency.max_ns.map(|ns| ns as f64)])
+        .map(cell)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// One unit for all latencies of a load. The maxima do not count: a single pause would turn every
+/// other figure into a string of zeros.
+fn load_unit(load: &Load<'_>) -> TimeUnit {
+    TimeUnit::suiting(load.points.iter().filter_map(|p| {
+        percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)
+    }))
+}
+
+/// Every point of a load.
+pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
+    let words = &view.words.columns;
+    let unit = load_unit(load);
+    let mut columns: Vec<Column> = target_column(view).into_iter().collect();
+    columns.extend([
+        number_in(words.outstanding, ""),
+        number_in(words.rate, "IO/s"),
+        number_in(words.half_width, "IO/s"),
+        number_in(words.throughput, "MB/s"),
+    ]);
+    columns.extend(latency_columns(view, unit));
+    columns.push(number_in(words.cpu, "µs"));
+    let align = Align::Centre;
+    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
+    let mut former = None;
+    let rows = load.points.iter().map(|point| {
+        let opens_group = view.compares() && former != Some(point.record.target);
+        former = Some(point.record.target);
+        Row { cells: point_cells(view, point, unit), opens_group }
+    });
+    Table {
+        caption: say(view.words.tables.points_caption, &[("profile", load.title.clone())]),
+        rows: rows.collect(),
+        columns,
+        note: view.words.tables.points_note.to_owned(),
+    }
+}
+
+fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> {
+    let rate = rounded(&point.summary.io_per_s);
+    let cpu = point.cpu_ns_per_io().map(|ns| TimeUnit::Micros.write(ns));
+    let measured = [
+        Cell::plain(rate.value),
+        Cell::or_dash(rate.half_width),
+        Cell::plain(rounded(&point.mib_per_s).value),
+    ];
+    let invalid = !point.is_valid();
+    let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();
+    cells.push(Cell::head(number::count(point.record.outstanding.into())));
+    let figures = measured.into_iter().chain(latency_cells(point.latency(), unit)).chain([Cell::or_dash(cpu)]);
+    cells.extend(figures.map(|cell| cell.struck_if(invalid)));
+    cells.push(Cell::plain(point.summary.grade.to_string()));
+    cells
+}
+
+/// Reads and writes of a mixed load apart; nothing for a load of one direction.
+pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
+    if !load.points.iter().any(Point::is_mixed) {
+        return None;
+    }
+    let words = &view.words.columns;
+    let unit = load_unit(load);
+    let mut columns: Vec<Column> = target_column(view).into_iter().collect();
+    columns.push(number_in(words.outstanding, ""));
+    columns.push(text(words.direction));
+    columns.push(number_in(words.rate, "IO/s"));
+    columns.extend(latency_columns(view, unit));
+    let mut rows = Vec::new();
+    for point in &load.points {
+        let both = [
+            (words.reads, &point.record.reads, &point.summary.response_time.reads),
+            (words.writes, &point.record.writes, &point.summary.response_time.writes),
+        ];
+        for (index, (name, direction, latency)) in both.into_iter().enumerate() {
+            let rate = direction.completed as f64 / (point.record.duration_ns.max(1) as f64 / 1e9);
+            let invalid = !point.is_valid();
+            let mut cells: Vec<Cell> =
+                target_cell(view, point.record.target).into_iter().collect();
+            cells.push(Cell::head(number::count(point.record.outstanding.into())));
+            cells.push(Cell::plain(name));
+            cells.push(Cell::plain(number::three_digits(rate)).struck_if(invalid));
+            cells.extend(latency_cells(latency, unit).map(|cell| cell.struck_if(invalid)));
+            rows.push(Row { cells, opens_group: index == 0 });
+        }
+    }
+    let caption = say(view.words.tables.directions_caption, &[("profile", load.title.clone())]);
+    Some(Table { caption, columns, rows, note: String::new() })
+}
+
+/// All points as one plain table for a terminal: one line a point.
+pub(crate) fn terminal(view: &View<'_>) -> Table {
+    let words = &view.words.columns;
+    let unit = TimeUnit::suiting(view.points().filter_map(|(_, p)| {
+        percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)
+    }));
+    let mut columns = vec![text(words.profile)];
+    columns.extend(target_column(view));
+    columns.extend([
+        number_in(words.outstanding, ""),
+        number_in(words.rate, "IO/s"),
+        number_in(words.half_width, "IO/s"),
+        number_in(words.throughput, "MB/s"),
+        number_in(words.mean, unit.symbol()),
+        number_in("p99", unit.symbol()),
+        number_in(words.maximum_time, unit.symbol()),
+        Column { heading: words.grade.to_owned(), unit: String::new(), align: Align::Centre },
+    ]);
+    let mut former = None;
+    let rows = view.points().map(|(load, point)| {
+        let opens_group = former.replace(&load.id) != Some(&load.id);
+        let invalid = !point.is_valid();
+        let rate = rounded(&point.summary.io_per_s);
+        let latency = point.latency();
+        let time = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
+        let figures = [
+            Cell::plain(rate.value),
+            Cell::or_dash(rate.half_width),
+            Cell::plain(rounded(&point.mib_per_s).value),
+            time(latency.mean_ns),
+            time(percentile_ns(latency, 0.99)),
+            time(latency.max_ns.map(|ns| ns as f64)),
+        ];
+        let mut cells = vec![Cell::head(&*load.title)];
+        cells.extend(target_cell(view, point.record.target));
+        cells.push(Cell::plain(number::count(point.record.outstanding.into())));
+        cells.extend(figures.map(|cell| cell.struck_if(invalid)));
+        cells.push(Cell::plain(point.summary.grade.to_string()));
+        Row { cells, opens_group }
+    });
+    Table { caption: String::new(), rows: rows.collect(), columns, note: String::new() }
+}
+
+/// What was read from the machine and from the storage below the targets.
+pub(crate) fn environment(view: &View<'_>) -> Table {
+    let words = &view.words.columns;
+    let columns = [words.subject, words.fact, words.value, words.source].map(text).to_vec();
+    let below = view.run.targets.iter().flat_map(|target| &target.facts);
+    let mut former: Option<&str> = None;
+    let rows = view.run.environment.iter().chain(below).map(|seen| {
+        let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
+        let value = match &seen.value {
+            Ok(value) => Cell::plain(observed(seen, value)),
+            Err(why) => Cell::unknown(say(words.unknown, &[("why", why.clone())])),
+        };
+        let subject = if opens_group { Cell::head(&*seen.subject) } else { Cell::plain("") };
+        let cells =
+            vec![subject, Cell::plain(fact_name(&seen.key)), value, Cell::unknown(&*seen.source)];
+        Row { cells, opens_group }
+    });
+    Table {
+        caption: view.words.tables.environment_caption.to_owned(),
+        columns,
+        rows: rows.collect(),
+        note: String::new(),
+    }
+}
+
+/// `logical_block_size` as people write it; the unit goes with the value.
+fn fact_name(key: &str) -> String {
+    key.strip_suffix("_bytes").unwrap_or(key).replace('_', " ")
+}
+
+/// A value with its unit: capacities of media in powers of ten, everything else in powers of two.
+fn observed(seen: &Observation, value: &str) -> String {
+    let bytes = value.parse::<f64>().ok().filter(|_| seen.key.ends_with("_bytes"));
+    let medium = !matches!(&*seen.subject, "host" | "cpu" | "memory" | "kernel");
+    match bytes {
+        Some(bytes) if medium && matches!(&*seen.key, "size_bytes" | "capacity_bytes") => {
+            number::decimal_bytes(bytes)
+        }
+        Some(bytes) => number::binary_bytes(bytes),
+        None => value.to_owned(),
+    }
+}
+
+/// The word for a kind of target.
+pub(crate) fn kind_word(view: &View<'_>, kind: TargetKind) -> &'static str {
+    let [directory, file, device, emulated] = view.words.kinds;
+    match kind {
+        TargetKind::Directory => directory,
+        TargetKind::File => file,
+        TargetKind::BlockDevice => device,
+        TargetKind::Emulated => emulated,
+    }
+}
+
+/// How many points have each grade: A, B, C.
+pub(crate) fn grades(view: &View<'_>) -> [usize; 3] {
+    let with = |grade| view.points().filter(|(_, p)| p.summary.grade == grade).count();
+    [with(Grade::A), with(Grade::B), with(Grade::C)]
+}

@@ -1,0 +1,287 @@
+//! Tests of the whole way from records to a page.
+
+use std::collections::BTreeMap;
+
+use qdepth_logbook::PointSummary;
+use qdepth_logbook::record::{PointRecord, RunState, TargetKind};
+use qdepth_measure::{Code, Finding, Severity};
+
+use crate::document::{Block, Document, Mark, Table};
+use crate::figure::MarkValue;
+use crate::fixture;
+use crate::words::{Lang, finding_text};
+use crate::{compose, html, number, point_table, summary_sentences};
+
+fn tables(document: &Document) -> Vec<&Table> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    blocks.filter_map(|block| if let Block::Table(t) = block { Some(t) } else { None }).collect()
+}
+
+fn pictures(document: &Document) -> Vec<&crate::Picture> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    blocks.filter_map(|b| if let Block::Pictures(p) = b { Some(p) } else { None }).flatten().collect()
+}
+
+/// Every element that is opened is closed, in order; void elements close themselves.
+fn assert_well_formed(page: &str) {
+    let mut open: Vec<String> = Vec::new();
+    let mut rest = page;
+    while let Some((_, from)) = rest.split_once('<') {
+        let (tag, after) = from.split_once('>').expect("a tag ends");
+        rest = after;
+        if tag.starts_with('!') {
+            continue;
+        }
+        let name: String =
+            tag.trim_start_matches('/').chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+        assert!(!name.is_empty(), "a stray < before {tag:.40}");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "closing {tag}");
+        } else if !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert_eq!(open, Vec::<String>::new());
+}
+
+fn assert_self_contained(page: &str) {
+    let namespace = "http://www.w3.org/2000/svg";
+    let other = page.replace(namespace, "");
+    for reference in ["http://", "https://", "src=", "url(", "@import", "<script", "<link", "<object"] {
+        assert!(!other.contains(reference), "{reference}");
+    }
+}
+
+#[test]
+fn key_figures_are_those_recomputed_from_the_records() {
+    let (run, points) = (fixture::run(2), fixture::troubled(fixture::points(2)));
+    let document = compose(&run, &points, Lang::En);
+    let key = tables(&document)[0];
+    assert_eq!(key.rows.len(), 10);
+    for row in &key.rows {
+        let cell = |n: usize| row.cells[n].text.as_str();
+        let target = u32::from(cell(1) == "nvme1n1");
+        let mine = |p: &&PointRecord| {
+            let invalid = p.findings.iter().any(|f| f.severity == Severity::Invalid);
+            p.profile_title == cell(0) && p.target == target && !invalid
+        };
+        let completed = |p: &PointRecord| p.reads.completed + p.writes.completed;
+        let best = points.iter().filter(mine).max_by_key(|p| completed(p)).expect("a maximum");
+        let io_per_s = completed(best) as f64 / 3.0;
+        let value = match cell(4) {
+            "MB/s" => io_per_s * best.request_size_mean_bytes / 1_048_576.0,
+            unit => {
+                assert_eq!(unit, "IO/s");
+                io_per_s
+            }
+        };
+        let printed = |n: usize| -> f64 { cell(n).replace(',', "").parse().expect("a number") };
+        // Within the rounding, which is at most a tenth of the printed half-width.
+        assert!((printed(2) - value).abs() <= printed(3) * 0.1 + 0.5, "{value} {row:?}");
+        assert_eq!(cell(5), number::count(best.outstanding.into()));
+        let mean = |p: &PointRecord| {
+            let sum = p.reads.service_time.sum() + p.writes.service_time.sum();
+            let count = p.reads.service_time.count() + p.writes.service_time.count();
+            sum as f64 / count as f64
+        };
+        let unit = if key.columns[6].unit == "ms" { 1e6 } else { 1e3 };
+        let same = |printed: f64, ns: f64| (printed * unit / ns - 1.0).abs() < 0.0051;
+        assert!(same(printed(6), mean(best)), "{row:?}");
+        let lowest = points.iter().filter(mine).find(|p| p.outstanding == 1).expect("one");
+        assert!(same(printed(8), mean(lowest)), "{row:?}");
+    }
+}
+
+#[test]
+fn quotients_are_second_over_first() {
+    let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
+    let quotients = tables(&document)[1];
+    assert_eq!(quotients.columns[4].heading, "nvme1n1 ÷ nvme0n1");
+    for row in &quotients.rows {
+        let number = |n: usize| row.cells[n].text.replace(',', "").parse::<f64>().expect("number");
+        assert!((number(4) - number(3) / number(2)).abs() < 0.011, "{row:?}");
+    }
+}
+
+/// Every value and label that a finding's documentation names.
+const NAMES: &[&str] = &[
+    "integral_ns", "latency_sum_ns", "difference", "asked", "mean", "expected", "counted",
+    "expected_bytes", "counted_bytes", "kernel_bytes", "our_bytes", "share", "mib_per_s",
+    "link_mib_per_s", "median_ns", "unwritten_share", "ceiling_io_per_s", "io_per_s", "ratio",
+    "failed", "short", "abandoned", "waited_ns", "longest_ns", "over_100ms", "over_1s",
+    "over_10s", "backlog_max", "limit", "batches", "autocorrelation", "samples", "drift", "bytes",
+    "standard_bytes", "lost_intervals",
+];
+const LABELS: &[&str] =
+    &["law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness"];
+
+#[test]
+fn every_code_has_words_with_and_without_figures() {
+    let mut titles = BTreeMap::new();
+    for code in Code::ALL {
+        let bare = Finding::remark(*code);
+        let mut full = NAMES.iter().fold(bare.clone(), |f, name| f.value(name, 2.0));
+        full = LABELS.iter().fold(full, |f, name| f.label(name, "[{x}] $1"));
+        for finding in [&bare, &full] {
+            let text = finding_text(finding, Lang::En);
+            for part in [&text.title, &text.explanation, &text.advice] {
+                assert!(part.len() > 5, "{code}");
+                let own = part.replace("[{x}] $1", "");
+                assert!(!own.contains(['{', '}', '[', ']']), "{code}: {own}");
+                assert!(!own.contains("  ") && !own.contains(" ."), "{code}: {own}");
+                assert!(own.starts_with(|c: char| !c.is_lowercase() || own.starts_with("io_uring")), "{code}: {own}");
+            }
+            assert!(text.explanation.ends_with('.'), "{code}");
+        }
+        let title = finding_text(&bare, Lang::En).title;
+        assert_ne!(title, "A doubt without a description", "{code}");
+        assert_eq!(titles.insert(title, code), None, "two codes share a title");
+    }
+}
+
+#[test]
+fn figures_of_findings_carry_their_units() {
+    let finding = Finding::remark(Code::SmallArea)
+        .value("bytes", 1_073_741_824.0)
+        .value("standard_bytes", 34_359_738_368.0);
+    let text = finding_text(&finding, Lang::En);
+    assert!(text.explanation.contains("1 GiB instead of 32 GiB"), "{}", text.explanation);
+    let finding = Finding::remark(Code::KernelSawLess).value("share", -0.034);
+    assert!(finding_text(&finding, Lang::En).explanation.contains("counted 3.4 % less"));
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_every_figure_has_a_title() {
+    for targets in [1, 2] {
+        let (run, points) = (fixture::run(targets), fixture::troubled(fixture::points(targets)));
+        let document = compose(&run, &points, Lang::En);
+        let page = html(&document).expect("a page");
+        assert_well_formed(&page);
+        assert_self_contained(&page);
+        let drawn = page.matches("role=\"img\"").count();
+        assert_eq!(drawn, 10);
+        assert_eq!(page.matches("<title id=").count(), drawn);
+        assert_eq!(page.matches("<desc id=").count(), drawn);
+        assert_eq!(page, html(&compose(&run, &points, Lang::En)).expect("again"), "same bytes");
+        for table in tables(&document) {
+            assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+        }
+    }
+}
+
+#[test]
+fn names_of_targets_cannot_break_out() {
+    let (mut run, points) = (fixture::run(2), fixture::points(2));
+    let evil = "<script>alert(1)</script>\" onload=\"x";
+    run.targets[1].name = evil.into();
+    run.targets[1].spelling = "/tmp/it's $(here)".into();
+    run.plan_text = "</pre><script>alert(2)</script>".into();
+    let page = html(&compose(&run, &points, Lang::En)).expect("a page");
+    assert_well_formed(&page);
+    assert_self_contained(&page);
+    assert!(!page.contains("\" onload=\""));
+    let document = compose(&run, &points, Lang::En);
+    let command = document.sections.iter().flat_map(|s| &s.blocks).find_map(|block| match block {
+        Block::Facts(facts) => facts.iter().find(|f| f.name == "Command"),
+        _ => None,
+    });
+    let command = &command.expect("a command").value;
+    assert_eq!(command, r"qdepth run standard /dev/nvme0n1 '/tmp/it'\''s $(here)'");
+}
+
+#[test]
+fn what_is_missing_or_not_valid_is_a_gap() {
+    let points = fixture::troubled(fixture::points(1));
+    let document = compose(&fixture::run(1), &points, Lang::En);
+    let marks = |id: &str| {
+        let picture = pictures(&document).into_iter().find(|p| p.id == id).expect("a picture");
+        picture.figure.series[0].marks.clone()
+    };
+    // File server at 16 is not valid; Streaming at 16 was not measured.
+    assert_eq!(marks("load-2-rate")[4].value, MarkValue::Invalid);
+    assert_eq!(marks("load-2-latency")[4].value, MarkValue::Invalid);
+    assert_eq!(marks("load-4-rate")[4].value, MarkValue::Missing);
+    assert!(matches!(marks("load-1-rate")[2].value, MarkValue::Known(_, None)));
+    let struck: Vec<&str> = tables(&document)
+        .iter()
+        .filter(|t| t.caption.contains("every point"))
+        .flat_map(|t| &t.rows)
+        .filter(|row| row.cells.iter().any(|cell| cell.mark == Mark::Struck))
+        .map(|row| row.cells[0].text.as_str())
+        .collect();
+    assert_eq!(struck, ["16"]);
+    let trust = summary_sentences(&fixture::run(1), &points, Lang::En)[2].clone();
+    assert!(trust.contains("Of 44 points 38 are of grade A, 5 of grade B"), "{trust}");
+    assert!(trust.contains("1 points are missing") && trust.contains("I/Os failed (1 points)"), "{trust}");
+}
+
+#[test]
+fn odd_runs_make_sensible_pages() {
+    let mut run = fixture::run(1);
+    run.state = RunState::Interrupted;
+    let mut failed = fixture::points(1);
+    for point in &mut failed {
+        point.findings.push(Finding::invalid(Code::Hung).value("abandoned", 1.0));
+    }
+    let empty = vec![PointRecord::default(); 3];
+    let lone = vec![fixture::one_point(7)];
+    for points in [vec![], failed, empty, lone] {
+        let document = compose(&run, &points, Lang::En);
+        let page = html(&document).expect("a page");
+        assert_well_formed(&page);
+        assert!(!page.contains("NaN") && !page.contains("inf "), "{}", points.len());
+        assert!(document.banners.iter().any(|b| b.label == "Interrupted"));
+        assert_eq!(document.summary.len(), 3);
+    }
+    run.targets.clear();
+    run.environment.clear();
+    let page = html(&compose(&run, &fixture::points(2), Lang::En)).expect("a page");
+    assert!(page.contains("target 2"));
+}
+
+#[test]
+fn emulated_runs_say_so_first() {
+    let mut run = fixture::run(1);
+    run.emulated = true;
+    run.targets[0].kind = TargetKind::Emulated;
+    let document = compose(&run, &fixture::points(1), Lang::En);
+    assert_eq!(document.banners[0].label, "EMULATED");
+    assert!(document.summary[2].contains("EMULATED"));
+}
+
+#[test]
+fn the_terminal_table_has_a_line_for_each_point() {
+    let points = fixture::points(2);
+    let table = point_table(&fixture::run(2), &points, Lang::En);
+    assert_eq!(table.rows.len(), points.len());
+    for row in &table.rows {
+        let rate = row.cells[3].text.replace(',', "").parse::<f64>().expect("a rate");
+        let near = |p: &PointRecord| {
+            let truth = PointSummary::of(p).io_per_s.value;
+            (rate - truth).abs() <= truth * 0.01 && p.outstanding.to_string() == row.cells[2].text
+        };
+        assert!(points.iter().any(near), "{row:?}");
+    }
+}
+
+/// Writes the pages that a person should look at, where `QDEPTH_REPORT_SHOW` names a directory.
+#[test]
+fn pages_to_look_at() {
+    let Some(directory) = std::env::var_os("QDEPTH_REPORT_SHOW") else { return };
+    let directory = std::path::PathBuf::from(directory);
+    let mut interrupted = fixture::run(1);
+    interrupted.state = RunState::Interrupted;
+    interrupted.emulated = true;
+    let mut partial = fixture::points(1);
+    partial.truncate(23);
+    let pages = [
+        ("one.html", fixture::run(1), fixture::points(1)),
+        ("two.html", fixture::run(2), fixture::troubled(fixture::points(2))),
+        ("part.html", interrupted, partial),
+        ("none.html", fixture::run(1), vec![]),
+    ];
+    for (name, run, points) in pages {
+        let page = html(&compose(&run, &points, Lang::En)).expect("a page");
+        std::fs::write(directory.join(name), page).expect("a writable directory");
+    }
+}

@@ -1,0 +1,210 @@
+//! A run as a report looks at it: points grouped into loads, with their statistics.
+
+use std::collections::BTreeSet;
+
+use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_logbook::{LatencySummary, PointSummary};
+use qdepth_measure::{Estimate, Grade};
+
+use crate::words::{Lang, Words, say, words};
+
+/// The percentiles with a column of their own.
+pub(crate) const QUANTILES: [(f64, &str); 4] =
+    [(0.5, "p50"), (0.99, "p99"), (0.999, "p99.9"), (0.9999, "p99.99")];
+
+/// Everything that the parts of the report need.
+pub(crate) struct View<'a> {
+    pub(crate) run: &'a RunRecord,
+    pub(crate) lang: Lang,
+    pub(crate) words: &'static Words,
+    /// In the order in which they were first measured.
+    pub(crate) loads: Vec<Load<'a>>,
+    /// Indices of targets that have points, ascending.
+    pub(crate) targets: Vec<u32>,
+    /// All load intensities of the run.
+    pub(crate) intensities: BTreeSet<u32>,
+}
+
+/// One load profile, with its points by target and intensity.
+pub(crate) struct Load<'a> {
+    /// Stable ASCII name.
+    pub(crate) id: String,
+    pub(crate) title: String,
+    pub(crate) points: Vec<Point<'a>>,
+}
+
+/// A point with its statistics.
+pub(crate) struct Point<'a> {
+    pub(crate) record: &'a PointRecord,
+    pub(crate) summary: PointSummary,
+    /// The throughput with the interval of the transaction rate, where every I/O has one size.
+    pub(crate) mib_per_s: Estimate,
+}
+
+impl Point<'_> {
+    /// Whether its figures may be used.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.summary.grade != Grade::C && self.summary.io_per_s.value > 0.0
+    }
+    /// What the load profile is judged by.
+    pub(crate) fn main(&self) -> &Estimate {
+        if self.record.reported_as_throughput { &self.mib_per_s } else { &self.summary.io_per_s }
+    }
+    /// Reads and writes together. The response time, which in a closed loop is the service time.
+    pub(crate) fn latency(&self) -> &LatencySummary {
+        &self.summary.response_time.all
+    }
+    pub(crate) fn is_mixed(&self) -> bool {
+        self.record.reads.completed > 0 && self.record.writes.completed > 0
+    }
+    pub(crate) fn cpu_ns_per_io(&self) -> Option<f64> {
+        let Self { summary, .. } = self;
+        Some(summary.cpu_user_ns_per_io? + summary.cpu_system_ns_per_io?)
+    }
+}
+
+/// The percentile at a quantile, nanoseconds, if the samples bear it.
+pub(crate) fn percentile_ns(latency: &LatencySummary, quantile: f64) -> Option<f64> {
+    let found = latency.percentiles.iter().find(|p| (p.quantile - quantile).abs() < 1e-12);
+    found.map(|p| p.value.0 as f64)
+}
+
+impl<'a> Load<'a> {
+    pub(crate) fn first(&self) -> &'a PointRecord {
+        self.points[0].record
+    }
+    pub(crate) fn unit(&self) -> &'static str {
+        if self.first().reported_as_throughput { "MB/s" } else { "IO/s" }
+    }
+    /// The points of a target, by ascending intensity.
+    pub(crate) fn on(&self, target: u32) -> impl Iterator<Item = &Point<'a>> {
+        self.points.iter().filter(move |p| p.record.target == target)
+    }
+    /// The valid point with the largest main value; the lowest intensity among equals.
+    pub(crate) fn maximum(&self, target: u32) -> Option<&Point<'a>> {
+        self.on(target).filter(|p| p.is_valid()).fold(None, |best: Option<&Point<'a>>, point| {
+            match best {
+                Some(best) if best.main().value >= point.main().value => Some(best),
+                _ => Some(point),
+            }
+        })
+    }
+    /// The valid point at this intensity.
+    pub(crate) fn at(&self, target: u32, outstanding: u32) -> Option<&Point<'a>> {
+        self.on(target).find(|p| p.is_valid() && p.record.outstanding == outstanding)
+    }
+    pub(crate) fn is_open_loop(&self) -> bool {
+        let own_arrivals = |p: &PointRecord| {
+            p.reads.response_time.is_some() || p.writes.response_time.is_some()
+        };
+        self.points.iter().any(|p| own_arrivals(p.record))
+    }
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(run: &'a RunRecord, points: &'a [PointRecord], lang: Lang) -> Self {
+        let words = words(lang);
+        let mut in_order: Vec<&PointRecord> = points.iter().collect();
+        in_order.sort_by_key(|p| p.index);
+        let mut keys: Vec<String> = Vec::new();
+        let mut loads: Vec<Load<'a>> = Vec::new();
+        for record in in_order {
+            let key = load_key(record);
+            let place = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
+                keys.push(key);
+                let id = format!("load-{}", loads.len() + 1);
+                loads.push(Load { id, title: profile_title(record), points: Vec::new() });
+                loads.len() - 1
+            });
+            loads[place].points.push(point(record));
+        }
+        for load in &mut loads {
+            load.points.sort_by_key(|p| (p.record.target, p.record.outstanding, p.record.index));
+        }
+        distinguish(&mut loads, words);
+        let targets: BTreeSet<u32> = points.iter().map(|p| p.target).collect();
+        Self {
+            run,
+            lang,
+            words,
+            loads,
+            targets: targets.into_iter().collect(),
+            intensities: points.iter().map(|p| p.outstanding).collect(),
+        }
+    }
+
+    /// The name of a target, also of one that the run does not describe.
+    pub(crate) fn target_name(&self, index: u32) -> String {
+        let known = self.run.targets.iter().find(|t| t.index == index).map(|t| t.name.clone());
+        known.unwrap_or_else(|| {
+            say(self.words.tables.target_fallback, &[("index", (index + 1).to_string())])
+        })
+    }
+
+    /// Whether targets must be told apart.
+    pub(crate) fn compares(&self) -> bool {
+        self.targets.len() > 1
+    }
+
+    pub(crate) fn points(&self) -> impl Iterator<Item = (&Load<'a>, &Point<'a>)> {
+        self.loads.iter().flat_map(|load| load.points.iter().map(move |point| (load, point)))
+    }
+
+    /// The lowest intensity of the run: 1 in the standard plan.
+    pub(crate) fn lowest(&self) -> u32 {
+        self.intensities.first().copied().unwrap_or(1)
+    }
+}
+
+fn load_key(record: &PointRecord) -> String {
+    format!(
+        "{}|{}|{}|{}|{}|{}|{}",
+        record.profile,
+        record.random_share,
+        record.read_share,
+        record.request_size,
+        record.arrivals,
+        record.streams,
+        record.direct
+    )
+}
+
+fn profile_title(record: &PointRecord) -> String {
+    let title = &record.profile_title;
+    if title.is_empty() { record.profile.clone() } else { title.clone() }
+}
+
+/// Loads of one title get what sets them apart into it.
+fn distinguish(loads: &mut [Load<'_>], words: &Words) {
+    let titles: Vec<String> = loads.iter().map(|load| load.title.clone()).collect();
+    for load in loads {
+        if titles.iter().filter(|title| **title == load.title).count() > 1 {
+            let first = load.first();
+            load.title = say(
+                words.tables.load_title,
+                &[
+                    ("title", load.title.clone()),
+                    ("size", first.request_size.clone()),
+                    ("arrivals", first.arrivals.clone()),
+                    ("streams", first.streams.to_string()),
+                ],
+            );
+        }
+    }
+}
+
+fn point(record: &PointRecord) -> Point<'_> {
+    let summary = PointSummary::of(record);
+    let io_per_s = &summary.io_per_s;
+    let completed = record.reads.completed.saturating_add(record.writes.completed);
+    let bytes = record.reads.bytes.saturating_add(record.writes.bytes);
+    let one_size = (completed as f64 * record.request_size_mean_bytes - bytes as f64).abs() < 0.5;
+    let scale = summary.mib_per_s / io_per_s.value;
+    let interval = io_per_s.interval.filter(|_| one_size && scale.is_finite());
+    let mib_per_s = Estimate {
+        value: summary.mib_per_s,
+        interval: interval.map(|(low, high)| (low * scale, high * scale)),
+        ..*io_per_s
+    };
+    Point { record, summary, mib_per_s }
+}

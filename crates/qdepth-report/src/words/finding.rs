@@ -1,0 +1,207 @@
+//! What each doubt means and what to do about it, in English.
+
+use qdepth_measure::Code;
+
+/// Title, explanation and advice; see [`super::fill`] for `{name}` and `[optional parts]`.
+pub(super) fn english(code: Code) -> [&'static str; 3] {
+    laws(code).or_else(|| answers(code)).or_else(|| accidents(code)).unwrap_or_else(|| rest(code))
+}
+
+/// Doubts that the arithmetic of a point raises.
+fn laws(code: Code) -> Option<[&'static str; 3]> {
+    Some(match code {
+        Code::LittlesLaw => [
+            "Little's law does not hold",
+            "The I/Os counted in flight do not agree with the sum of their latencies[: they differ by {difference}]. One of the two was counted wrongly.",
+            "Do not use this point. It is an error of the measuring program or of its clock: please report it with the logbook.",
+        ],
+        Code::DepthNotReached => [
+            "Fewer I/Os were in flight than asked",
+            "The load intensity was not kept up[: {asked} outstanding I/Os were asked, {mean} were in flight on average]. The point shows a lower intensity than its label says.",
+            "Look for a limit below: the queue depth of device or driver, the number of request tags, or a file system that turns requests into synchronous ones.",
+        ],
+        Code::Conservation => [
+            "The counts of I/Os do not add up",
+            "Requests and completions do not balance[ ({law})][: {expected} expected, {counted} counted].",
+            "Do not use this point. It is an error of the measuring program: please report it with the logbook.",
+        ],
+        Code::BytesLaw => [
+            "The bytes do not match the I/Os",
+            "The bytes moved are not the number of I/Os times their size[: {expected_bytes} expected, {counted_bytes} counted].",
+            "Do not use this point. It is an error of the measuring program: please report it with the logbook.",
+        ],
+        Code::GeneratorCeiling => [
+            "The measuring program was near its own limit",
+            "Without storage below it, the generator reaches a rate too near to the measured one[: {ceiling_io_per_s} against {io_per_s}, {ratio} times as much]. Part of what is shown may be the cost of the generator and not of the storage.",
+            "Read the figure as “at least this much”. More worker threads or larger requests raise the ceiling.",
+        ],
+        Code::AboveLinkLimit => [
+            "Faster than the link",
+            "The throughput is above what the link to the device can carry[: {mib_per_s} measured, {link_mib_per_s} possible]. A cache in memory answered.",
+            "Do not use this point as a figure of the device. Check that direct I/O reaches it and that no cache lies between.",
+        ],
+        Code::IntervalNotAvailable => [
+            "No 95 % interval",
+            "The series is too short, or its parts depend too much on one another, for an honest interval[ ({batches} batches, autocorrelation {autocorrelation})]. The value is printed with three digits, and how far it would move on repetition is not known.",
+            "Measure longer (the point's duration), or repeat the run and compare.",
+        ],
+        Code::TooFewSamples => [
+            "Too few samples for a percentile",
+            "A percentile that was asked for has fewer than ten samples beyond it[: there are {samples} in all]. It is left out.",
+            "Measure longer if the tail of the latency matters.",
+        ],
+        Code::Saturated => [
+            "The offered load could not be issued",
+            "Requests fell due faster than they could be issued[: up to {backlog_max} waited, {limit} may be in flight]. Response times grow with the length of the measurement and have no steady value.",
+            "Use a lower arrival rate, or read the point as overload.",
+        ],
+        Code::ClockDrift => [
+            "The clocks drifted apart",
+            "The clock of the measurement and that of the kernel differ[ by {drift}]. All rates and times of the point carry that error.",
+            "Check the clock source of the machine (in virtual machines especially) and measure again.",
+        ],
+        _ => return None,
+    })
+}
+
+/// Doubts about who answered: the storage, or something in front of it.
+fn answers(code: Code) -> Option<[&'static str; 3]> {
+    Some(match code {
+        Code::ForeignIo => [
+            "Other programs used the device",
+            "While the point ran, the kernel counted[ {share}] more I/O on the device than was issued here[ ({kernel_bytes} against {our_bytes})]. Something else was using it.",
+            "Find the other user (iotop, a backup, a scrub, a swap partition), stop it and measure again.",
+        ],
+        Code::KernelSawLess => [
+            "Part of the load never reached the device",
+            "The kernel counted[ {share}] less I/O on the device than was issued here[ ({kernel_bytes} against {our_bytes})]. A cache answered, or requests were merged.",
+            "Use direct I/O on an area that was written before. If requests were merged, the transaction rate is that of the layer above the device.",
+        ],
+        Code::ImplausiblyFast => [
+            "Too fast to be storage",
+            "Half of all I/Os were answered[ within {median_ns}], which no storage device does. Memory answered.",
+            "Check that direct I/O is in effect, that the area was written before, and that the target is not a file system in memory.",
+        ],
+        Code::NotDirect => [
+            "Direct I/O was not in effect",
+            "Direct I/O was asked for but could not be had[: {why}]. The page cache of the machine took part.",
+            "Choose a target that allows direct I/O, or ask for buffered I/O on purpose.",
+        ],
+        Code::Buffered => [
+            "Buffered I/O",
+            "Buffered I/O was asked for. The page cache answers part of the requests, and an error of a write may show later or not at all.",
+            "Do not compare with direct figures. Memory size and what was read before are part of this result.",
+        ],
+        Code::UnwrittenRead => [
+            "Blocks were read that were never written",
+            "Reads hit blocks that hold no data[: {unwritten_share} of them]. A device or file system answers those without reading its medium.",
+            "Write the whole area once before reading from it.",
+        ],
+        Code::CompressiblePayload => [
+            "The data may be compressed or deduplicated",
+            "The data written or read can be stored in less space than they fill[ (ratio {ratio})]. A store that compresses or deduplicates is faster with them than with real data.",
+            "Use a random payload, or state the ratio together with the figure.",
+        ],
+        Code::SmallArea => [
+            "Smaller area than the standard",
+            "The measured area is smaller than the standard one[: {bytes} instead of {standard_bytes}]. Caches of device and controller cover more of it, and seeks are shorter.",
+            "Do not compare with figures from the standard area. Give the measurement more space if you can.",
+        ],
+        Code::MediumStateUnknown => [
+            "The state of the medium is not known",
+            "Nothing is known of what the medium had been through: fresh, written once, or in its steady state. Flash memory writes several times faster when fresh.",
+            "For figures that others can repeat, purge and precondition the medium first, and say so.",
+        ],
+        _ => return None,
+    })
+}
+
+/// What went wrong while measuring.
+fn accidents(code: Code) -> Option<[&'static str; 3]> {
+    Some(match code {
+        Code::IoErrors => [
+            "I/Os failed",
+            "[{failed} ]I/Os ended with an error[ ({errors})]. They are in no rate and no latency.",
+            "Look into the kernel's log and the health data of the device before using any figure of it.",
+        ],
+        Code::ShortTransfers => [
+            "Transfers came back short",
+            "Transfers moved less than asked[ ({short} of them)] and were completed by further requests, which costs time.",
+            "Often the end of a file or a full file system. Check the target's size.",
+        ],
+        Code::DeviceGone => [
+            "The device was gone",
+            "The target stopped answering as a device[: {evidence}].",
+            "Check cables, power, temperature and the kernel's log. What was measured before is kept.",
+        ],
+        Code::Hung => [
+            "I/Os never came back",
+            "[{abandoned} ]I/Os had not come back when the time allowed was over[ ({waited_ns})]. They were given up, and the rate of the point is too high or too low by an unknown amount.",
+            "Look into the kernel's log for time-outs and resets of the device.",
+        ],
+        Code::Stall => [
+            "The storage paused",
+            "For a while no I/O was completed at all[: the longest pause was {longest_ns}][; pauses longer than 100 ms: {over_100ms}][, 1 s: {over_1s}][, 10 s: {over_10s}]. Means and percentiles hide this.",
+            "Read the maximum beside the mean. Frequent causes: garbage collection, a full write cache, thermal throttling, resets.",
+        ],
+        Code::Interrupted => [
+            "Stopped before its time",
+            "The measurement was stopped by the user. The point rests on a shorter window than planned.",
+            "Continue the run, or measure the point again.",
+        ],
+        Code::Resumed => [
+            "Measured again after an interruption",
+            "The run was interrupted at this point and continued later. Temperature and state of the medium may have changed in between.",
+            "Compare with its neighbours; repeat the run if a step shows here.",
+        ],
+        Code::TargetFailed => [
+            "The target failed",
+            "The target could not be used any further[: {why}].",
+            "See the reason given. What was measured before is kept.",
+        ],
+        Code::DeviceChanged => [
+            "The device is not the same any more",
+            "The identity of the device changed since the run began[: it was {was}][, it is {is}].",
+            "Do not use the figures together. Start a new run.",
+        ],
+        _ => return None,
+    })
+}
+
+/// Remarks on the machine, and on what could not be observed.
+fn rest(code: Code) -> [&'static str; 3] {
+    match code {
+        Code::Steal => [
+            "CPU time was stolen",
+            "The hypervisor took CPU time away from this machine[ ({share} of the time)]. Latencies contain waiting that is not the storage's.",
+            "Measure on a quiet host, or with CPUs reserved for this machine.",
+        ],
+        Code::GeneratorCpu => [
+            "The worker had no CPU time left",
+            "The thread that issues the I/Os was busy nearly all the time[ ({share})]. The generator, not the storage, may be the limit.",
+            "Use more worker threads or a faster CPU, and read the figure as “at least this much”.",
+        ],
+        Code::EngineFallback => [
+            "Another I/O engine was used",
+            "io_uring could not be used here[ ({why})][; {engine} was used instead]. Its cost per I/O is higher, which shows at high rates.",
+            "Compare only with figures of the same engine, or allow io_uring (containers often forbid it).",
+        ],
+        Code::EngineFeature => [
+            "A feature of the I/O engine is missing",
+            "Something that the engine would use is not to be had here[: {feature}][ ({why})]. The measurement went on without it.",
+            "Compare only with figures taken under the same conditions.",
+        ],
+        Code::SeriesTruncated => [
+            "Part of the time series was lost",
+            "Intervals of the series could not be kept[: {lost_intervals} are lost]. Totals and histograms are complete; the 95 % interval rests on fewer data.",
+            "Nothing needs to be done for the mean values. A longer interval length keeps the series complete.",
+        ],
+        Code::WitnessMissing => [
+            "Something could not be observed",
+            "A witness could not be read[: {witness}][ ({why})]. A disturbance of this kind would have gone unnoticed.",
+            "Give the program the right to read it, or accept that this cause is not excluded.",
+        ],
+        // Every other code is worded above; a test holds each to a text of its own.
+        _ => ["A doubt without a description", "This version has no words for this doubt.", "See the logbook."],
+    }
+}

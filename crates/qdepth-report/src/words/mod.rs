@@ -1,0 +1,259 @@
+//! Every word that a report prints, by language. A language is one [`Words`] value and one table
+//! of finding texts: the compiler counts them, so none can be forgotten.
+
+mod english;
+mod finding;
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::Finding;
+
+use crate::number;
+
+/// A language of reports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+}
+
+impl Lang {
+    /// Its BCP 47 tag.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::En => "en",
+        }
+    }
+}
+
+/// A finding in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingText {
+    /// What kind of doubt, in a few words.
+    pub title: String,
+    /// What was found, with its figures.
+    pub explanation: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// Words a finding: title, explanation from its own figures, advice.
+pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
+    let Lang::En = lang;
+    let [title, explanation, advice] = finding::english(finding.code);
+    let mut values: BTreeMap<&str, String> =
+        finding.labels.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    for (name, value) in &finding.values {
+        values.insert(name, figure_text(name, *value));
+    }
+    FindingText {
+        title: title.to_owned(),
+        explanation: fill(explanation, &values),
+        advice: fill(advice, &values),
+    }
+}
+
+/// A figure of a finding with the unit that its name carries.
+fn figure_text(name: &str, value: f64) -> String {
+    match name {
+        _ if name.ends_with("_ns") => number::duration(value),
+        _ if name == "bytes" || name.ends_with("_bytes") => number::binary_bytes(value),
+        _ if name.ends_with("mib_per_s") => format!("{} MB/s", number::three_digits(value)),
+        _ if name.ends_with("io_per_s") => format!("{} IO/s", number::three_digits(value)),
+        "difference" | "drift" => number::percent(value),
+        _ if name.ends_with("share") => number::percent(value),
+        _ if (value - value.round()).abs() < 1e-9 => number::thousands(value, 0),
+        _ => number::three_digits(value),
+    }
+}
+
+/// Puts values for `{name}`. A part in `[` `]` is left out where a value in it is missing, so that
+/// a finding of an older version, with fewer figures, still reads well.
+pub(crate) fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
+    let mut out = String::new();
+    for (index, part) in template.split('[').enumerate() {
+        if index == 0 {
+            out.push_str(&fill_plain(part, values).unwrap_or_default());
+            continue;
+        }
+        let (optional, rest) = part.split_once(']').unwrap_or((part, ""));
+        out.push_str(&fill_plain(optional, values).unwrap_or_default());
+        out.push_str(&fill_plain(rest, values).unwrap_or_default());
+    }
+    out
+}
+
+fn fill_plain(part: &str, values: &BTreeMap<&str, String>) -> Option<String> {
+    let mut out = String::new();
+    for (index, piece) in part.split('{').enumerate() {
+        if index == 0 {
+            out.push_str(piece);
+            continue;
+        }
+        let (name, rest) = piece.split_once('}')?;
+        out.push_str(values.get(name)?);
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
+/// [`fill`] with the values written beside the names.
+pub(crate) fn say(template: &str, values: &[(&str, String)]) -> String {
+    fill(template, &values.iter().cloned().collect())
+}
+
+/// The words of a language.
+pub(crate) fn words(lang: Lang) -> &'static Words {
+    match lang {
+        Lang::En => &english::WORDS,
+    }
+}
+
+/// Every fixed word of a report. `{name}` stands for a value (see [`fill`]).
+pub(crate) struct Words {
+    pub(crate) title: &'static str,
+    pub(crate) subtitle: &'static str,
+    pub(crate) footer: &'static str,
+    pub(crate) emulated: [&'static str; 2],
+    pub(crate) states: [[&'static str; 2]; 4],
+    pub(crate) facts: FactWords,
+    pub(crate) kinds: [&'static str; 4],
+    pub(crate) sections: SectionWords,
+    pub(crate) summary: SummaryWords,
+    pub(crate) columns: ColumnWords,
+    pub(crate) tables: TableWords,
+    pub(crate) pictures: PictureWords,
+    pub(crate) findings: FindingWords,
+    pub(crate) method: &'static [[&'static str; 2]],
+    pub(crate) not_checked: &'static str,
+    pub(crate) nothing_measured: &'static str,
+    pub(crate) applications: &'static [[&'static str; 2]],
+}
+
+pub(crate) struct FactWords {
+    pub(crate) target: &'static str,
+    pub(crate) area: &'static str,
+    pub(crate) started: &'static str,
+    pub(crate) ended: &'static str,
+    pub(crate) state: &'static str,
+    pub(crate) points: &'static str,
+    pub(crate) version: &'static str,
+    pub(crate) version_value: &'static str,
+    pub(crate) run: &'static str,
+    pub(crate) plan: &'static str,
+    pub(crate) plan_hash: &'static str,
+    pub(crate) seed: &'static str,
+    pub(crate) reproduce: &'static str,
+}
+
+pub(crate) struct SectionWords {
+    pub(crate) key_figures: &'static str,
+    pub(crate) profiles: &'static str,
+    pub(crate) diagrams: &'static str,
+    pub(crate) points: &'static str,
+    pub(crate) findings: &'static str,
+    pub(crate) environment: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) reproduce: &'static str,
+}
+
+pub(crate) struct SummaryWords {
+    pub(crate) measured: &'static str,
+    pub(crate) nothing: &'static str,
+    pub(crate) maxima: &'static str,
+    pub(crate) maximum: &'static str,
+    pub(crate) maximum_on: &'static str,
+    pub(crate) latency: &'static str,
+    pub(crate) no_result: &'static str,
+    pub(crate) and: &'static str,
+    pub(crate) service_time: &'static str,
+    pub(crate) response_time: &'static str,
+    pub(crate) all_a: &'static str,
+    pub(crate) graded: &'static str,
+    pub(crate) no_points: &'static str,
+    pub(crate) doubts: &'static str,
+    pub(crate) doubt: &'static str,
+    pub(crate) missing: &'static str,
+    pub(crate) emulated: &'static str,
+    pub(crate) run_doubts: &'static str,
+}
+
+pub(crate) struct ColumnWords {
+    pub(crate) profile: &'static str,
+    pub(crate) target: &'static str,
+    pub(crate) outstanding: &'static str,
+    pub(crate) at_outstanding: &'static str,
+    pub(crate) maximum: &'static str,
+    pub(crate) half_width: &'static str,
+    pub(crate) unit: &'static str,
+    pub(crate) rate: &'static str,
+    pub(crate) throughput: &'static str,
+    pub(crate) mean: &'static str,
+    pub(crate) minimum: &'static str,
+    pub(crate) maximum_time: &'static str,
+    pub(crate) cpu: &'static str,
+    pub(crate) grade: &'static str,
+    pub(crate) direction: &'static str,
+    pub(crate) reads: &'static str,
+    pub(crate) writes: &'static str,
+    pub(crate) mean_at_lowest: &'static str,
+    pub(crate) mean_at_maximum: &'static str,
+    pub(crate) rate_at_lowest: &'static str,
+    pub(crate) access: &'static str,
+    pub(crate) random: &'static str,
+    pub(crate) sequential: &'static str,
+    pub(crate) share_random: &'static str,
+    pub(crate) read_share: &'static str,
+    pub(crate) write_share: &'static str,
+    pub(crate) request_size: &'static str,
+    pub(crate) arrivals: &'static str,
+    pub(crate) application: &'static str,
+    pub(crate) subject: &'static str,
+    pub(crate) fact: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) unknown: &'static str,
+}
+
+pub(crate) struct TableWords {
+    pub(crate) key_caption: &'static str,
+    pub(crate) key_note: &'static str,
+    pub(crate) quotient_caption: &'static str,
+    pub(crate) quotient_note: &'static str,
+    pub(crate) profile_caption: &'static str,
+    pub(crate) points_caption: &'static str,
+    pub(crate) points_note: &'static str,
+    pub(crate) directions_caption: &'static str,
+    pub(crate) environment_caption: &'static str,
+    pub(crate) data_caption: &'static str,
+    pub(crate) load_title: &'static str,
+    pub(crate) target_fallback: &'static str,
+}
+
+pub(crate) struct PictureWords {
+    pub(crate) intro: &'static str,
+    pub(crate) rate_title: &'static str,
+    pub(crate) throughput_title: &'static str,
+    pub(crate) latency_title: &'static str,
+    pub(crate) x: &'static str,
+    pub(crate) rate_y: &'static str,
+    pub(crate) throughput_y: &'static str,
+    pub(crate) latency_y: &'static str,
+    pub(crate) mean: &'static str,
+    pub(crate) rate_description: &'static str,
+    pub(crate) rate_line: &'static str,
+    pub(crate) latency_description: &'static str,
+    pub(crate) latency_line: &'static str,
+    pub(crate) gaps: &'static str,
+    pub(crate) not_drawn: &'static str,
+}
+
+pub(crate) struct FindingWords {
+    pub(crate) none: &'static str,
+    pub(crate) invalid: &'static str,
+    pub(crate) remark: &'static str,
+    pub(crate) whole_run: &'static str,
+    pub(crate) place: &'static str,
+    pub(crate) place_on: &'static str,
+}
