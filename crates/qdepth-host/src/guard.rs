@@ -10,6 +10,8 @@ mod file;
 mod in_use;
 mod signature;
 mod system_disk;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::os::fd::OwnedFd;

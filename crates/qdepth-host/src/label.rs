@@ -39,9 +39,9 @@ pub struct Label {
 }
 
 impl Label {
-    /// A new label with a UUID of its own. Line ends in the texts are taken out.
+    /// A new label with a UUID of its own. Control characters in the texts become spaces.
     pub fn new(run_id: &str, written_at: &str, size_bytes: u64) -> Self {
-        let clean = |text: &str| text.replace(['\n', '\0'], " ").chars().take(200).collect();
+        let clean = |text: &str| text.replace(char::is_control, " ").chars().take(200).collect();
         Self {
             uuid: uuid::Uuid::new_v4().to_string(),
             run_id: clean(run_id),

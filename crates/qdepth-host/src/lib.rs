@@ -32,6 +32,10 @@ mod refusal;
 pub mod sysfs;
 pub mod system;
 pub mod target;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod witness;
 
 pub use refusal::{Failure, Guard, Problem, Refusal};

@@ -1,6 +1,6 @@
 //! What is mounted where: in our mount namespace and in all others that can be read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::sysfs::{self, DeviceNumber};
@@ -70,10 +70,11 @@ pub fn own(system: &System) -> Vec<Mount> {
     parse(&system.read_file("/proc/self/mountinfo").unwrap_or_default())
 }
 
-/// The mounts of every namespace that can be read, each with one process that lives in it.
-pub fn everywhere(system: &System) -> BTreeMap<String, Vec<Mount>> {
+/// The mounts of every namespace that can be read, our own first, each with one process that lives
+/// in it (`self` or a number).
+pub fn everywhere(system: &System) -> Vec<(String, Vec<Mount>)> {
     let mut seen = BTreeSet::new();
-    let mut namespaces = BTreeMap::new();
+    let mut namespaces = Vec::new();
     let processes = system.list_dir("/proc").unwrap_or_default();
     let numbered = processes.into_iter().filter(|p| p.bytes().all(|b| b.is_ascii_digit()));
     for process in std::iter::once("self".to_owned()).chain(numbered) {
@@ -82,7 +83,7 @@ pub fn everywhere(system: &System) -> BTreeMap<String, Vec<Mount>> {
             continue;
         }
         if let Ok(text) = system.read_file(format!("/proc/{process}/mountinfo")) {
-            namespaces.insert(process, parse(&text));
+            namespaces.push((process, parse(&text)));
         }
     }
     namespaces

@@ -65,7 +65,7 @@ impl fmt::Display for Guard {
 
 /// A no, given before anything was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("refused by guard {guard}, nothing was changed: {found}. {remedy}.")]
+#[error("refused by guard {guard}, nothing was changed: {found}. {remedy}{}", self.stop())]
 pub struct Refusal {
     /// Which guard.
     pub guard: Guard,
@@ -79,6 +79,11 @@ impl Refusal {
     /// A refusal by `guard`.
     pub fn new(guard: Guard, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { guard, found: found.into(), remedy: remedy.into() }
+    }
+
+    /// Lines to be copied end without a full stop, or it would be copied with them.
+    fn stop(&self) -> &'static str {
+        if self.remedy.ends_with('\n') { "" } else { "." }
     }
 }
 

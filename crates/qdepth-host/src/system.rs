@@ -133,7 +133,9 @@ impl System {
 
     /// Whether something is there.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
-        self.path(path).exists()
+        let path = path.as_ref();
+        let is_node = self.staged.as_ref().is_some_and(|staged| staged.nodes.contains_key(path));
+        is_node || self.path(path).exists()
     }
 
     /// The number of the block device that a path leads to; none where it leads to no block device.

@@ -1,0 +1,234 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::in_use::{self, Subject};
+use super::{signature, system_disk};
+use crate::refusal::{Guard, Refusal};
+use crate::testing::FakeMachine;
+
+fn machine() -> FakeMachine {
+    FakeMachine::new()
+        .disk("sda", "8:0")
+        .partition("sda", "sda1", "8:1")
+        .partition("sda", "sda2", "8:2")
+        .disk("sdb", "8:16")
+        .disk("dm-0", "253:0")
+}
+
+fn check(
+    machine: &FakeMachine,
+    guard: fn(&crate::system::System, &Subject) -> Result<(), Refusal>,
+    name: &str,
+) -> Option<Guard> {
+    let subject = Subject::device(&machine.system, name);
+    guard(&machine.system, &subject).err().map(|refusal| refusal.guard)
+}
+
+#[test]
+fn an_unused_disk_passes() {
+    let machine = machine();
+    for guard in [in_use::holders, in_use::mounted, in_use::swap, in_use::backing] {
+        assert_eq!(check(&machine, guard, "sdb"), None);
+    }
+    assert_eq!(in_use::shared(&machine.system, "sdb"), Ok(()));
+}
+
+#[test]
+fn a_holder_counts_for_partition_and_disk() {
+    let machine = machine().attribute("sda1", "holders/dm-0", "");
+    assert_eq!(check(&machine, in_use::holders, "sda1"), Some(Guard::G3Holders));
+    assert_eq!(check(&machine, in_use::holders, "sda"), Some(Guard::G3Holders));
+    assert_eq!(check(&machine, in_use::holders, "sda2"), None);
+    let machine = machine.attribute("sdb", "holders/dm-0", "").attribute("sda", "holders/x", "");
+    assert_eq!(check(&machine, in_use::holders, "sda2"), Some(Guard::G3Holders));
+}
+
+#[test]
+fn mounts_are_found_by_number_by_source_and_in_other_namespaces() {
+    let by_number = "30 1 8:1 / /data rw - ext4 /dev/whatever rw\n";
+    let by_source = "30 1 0:50 / /data rw - btrfs /dev/sda1 rw\n";
+    for text in [by_number, by_source] {
+        for file in ["/proc/self/mountinfo", "/proc/77/mountinfo"] {
+            let machine = machine().with_file(file, text);
+            assert_eq!(check(&machine, in_use::mounted, "sda1"), Some(Guard::G4Mounts));
+            assert_eq!(check(&machine, in_use::mounted, "sda"), Some(Guard::G4Mounts));
+            assert_eq!(check(&machine, in_use::mounted, "sda2"), None);
+            assert_eq!(check(&machine, in_use::mounted, "sdb"), None);
+        }
+    }
+}
+
+#[test]
+fn members_of_a_mounted_btrfs_are_mounted() {
+    let machine = machine().with_file("/sys/fs/btrfs/some-uuid/devices/sdb", "");
+    assert_eq!(check(&machine, in_use::mounted, "sdb"), Some(Guard::G4Mounts));
+    assert_eq!(check(&machine, in_use::mounted, "sda"), None);
+}
+
+#[test]
+fn without_mountinfo_nothing_passes() {
+    let machine = machine();
+    std::fs::remove_file(machine.root().join("proc/self/mountinfo")).unwrap();
+    assert_eq!(check(&machine, in_use::mounted, "sdb"), Some(Guard::G4Mounts));
+}
+
+#[test]
+fn swap_and_hibernation_are_found() {
+    let heading = "Filename\tType\tSize\tUsed\tPriority\n";
+    let swaps = format!("{heading}/dev/sda2 partition 1 0 -2\n");
+    let machine = machine().with_file("/proc/swaps", &swaps);
+    assert_eq!(check(&machine, in_use::swap, "sda2"), Some(Guard::G5Swap));
+    assert_eq!(check(&machine, in_use::swap, "sda"), Some(Guard::G5Swap));
+    assert_eq!(check(&machine, in_use::swap, "sda1"), None);
+    // A node that we cannot see counts by its name.
+    let machine =
+        machine.with_file("/proc/swaps", &format!("{heading}/dev/sdc partition 1 0 -2\n"));
+    assert_eq!(check(&machine, in_use::swap, "sdc"), Some(Guard::G5Swap));
+    let machine = machine.with_file("/proc/cmdline", "quiet resume=/dev/sdb rw");
+    assert_eq!(check(&machine, in_use::swap, "sdb"), Some(Guard::G5Swap));
+}
+
+#[test]
+fn a_swap_file_is_found_by_its_inode() {
+    let machine = machine().with_file("/swap file", "x");
+    let stat = rustix::fs::stat(machine.root().join("swap file")).unwrap();
+    let swaps = "Filename Type\n/swap\\040file file 1 0 -2\n";
+    let machine = machine.with_file("/proc/swaps", swaps);
+    let device = crate::sysfs::DeviceNumber::of(stat.st_dev);
+    let subject = |inode| Subject::File { device, inode, name: "f".to_owned() };
+    assert!(in_use::swap(&machine.system, &subject(stat.st_ino)).is_err());
+    assert!(in_use::swap(&machine.system, &subject(stat.st_ino + 1)).is_ok());
+}
+
+#[test]
+fn backings_of_loop_devices_and_exports_are_found() {
+    let machine =
+        machine().disk("loop0", "7:0").attribute("loop0", "loop/backing_file", "/dev/sda2\n");
+    assert_eq!(check(&machine, in_use::backing, "sda"), Some(Guard::G6Backing));
+    assert_eq!(check(&machine, in_use::backing, "sda1"), None);
+    for attribute in [
+        "/sys/kernel/config/nvmet/subsystems/s/namespaces/1/device_path",
+        "/sys/kernel/config/target/core/iblock_0/disk/udev_path",
+    ] {
+        let fresh = self::machine().with_file(attribute, "/dev/sdb\n");
+        assert_eq!(check(&fresh, in_use::backing, "sdb"), Some(Guard::G6Backing));
+    }
+}
+
+#[test]
+fn a_hidden_backing_of_the_same_length_is_suspected() {
+    let hidden = |size: &str| {
+        machine()
+            .disk("loop0", "7:0")
+            .attribute("loop0", "loop/backing_file", "/gone (deleted)\n")
+            .attribute("loop0", "size", size)
+            .with_output("losetup", 0, "")
+    };
+    assert_eq!(check(&hidden("2097152"), in_use::backing, "sdb"), Some(Guard::G6Backing));
+    assert_eq!(check(&hidden("4096"), in_use::backing, "sdb"), None);
+    let limited = hidden("4096").attribute("loop0", "loop/sizelimit", "2097152");
+    assert_eq!(check(&limited, in_use::backing, "sdb"), Some(Guard::G6Backing));
+}
+
+#[test]
+fn two_paths_to_one_disk_are_refused_unless_the_kernel_hides_one() {
+    let twins = machine().attribute("sda", "wwid", "eui.1").attribute("sdb", "wwid", "eui.1");
+    let refusal = in_use::shared(&twins.system, "sda1").unwrap_err();
+    assert_eq!(refusal.guard, Guard::G12Shared);
+    let hidden = twins.attribute("sdb", "hidden", "1");
+    assert_eq!(in_use::shared(&hidden.system, "sda"), Ok(()));
+}
+
+#[test]
+fn the_systems_disk_is_found_through_all_layers() {
+    let refuses = |machine: &FakeMachine, names: &[&str], results: &str| {
+        let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+        system_disk::check(&machine.system, &names, Path::new(results)).is_err()
+    };
+    let root = |line: &str| machine().with_file("/proc/self/mountinfo", line);
+
+    let plain = root("1 0 8:1 / / rw - ext4 /dev/sda1 rw\n");
+    assert!(refuses(&plain, &["sda1", "sda"], "/"));
+    assert!(refuses(&plain, &["sda2", "sda"], "/"), "a free partition of the system's disk");
+    assert!(!refuses(&plain, &["sdb"], "/"));
+
+    let volume =
+        root("1 0 253:0 / / rw - xfs /dev/mapper/root rw\n").attribute("dm-0", "slaves/sda1", "");
+    assert!(refuses(&volume, &["sda"], "/"));
+
+    let overlay = root(
+        "1 0 8:16 / /lower rw - ext4 /dev/sdb rw\n\
+                        2 0 0:9 / / rw - overlay overlay rw,lowerdir=/lower/a:/lower/b\n",
+    );
+    assert!(refuses(&overlay, &["sdb"], "/"));
+
+    let on_file = root("1 0 7:0 / / rw - ext4 /dev/loop0 rw\n2 1 8:16 / /host rw - ext4 x rw\n")
+        .disk("loop0", "7:0")
+        .attribute("loop0", "loop/backing_file", "/host/root.img");
+    assert!(refuses(&on_file, &["sdb"], "/"));
+
+    let many = root("1 0 0:30 / / rw - btrfs /dev/sda1 rw\n")
+        .with_file("/sys/fs/btrfs/u/devices/sda1", "")
+        .with_file("/sys/fs/btrfs/u/devices/sdb", "");
+    assert!(refuses(&many, &["sdb"], "/"));
+}
+
+#[test]
+fn layers_that_go_in_a_circle_come_to_an_end() {
+    let machine = machine()
+        .with_file("/proc/self/mountinfo", "1 0 253:0 / / rw - ext4 x rw\n")
+        .attribute("dm-0", "slaves/sdb", "")
+        .attribute("sdb", "slaves/dm-0", "");
+    let names = ["sda".to_owned()];
+    assert_eq!(system_disk::check(&machine.system, &names, Path::new("/")), Ok(()));
+}
+
+fn signatures(machine: &FakeMachine) -> Result<Vec<String>, Guard> {
+    let file = std::fs::File::open("/dev/null").unwrap();
+    signature::signatures(&machine.system, &file, "sda").map_err(|refusal| refusal.guard)
+}
+
+#[test]
+fn signatures_are_those_of_both_tools_and_partitions() {
+    let json = r#"{"signatures":[{"type":"gpt"},{"type":"PMBR"}]}"#;
+    let both = machine().with_output("wipefs", 0, json).with_output("blkid", 0, "A=1\nTYPE=ext4\n");
+    assert_eq!(signatures(&both), Ok(["PMBR", "ext4", "gpt"].map(str::to_owned).to_vec()));
+    let none = machine().with_output("wipefs", 0, "").with_output("blkid", 2, "");
+    assert_eq!(signatures(&none), Ok(Vec::new()));
+    let two = machine().with_output("wipefs", 0, "").with_output("blkid", 8, "");
+    assert_eq!(signatures(&two), Ok(vec!["ambivalent".to_owned()]));
+}
+
+#[test]
+fn what_cannot_be_checked_is_refused() {
+    let none = machine();
+    let half = machine().with_output("wipefs", 0, "");
+    let failing = machine().with_output("wipefs", 1, "").with_output("blkid", 2, "");
+    let strange = machine().with_output("wipefs", 0, "{").with_output("blkid", 2, "");
+    let broken = machine().with_output("wipefs", 0, "").with_output("blkid", 4, "");
+    for machine in [none, half, failing, strange, broken] {
+        assert_eq!(signatures(&machine), Err(Guard::G7Contents));
+    }
+}
+
+proptest! {
+    #[test]
+    fn windows_lie_within_the_device_and_cover_its_ends(size in 1_u64..1 << 45, seed: u64) {
+        let windows = signature::windows(size, seed);
+        prop_assert!(windows.iter().all(|start| *start < size));
+        prop_assert_eq!(windows[0], 0);
+        prop_assert!(windows.iter().any(|start| size - start <= 1 << 20));
+    }
+
+    #[test]
+    fn any_text_of_swaps_is_read(text in "(?s).{0,200}") {
+        let _ = in_use::parse_swaps(&text);
+    }
+
+    #[test]
+    fn any_answer_of_the_tools_is_read(text in "(?s).{0,200}", status in 0..9) {
+        let machine = machine().with_output("wipefs", 0, &text).with_output("blkid", status, &text);
+        let _ = signatures(&machine);
+    }
+}

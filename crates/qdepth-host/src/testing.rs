@@ -1,0 +1,80 @@
+//! A machine made of files, for tests of what reads sysfs and proc.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::sysfs::DeviceNumber;
+use crate::system::{Output, System};
+
+pub(crate) struct FakeMachine {
+    pub(crate) system: System,
+    dir: tempfile::TempDir,
+}
+
+impl FakeMachine {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let machine = Self { system: System::staged(dir.path()), dir };
+        machine.file("/proc/self/mountinfo", "");
+        machine.file("/proc/swaps", "Filename Type Size Used Priority\n");
+        machine
+    }
+
+    pub(crate) fn file(&self, path: &str, text: &str) {
+        let path = self.system.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn link(&self, path: &str, to: &str) {
+        let path = self.system.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(to, path).unwrap();
+    }
+
+    /// A whole disk of 1 GiB with its node; the minor number is the name's place in the alphabet.
+    pub(crate) fn disk(mut self, name: &str, number: &str) -> Self {
+        self.add(name, number, &format!("devices/virtual/block/{name}"));
+        self.link(&format!("/sys/block/{name}"), &format!("../devices/virtual/block/{name}"));
+        self
+    }
+
+    pub(crate) fn partition(mut self, disk: &str, name: &str, number: &str) -> Self {
+        let place = format!("devices/virtual/block/{disk}/{name}");
+        self.add(name, number, &place);
+        self.file(&format!("/sys/{place}/partition"), "1\n");
+        self.file(&format!("/sys/{place}/start"), "2048\n");
+        self
+    }
+
+    fn add(&mut self, name: &str, number: &str, place: &str) {
+        self.file(&format!("/sys/{place}/dev"), number);
+        self.file(&format!("/sys/{place}/size"), "2097152\n");
+        self.link(&format!("/sys/class/block/{name}"), &format!("../../{place}"));
+        self.link(&format!("/sys/dev/block/{number}"), &format!("../../{place}"));
+        let number: DeviceNumber = number.parse().unwrap();
+        self.system = self.system.clone().with_node(&format!("/dev/{name}"), number);
+    }
+
+    pub(crate) fn attribute(self, name: &str, key: &str, text: &str) -> Self {
+        self.file(&format!("/sys/class/block/{name}/{key}"), text);
+        self
+    }
+
+    pub(crate) fn with_file(self, path: &str, text: &str) -> Self {
+        self.file(path, text);
+        self
+    }
+
+    pub(crate) fn with_output(mut self, command: &str, status: i32, stdout: &str) -> Self {
+        let stdout = stdout.to_owned();
+        let output = Output { status: Some(status), stdout, stderr: String::new() };
+        self.system = self.system.with_output(command, output);
+        self
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
+    }
+}

@@ -1,0 +1,190 @@
+//! A bench of real loop devices, undone in the reverse order whatever happens.
+
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use qdepth_host::consent::{self, Consent};
+use qdepth_host::guard::{Claim, Writing, claim_for_writing};
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, inspect};
+use qdepth_host::{Guard, Problem};
+use sha2::{Digest, Sha256};
+
+pub(crate) const MIB: u64 = 1 << 20;
+
+/// Runs a shell line; its output, or what went wrong.
+pub(crate) fn sh(line: &str) -> Result<String, String> {
+    let output = System::real().run("sh", &["-c", line]).map_err(|error| error.to_string())?;
+    match output.status {
+        Some(0) => Ok(output.stdout.trim().to_owned()),
+        status => Err(format!("`{line}` ended with {status:?}: {}", output.stderr.trim())),
+    }
+}
+
+pub(crate) fn has(tool: &str) -> bool {
+    sh(&format!("command -v {tool}")).is_ok()
+}
+
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+pub(crate) struct Bench {
+    pub(crate) system: System,
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) results: tempfile::TempDir,
+    undo: RefCell<Vec<String>>,
+    count: RefCell<u32>,
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        self.undo_all();
+    }
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self {
+            system: System::real(),
+            dir: tempfile::tempdir().unwrap(),
+            results: tempfile::tempdir().unwrap(),
+            undo: RefCell::default(),
+            count: RefCell::new(0),
+        }
+    }
+
+    pub(crate) fn undo_all(&self) {
+        while let Some(line) = self.undo.borrow_mut().pop() {
+            if let Err(error) = sh(&line) {
+                println!("UNDO FAILED: {error}");
+            }
+        }
+    }
+
+    pub(crate) fn later(&self, line: impl Into<String>) {
+        self.undo.borrow_mut().push(line.into());
+    }
+
+    pub(crate) fn fresh(&self, name: &str) -> PathBuf {
+        *self.count.borrow_mut() += 1;
+        self.dir.path().join(format!("{}-{name}", self.count.borrow()))
+    }
+
+    pub(crate) fn image(&self, size: u64) -> PathBuf {
+        let path = self.fresh("image");
+        File::create(&path).unwrap().set_len(size).unwrap();
+        path
+    }
+
+    pub(crate) fn attach(&self, image: &Path) -> PathBuf {
+        let node = sh(&format!("losetup -f --show {}", image.display())).unwrap();
+        self.later(format!("losetup -d {node}"));
+        PathBuf::from(node)
+    }
+
+    /// A blank loop device.
+    pub(crate) fn device(&self, size: u64) -> PathBuf {
+        self.attach(&self.image(size))
+    }
+
+    pub(crate) fn mount(&self, what: &Path) -> PathBuf {
+        let place = self.fresh("mount");
+        fs::create_dir(&place).unwrap();
+        sh(&format!("mount {} {} && sync", what.display(), place.display())).unwrap();
+        self.later(format!("umount {}", place.display()));
+        place
+    }
+
+    /// A GPT with two partitions, known to the kernel; each partition's node.
+    pub(crate) fn partition(&self, device: &Path) -> (PathBuf, PathBuf) {
+        let node = device.display();
+        sh(&format!("sgdisk -n 1:1M:+40M -n 2:0:+10M {node} && partx -a {node}")).unwrap();
+        self.later(format!("partx -d {node}"));
+        (PathBuf::from(format!("{node}p1")), PathBuf::from(format!("{node}p2")))
+    }
+
+    pub(crate) fn writing(&self) -> Writing<'_> {
+        Writing {
+            run_id: "matrix",
+            now: Timestamp::now(),
+            results_dir: self.results.path(),
+            direct: true,
+        }
+    }
+
+    pub(crate) fn consent(&self, target: &Inspected, overwrite: &[&str]) -> Option<Consent> {
+        let device = target.block_device()?;
+        let token = consent::tokens(&self.system, device).remove(0);
+        let last: String = token.chars().skip(token.chars().count() - 4).collect();
+        let overwrite: Vec<String> = overwrite.iter().map(|name| (*name).to_owned()).collect();
+        Some(Consent::on_terminal(&self.system, device, &token, &last, &overwrite).unwrap())
+    }
+
+    pub(crate) fn claim(&self, path: &Path, with_consent: bool) -> Result<Claim, Problem> {
+        let target = inspect(&self.system, path)?;
+        let consent = if with_consent { self.consent(&target, &[]) } else { None };
+        claim_for_writing(&self.system, &target, consent.as_ref(), &self.writing())
+    }
+
+    /// The other names of a device or file: what each is called, its path, and a descriptor that
+    /// keeps it alive.
+    pub(crate) fn spellings(&self, path: &Path) -> Vec<(&'static str, PathBuf, Option<OwnedFd>)> {
+        let link = self.fresh("by-id-link");
+        symlink(path, &link).unwrap();
+        let here = std::env::current_dir().unwrap();
+        let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
+        let relative = up.join(path.strip_prefix("/").unwrap());
+        let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+        let fd = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).unwrap();
+        let by_fd = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+        let bound = self.fresh("bound-node");
+        if path.is_dir() {
+            fs::create_dir(&bound).unwrap();
+        } else {
+            File::create(&bound).unwrap();
+        }
+        sh(&format!("mount --bind {} {}", path.display(), bound.display())).unwrap();
+        self.later(format!("umount {}", bound.display()));
+        let mut all = vec![
+            ("kernel name", path.to_owned(), None),
+            ("by-id link", link, None),
+            ("relative path", relative, None),
+            ("descriptor", by_fd, Some(fd)),
+            ("bind-mounted node", bound, None),
+        ];
+        if let Some(number) = self.system.block_node(path) {
+            let copy = self.fresh("node-copy");
+            sh(&format!("mknod {} b {} {}", copy.display(), number.major, number.minor)).unwrap();
+            all.push(("mknod copy", copy, None));
+        }
+        all
+    }
+}
+
+/// SHA-256 of all bytes of a device or file.
+pub(crate) fn checksum(path: &Path) -> String {
+    let mut file = File::open(path).unwrap();
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        let n = std::io::Read::read(&mut file, &mut buffer).unwrap();
+        if n == 0 {
+            return format!("{:?}", hash.finalize());
+        }
+        hash.update(&buffer[..n]);
+    }
+}
+
+/// The guard that refused, and the message; anything else is a failed case.
+pub(crate) fn refused(result: Result<Claim, Problem>) -> Result<(Guard, String), String> {
+    match result {
+        Err(Problem::Refused(refusal)) => Ok((refusal.guard, refusal.to_string())),
+        Err(Problem::Failed(failure)) => Err(format!("failed: {failure}")),
+        Ok(claim) => Err(format!("ACCEPTED {}", claim.identity)),
+    }
+}

@@ -1,0 +1,265 @@
+//! The guards against real devices: every kind of use × every spelling must be refused by the right
+//! guard with not a byte changed, and blank devices must be accepted. Needs root; what cannot run
+//! here says `SKIPPED: case: reason`.
+
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod matrix_cases;
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use common::{Bench, MIB, checksum, has, is_root, refused, sh};
+use matrix_cases::{CASES, Prepared};
+use qdepth_host::Guard;
+use qdepth_host::guard::{Direct, claim_for_writing, claim_read_only};
+use qdepth_host::label::RESERVED_BYTES;
+use qdepth_host::target::inspect;
+
+/// The cases look at the whole machine, so they must not meet one another.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+#[cfg(test)]
+fn bench(case: &str) -> Option<(MutexGuard<'static, ()>, Bench)> {
+    if !is_root() {
+        println!("SKIPPED: {case}: not root");
+        return None;
+    }
+    if !has("losetup") || sh("losetup -f").is_err() {
+        println!("SKIPPED: {case}: no loop devices here");
+        return None;
+    }
+    let lock = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((lock, Bench::new()))
+}
+
+#[test]
+fn whatever_is_in_use_or_holds_data_is_refused_under_every_name_and_unchanged() {
+    if !is_root() {
+        println!("SKIPPED: matrix: not root");
+        return;
+    }
+    let (mut wrong, mut passed, mut skipped) = (Vec::new(), 0, 0);
+    for case in CASES {
+        let Some((_lock, bench)) = bench(case.name) else {
+            skipped += 1;
+            continue;
+        };
+        let missing: Vec<_> = case.tools.iter().filter(|tool| !has(tool)).collect();
+        if !missing.is_empty() {
+            println!("SKIPPED: {}: not installed: {missing:?}", case.name);
+            skipped += 1;
+            continue;
+        }
+        match (case.prepare)(&bench) {
+            Ok(prepared) => match run_case(&bench, case.name, case.guard, &prepared) {
+                Ok(spellings) => passed += spellings,
+                Err(what) => wrong.push(what),
+            },
+            Err(reason) => {
+                println!("SKIPPED: {}: {reason}", case.name);
+                skipped += 1;
+            }
+        }
+    }
+    println!("matrix: {} cases, {skipped} skipped, {passed} refusals checked", CASES.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[cfg(test)]
+fn run_case(bench: &Bench, name: &str, guard: Guard, case: &Prepared) -> Result<usize, String> {
+    let before = case.bytes.as_deref().map(checksum);
+    let spellings = bench.spellings(&case.target);
+    for (spelling, path, _fd) in &spellings {
+        let (by, message) = refused(bench.claim(path, case.consent))
+            .map_err(|error| format!("{name}, {spelling}: {error}"))?;
+        if by != guard {
+            return Err(format!("{name}, {spelling}: expected {guard}, {message}"));
+        }
+        if *spelling == "kernel name" {
+            println!("REFUSED: {name}: {message}");
+        }
+    }
+    if case.bytes.as_deref().map(checksum) != before {
+        return Err(format!("{name}: the bytes changed"));
+    }
+    Ok(spellings.len())
+}
+
+#[test]
+fn blank_devices_are_accepted_and_later_need_no_second_consent() {
+    let Some((_lock, bench)) = bench("blank devices") else { return };
+    for size in [4 * MIB, 5 * MIB + 512, 33 * MIB + 4096, 64 * MIB, 300 * MIB] {
+        let image = bench.image(size);
+        let device = bench.attach(&image);
+        let size = fs::metadata(&image).unwrap().len();
+        for (spelling, path, _fd) in bench.spellings(&device) {
+            fs::write(&image, []).unwrap();
+            File::options().write(true).open(&image).unwrap().set_len(size).unwrap();
+            sh(&format!("blockdev --flushbufs {}", device.display())).unwrap();
+            let claim =
+                bench.claim(&path, true).unwrap_or_else(|e| panic!("{size} {spelling}: {e}"));
+            assert!(claim.writable && claim.is_exclusive());
+            assert_eq!(claim.direct, Direct::Yes);
+            assert_eq!(claim.usable.offset, RESERVED_BYTES);
+            assert!(claim.usable.offset + claim.usable.length + RESERVED_BYTES <= size);
+            claim.check_identity(&bench.system).unwrap();
+            write_everywhere(&claim);
+            drop(claim);
+            let again = bench.claim(&path, false).unwrap_or_else(|e| panic!("{spelling}: {e}"));
+            assert!(again.label.is_some());
+        }
+    }
+}
+
+#[cfg(test)]
+/// Fills the usable area's first and last 4 KiB, as a run would.
+fn write_everywhere(claim: &qdepth_host::guard::Claim) {
+    let file = File::from(claim.file.try_clone().unwrap());
+    let bytes = vec![0x5a_u8; 8192];
+    let start = bytes.as_ptr().align_offset(4096);
+    let block = &bytes[start..start + 4096];
+    file.write_all_at(block, claim.usable.offset).unwrap();
+    file.write_all_at(block, claim.usable.offset + claim.usable.length - 4096).unwrap();
+}
+
+#[test]
+fn a_free_partition_beside_a_mounted_one_is_accepted() {
+    let Some((_lock, bench)) = bench("free partition") else { return };
+    if !has("sgdisk") || !has("mkfs.ext4") {
+        println!("SKIPPED: free partition: sgdisk or mkfs.ext4 not installed");
+        return;
+    }
+    let device = bench.device(64 * MIB);
+    let (first, second) = bench.partition(&device);
+    sh(&format!("mkfs.ext4 -q {}", first.display())).unwrap();
+    bench.mount(&first);
+    let before = checksum(&first);
+    let claim = bench.claim(&second, true).unwrap();
+    assert_eq!(claim.usable.length, 8 * MIB);
+    write_everywhere(&claim);
+    drop(claim);
+    assert_eq!(checksum(&first), before);
+}
+
+#[test]
+fn consent_is_for_one_device_as_it_was() {
+    let Some((_lock, bench)) = bench("consent") else { return };
+    let (image, other) = (bench.image(64 * MIB), bench.image(64 * MIB));
+    let device = bench.attach(&image);
+    let before = (checksum(&image), checksum(&other));
+    assert_eq!(refused(bench.claim(&device, false)).unwrap().0, Guard::G9Consent);
+
+    let old = inspect(&bench.system, &device).unwrap();
+    let consent = bench.consent(&old, &[]);
+    let node = device.display();
+    sh(&format!("losetup -d {node} && losetup {node} {}", other.display())).unwrap();
+    // The same node, the same size, another device: looked at anew, and from before.
+    let new = inspect(&bench.system, &device).unwrap();
+    for target in [&new, &old] {
+        let result = claim_for_writing(&bench.system, target, consent.as_ref(), &bench.writing());
+        assert_eq!(refused(result).unwrap().0, Guard::G10Identity);
+    }
+    assert_eq!((checksum(&image), checksum(&other)), before);
+}
+
+#[test]
+fn a_device_that_shrinks_is_noticed_before_and_during_a_run() {
+    let Some((_lock, bench)) = bench("shrunk device") else { return };
+    let image = bench.image(64 * MIB);
+    let device = bench.attach(&image);
+    let shrink = |size: u64| {
+        File::options().write(true).open(&image).unwrap().set_len(size).unwrap();
+        sh(&format!("losetup -c {}", device.display())).unwrap();
+    };
+    let old = inspect(&bench.system, &device).unwrap();
+    let consent = bench.consent(&old, &[]);
+    shrink(32 * MIB);
+    let before = checksum(&image);
+    let result = claim_for_writing(&bench.system, &old, consent.as_ref(), &bench.writing());
+    assert_eq!(refused(result).unwrap().0, Guard::G10Identity);
+    assert_eq!(checksum(&image), before);
+
+    let claim = bench.claim(&device, true).unwrap();
+    shrink(16 * MIB);
+    assert_eq!(claim.check_identity(&bench.system).unwrap_err().guard, Guard::G10Identity);
+    drop(claim);
+    // The label at the end is gone with the end, so the device counts as unknown again.
+    assert_eq!(refused(bench.claim(&device, false)).unwrap().0, Guard::G9Consent);
+}
+
+#[test]
+fn a_claim_keeps_others_out() {
+    let Some((_lock, bench)) = bench("exclusive claim") else { return };
+    let device = bench.device(64 * MIB);
+    let claim = bench.claim(&device, true).unwrap();
+    assert_eq!(refused(bench.claim(&device, true)).unwrap().0, Guard::G2Exclusive);
+    let target = inspect(&bench.system, &device).unwrap();
+    let reading = claim_read_only(&bench.system, &target, true);
+    assert_eq!(reading.unwrap_err().guard, Guard::G2Exclusive);
+    assert!(sh(&format!("mkfs.ext4 -q {}", device.display())).is_err());
+    drop(claim);
+    claim_read_only(&bench.system, &target, true).unwrap();
+}
+
+#[test]
+fn a_file_system_on_a_labelled_device_is_not_ours_any_more() {
+    let Some((_lock, bench)) = bench("file system over label") else { return };
+    for (tool, size) in [("mkfs.ext4 -q", 64), ("mkfs.xfs -q", 300), ("mkswap", 64)] {
+        if !has(tool.split(' ').next().unwrap()) {
+            println!("SKIPPED: {tool} over label: not installed");
+            continue;
+        }
+        let device = bench.device(size * MIB);
+        drop(bench.claim(&device, true).unwrap());
+        sh(&format!("{tool} {}", device.display())).unwrap();
+        let before = checksum(&device);
+        let (guard, message) = refused(bench.claim(&device, false)).unwrap();
+        assert!([Guard::G7Contents, Guard::G9Consent].contains(&guard), "{tool}: {message}");
+        let (guard, message) = refused(bench.claim(&device, true)).unwrap();
+        assert_eq!(guard, Guard::G7Contents, "{tool}: {message}");
+        assert_eq!(checksum(&device), before);
+    }
+}
+
+#[test]
+fn what_is_lost_must_be_named() {
+    let Some((_lock, bench)) = bench("override") else { return };
+    let device = bench.device(64 * MIB);
+    sh(&format!("mkfs.ext4 -q {}", device.display())).unwrap();
+    let target = inspect(&bench.system, &device).unwrap();
+    for names in [&["data"][..], &["xfs"], &["yes"], &[]] {
+        let consent = bench.consent(&target, names);
+        let result = claim_for_writing(&bench.system, &target, consent.as_ref(), &bench.writing());
+        assert_eq!(refused(result).unwrap().0, Guard::G7Contents);
+    }
+    let consent = bench.consent(&target, &["ext4"]);
+    claim_for_writing(&bench.system, &target, consent.as_ref(), &bench.writing()).unwrap();
+    drop(consent);
+    bench.claim(&device, false).unwrap();
+}
+
+#[test]
+fn a_mounted_device_may_be_read() {
+    let Some((_lock, bench)) = bench("read a mounted device") else { return };
+    let device = bench.device(64 * MIB);
+    sh(&format!("mkfs.ext4 -q {}", device.display())).unwrap();
+    bench.mount(&device);
+    let target = inspect(&bench.system, &device).unwrap();
+    let claim = claim_read_only(&bench.system, &target, true).unwrap();
+    assert_eq!(claim.usable.length, 64 * MIB);
+    let file = File::from(claim.file);
+    assert!(file.write_at(&[0; 4096], 0).is_err());
+}
+
+#[test]
+fn what_is_neither_file_nor_block_device_is_refused() {
+    let system = qdepth_host::system::System::real();
+    for path in ["/dev/null", "/dev/zero", "/dev/mem", "/no/such/thing", "/dev/tty"] {
+        let refusal = inspect(&system, Path::new(path)).unwrap_err();
+        assert_eq!(refusal.guard, Guard::G1Resolve, "{path}");
+    }
+}

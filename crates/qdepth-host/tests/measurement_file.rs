@@ -1,0 +1,192 @@
+//! Measurement files on whatever file system holds the temporary directory; needs no root.
+
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::Path;
+
+use jiff::Timestamp;
+use qdepth_host::extents::unwritten_share;
+use qdepth_host::guard::{claim_for_writing, claim_read_only};
+use qdepth_host::measurement_file::{self, MeasurementFile, NAME, Wanted};
+use qdepth_host::system::System;
+use qdepth_host::target::inspect;
+use qdepth_host::{Guard, Problem, guard};
+
+const SIZE: u64 = 9 << 20;
+
+fn wanted(keep: bool) -> Wanted<'static> {
+    Wanted { size_bytes: SIZE, run_id: "test", now: Timestamp::now(), keep, direct: true }
+}
+
+fn create(directory: &Path, wanted: &Wanted<'_>) -> Result<MeasurementFile, Problem> {
+    let system = System::real();
+    let target = inspect(&system, directory)?;
+    measurement_file::create(&system, &target, wanted, &mut |_| ControlFlow::Continue(()))
+}
+
+#[track_caller]
+fn guard_of<T>(result: Result<T, Problem>) -> Guard {
+    let refusal = match result {
+        Err(Problem::Refused(refusal)) => Some(refusal),
+        Ok(_) | Err(Problem::Failed(_)) => None,
+    };
+    refusal.expect("a refusal").guard
+}
+
+#[test]
+fn it_is_filled_to_its_end_and_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = create(dir.path(), &wanted(false)).unwrap();
+    assert_eq!((made.claim.usable.offset, made.claim.usable.length), (0, SIZE));
+    assert!(!made.reused && made.path.ends_with(NAME));
+    assert_eq!(unwritten_share(&made.claim.file, 0, SIZE), Some(0.0));
+    let bytes = fs::read(&made.path).unwrap();
+    assert_eq!(bytes.len() as u64, SIZE + 4096);
+    let zeros = bytes.iter().filter(|byte| **byte == 0).count();
+    assert!(zeros < bytes.len() / 100, "{zeros} zeros are no incompressible data");
+    made.claim.check_identity(&System::real()).unwrap();
+    made.remove().unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    drop(create(dir.path(), &wanted(false)).unwrap());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_kept_file_is_used_again_and_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(create(dir.path(), &wanted(true)).unwrap());
+    let before = fs::read(dir.path().join(NAME)).unwrap();
+    let again = create(dir.path(), &wanted(false)).unwrap();
+    assert!(again.reused);
+    drop(again);
+    assert_eq!(fs::read(dir.path().join(NAME)).unwrap(), before);
+    let other = create(dir.path(), &Wanted { size_bytes: 1 << 20, ..wanted(true) }).unwrap();
+    assert!(!other.reused);
+    assert_eq!(other.claim.usable.length, 1 << 20);
+}
+
+#[test]
+fn a_kept_file_with_a_hole_is_filled_again() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(create(dir.path(), &wanted(true)).unwrap());
+    let punched = System::real().run(
+        "fallocate",
+        &["--punch-hole", "-o", "0", "-l", "1048576", &dir.path().join(NAME).display().to_string()],
+    );
+    if !punched.is_ok_and(|output| output.status == Some(0)) {
+        println!("SKIPPED: hole in a kept file: no holes can be punched here");
+        return;
+    }
+    let again = create(dir.path(), &wanted(true)).unwrap();
+    assert!(!again.reused);
+    assert_eq!(unwritten_share(&again.claim.file, 0, SIZE), Some(0.0));
+}
+
+#[test]
+fn the_second_run_in_the_same_place_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let first = create(dir.path(), &wanted(false)).unwrap();
+    assert_eq!(guard_of(create(dir.path(), &wanted(false))), Guard::G2Exclusive);
+    let system = System::real();
+    let target = inspect(&system, &first.path).unwrap();
+    assert_eq!(claim_read_only(&system, &target, false).unwrap_err().guard, Guard::G2Exclusive);
+}
+
+#[test]
+fn somebody_elses_file_of_that_name_is_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (place, other) = (dir.path().join(NAME), dir.path().join("thesis"));
+    fs::write(&other, "twenty years of work").unwrap();
+    fs::write(&place, "twenty years of work").unwrap();
+    assert_eq!(guard_of(create(dir.path(), &wanted(false))), Guard::G8Ownership);
+    fs::remove_file(&place).unwrap();
+    symlink(&other, &place).unwrap();
+    guard_of(create(dir.path(), &wanted(false)));
+    fs::remove_file(&place).unwrap();
+    fs::hard_link(&other, &place).unwrap();
+    assert_eq!(guard_of(create(dir.path(), &wanted(false))), Guard::G8Ownership);
+    assert_eq!(fs::read_to_string(&other).unwrap(), "twenty years of work");
+}
+
+#[test]
+fn only_the_file_that_was_made_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = create(dir.path(), &wanted(false)).unwrap();
+    fs::rename(&made.path, dir.path().join("moved")).unwrap();
+    fs::write(&made.path, "somebody else's").unwrap();
+    let path = made.path.clone();
+    assert!(made.remove().is_err());
+    assert_eq!(fs::read_to_string(path).unwrap(), "somebody else's");
+}
+
+#[test]
+fn a_stopped_filling_leaves_nothing_and_a_crashed_one_is_taken_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let system = System::real();
+    let target = inspect(&system, dir.path()).unwrap();
+    let stopped =
+        measurement_file::create(&system, &target, &wanted(true), &mut |_| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Problem::Failed(_))));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+
+    drop(create(dir.path(), &wanted(true)).unwrap());
+    let file = File::options().write(true).open(dir.path().join(NAME)).unwrap();
+    let mut label = qdepth_host::label::Label::new("crashed", "", SIZE);
+    label.complete = false;
+    file.write_all_at(&label.encode(), SIZE).unwrap();
+    let path = dir.path().join(NAME);
+    let unfinished = inspect(&system, &path).unwrap();
+    let writing = guard::Writing {
+        run_id: "test",
+        now: Timestamp::now(),
+        results_dir: dir.path(),
+        direct: false,
+    };
+    let result = claim_for_writing(&system, &unfinished, None, &writing);
+    assert_eq!(guard_of(result), Guard::G8Ownership);
+    assert!(!create(dir.path(), &wanted(false)).unwrap().reused);
+}
+
+#[test]
+fn an_empty_file_given_by_name_is_filled_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("mine");
+    fs::write(&path, "").unwrap();
+    let system = System::real();
+    let adopt = || {
+        let target = inspect(&system, &path)?;
+        let mut go_on = |_| ControlFlow::Continue(());
+        measurement_file::adopt(&system, &target, &wanted(false), &mut go_on)
+    };
+    drop(adopt().unwrap());
+    assert_eq!(fs::metadata(&path).unwrap().len(), SIZE + 4096);
+    assert!(adopt().unwrap().reused);
+    let target = inspect(&system, &path).unwrap();
+    let claim = claim_read_only(&system, &target, true).unwrap();
+    assert_eq!(claim.usable.length, SIZE, "the label is no part of the area");
+}
+
+#[test]
+fn without_room_or_in_a_system_place_nothing_is_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let huge = Wanted { size_bytes: 1 << 60, ..wanted(false) };
+    assert_eq!(guard_of(create(dir.path(), &huge)), Guard::G13Bounds);
+    let none = Wanted { size_bytes: 4095, ..wanted(false) };
+    assert_eq!(guard_of(create(dir.path(), &none)), Guard::G13Bounds);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    for place in ["/", "/etc", "/proc", "/sys", "/dev", "/usr/bin", "/proc/self/fd", "/dev/shm"] {
+        assert_eq!(guard_of(create(Path::new(place), &wanted(false))), Guard::G14Place, "{place}");
+    }
+}
+
+#[test]
+fn a_sparse_file_is_seen_as_such() {
+    let mut file = tempfile::tempfile().unwrap();
+    file.set_len(1 << 20).unwrap();
+    assert_eq!(unwritten_share(&file, 0, 1 << 20), Some(1.0));
+    file.write_all_at(&[1; 1 << 19], 0).unwrap();
+    assert_eq!(unwritten_share(&file, 0, 1 << 20), Some(0.5));
+    assert_eq!(unwritten_share(&file, 0, 0), None);
+    std::io::Write::flush(&mut file).unwrap();
+}
