@@ -1,0 +1,5 @@
+//! One file for each verb of the command line.
+
+pub(crate) mod plan;
+pub(crate) mod read;
+pub(crate) mod run;

@@ -1,0 +1,137 @@
+//! The verbs that read the logbook: list, show, report, export; and the schemas.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_logbook::{Logbook, export_csv, export_json, json_schema};
+use qdepth_report::Lang;
+use qdepth_workload::plan_schema;
+
+use crate::ended::Status;
+use crate::flags::{
+    ExportOptions, Language, LogbookOption, ReportOptions, RunChoice, SchemaOf, SchemaOptions,
+};
+
+/// Prints a result; a reader that went away is no failure.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        answer => answer.context("cannot write to standard output"),
+    }
+}
+
+fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(headers);
+    for row in rows {
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
+}
+
+/// Prints the table of all points, the summary, and what was found.
+pub(crate) fn print_table(run: &RunRecord, points: &[PointRecord]) -> Result<()> {
+    let data = qdepth_report::point_table(run, points, Lang::En);
+    let heading = |column: &qdepth_report::Column| match column.unit.as_str() {
+        "" => column.heading.clone(),
+        unit => format!("{}\n{unit}", column.heading),
+    };
+    let headers: Vec<String> = data.columns.iter().map(heading).collect();
+    let texts = |row: &qdepth_report::Row| row.cells.iter().map(|c| c.text.clone()).collect();
+    print(&table(&headers, data.rows.iter().map(texts).collect()))?;
+    for sentence in qdepth_report::summary_sentences(run, points, Lang::En) {
+        print(&sentence)?;
+    }
+    Ok(())
+}
+
+/// Writes the HTML report; a report that is there is replaced in one step.
+pub(crate) fn write_report(
+    run: &RunRecord,
+    points: &[PointRecord],
+    lang: Lang,
+    path: &Path,
+) -> Result<()> {
+    let page = qdepth_report::html(&qdepth_report::compose(run, points, lang))?;
+    let partial = path.with_extension("html.partial");
+    std::fs::write(&partial, page)
+        .and_then(|()| std::fs::rename(&partial, path))
+        .inspect_err(|_| {
+            let _ = std::fs::remove_file(&partial);
+        })
+        .with_context(|| format!("cannot write the report {}", path.display()))
+}
+
+fn chosen(choice: &RunChoice) -> Result<(RunRecord, Vec<PointRecord>)> {
+    let logbook = Logbook::open_read_only(&choice.logbook.logbook)?;
+    let run = logbook.run(&choice.run)?;
+    let points = logbook.points(&run.id)?;
+    Ok((run, points))
+}
+
+pub(crate) fn list(options: &LogbookOption) -> Result<Status> {
+    let runs = Logbook::open_read_only(&options.logbook)?.runs()?;
+    let headers = ["run", "started", "state", "plan", "points", "targets"].map(str::to_owned);
+    let rows = runs
+        .iter()
+        .map(|run| {
+            vec![
+                run.id.chars().take(13).collect(),
+                run.started_at.chars().take(19).collect(),
+                format!("{:?}", run.state).to_lowercase(),
+                run.plan.clone(),
+                format!("{}/{}", run.points_done, run.points_planned),
+                run.targets.join(", "),
+            ]
+        })
+        .collect();
+    print(&table(&headers, rows))?;
+    Ok(Status::Valid)
+}
+
+pub(crate) fn show(choice: &RunChoice) -> Result<Status> {
+    let (run, points) = chosen(choice)?;
+    print_table(&run, &points)?;
+    for (where_found, findings) in std::iter::once(("run".to_owned(), &run.findings)).chain(
+        points.iter().map(|p| (format!("{} × {}", p.profile_title, p.outstanding), &p.findings)),
+    ) {
+        for finding in findings {
+            let text = qdepth_report::finding_text(finding, Lang::En);
+            print(&format!("{where_found}: {}: {}", text.title, text.explanation))?;
+        }
+    }
+    Ok(Status::Valid)
+}
+
+pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
+    let (run, points) = chosen(&options.choice)?;
+    let Language::En = options.lang;
+    write_report(&run, &points, Lang::En, &options.output)?;
+    print(&options.output.display().to_string())?;
+    Ok(Status::Valid)
+}
+
+pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
+    let (run, points) = chosen(&options.choice)?;
+    let text =
+        if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
+    print(text.trim_end())?;
+    Ok(Status::Valid)
+}
+
+pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
+    print(&match options.of {
+        SchemaOf::Plan => plan_schema(),
+        SchemaOf::Run => json_schema(),
+    })?;
+    Ok(Status::Valid)
+}

@@ -1,0 +1,371 @@
+//! `qdepth run`: measure, keep, tell.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_host::environment;
+use qdepth_host::extents::unwritten_share;
+use qdepth_host::system::System;
+use qdepth_linux::{Engine, EngineChoice, ceiling};
+use qdepth_logbook::record::{
+    MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetRecord,
+};
+use qdepth_logbook::{Logbook, PointSummary, RESERVE_BYTES, export_json};
+use qdepth_measure::{Code, Finding, Grade, Nanos};
+use qdepth_report::Lang;
+use qdepth_workload::{Choices, Plan, needs_writing, resolve};
+use rustix::io::Errno;
+
+use crate::commands::read::{print, print_table, write_report};
+use crate::ended::{Status, Usage};
+use crate::flags::{EngineFlag, RunOptions};
+use crate::lab::execute::{Signals, execute};
+use crate::lab::prepare::{Order, Prepared, prepare};
+use crate::lab::read_plan::{self, Asked};
+use crate::lab::seal::seal;
+use crate::screen::Screen;
+
+/// Size of a measurement file where plan and command line name none: the standard area.
+const FILE_BYTES: u64 = 32 << 30;
+/// The standard measurement area.
+const STANDARD_AREA: u64 = 32 << 30;
+
+/// Everything that a run needs, before its first point.
+struct Ready {
+    plan: Plan,
+    targets: Vec<Prepared>,
+    ceilings: BTreeMap<u32, f64>,
+    run: RunRecord,
+    done: Vec<u32>,
+}
+
+pub(crate) fn run(options: &RunOptions) -> Result<Status> {
+    let (screen, system) = (Screen::new(), System::real());
+    let signals = Signals::watch()?;
+    let mut logbook = Logbook::open(&options.logbook.logbook)?;
+    logbook.reserve(RESERVE_BYTES)?;
+    let ready = if options.resume {
+        again(options, &system, &screen, &signals, &mut logbook)?
+    } else {
+        fresh(options, &system, &screen, &signals, &mut logbook)?
+    };
+    screen.say(&format!(
+        "plan {} ({}), {} points, {} in all, seed {}",
+        ready.plan.name,
+        &ready.run.plan_hash[..12],
+        ready.plan.points.len(),
+        minutes(Nanos(ready.plan.duration_ns())),
+        ready.plan.seed
+    ));
+    let measured = points(options, &ready, &system, &screen, &signals, &mut logbook);
+    let state = match (&measured, signals.caught()) {
+        (Err(_), _) => RunState::Failed,
+        (Ok(()), Some(_)) => RunState::Interrupted,
+        (Ok(()), None) => RunState::Sealed,
+    };
+    let ended = logbook.end_run(&ready.run.id, state, &Timestamp::now().to_string(), &[]);
+    for target in ready.targets {
+        if let Err(error) = target.put_back() {
+            screen.say(&format!("{error:#}"));
+        }
+    }
+    measured?;
+    ended?;
+    tell(options, &logbook, &ready.run.id, &screen)?;
+    if let Some(signal) = signals.caught() {
+        screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
+        return Ok(Status::Interrupted(signal));
+    }
+    let all_valid =
+        logbook.points(&ready.run.id)?.iter().all(|p| Grade::of(&p.findings) != Grade::C);
+    Ok(if all_valid { Status::Valid } else { Status::Invalid })
+}
+
+fn fresh(
+    options: &RunOptions,
+    system: &System,
+    screen: &Screen,
+    signals: &Signals,
+    logbook: &mut Logbook,
+) -> Result<Ready> {
+    let Asked { file, choices, targets } = read_plan::read(&options.load)?;
+    let id = uuid::Uuid::now_v7().to_string();
+    let writes = needs_writing(&file, &choices)?;
+    let file_bytes = options.load.area_bytes().or(file.file_size.map(|b| b.0)).unwrap_or(FILE_BYTES);
+    let prepared = ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
+    let plan = resolve_for(&file, &choices, &prepared)?;
+    let ceilings = calibrate(&plan);
+    let run = record(&id, &plan, &prepared, &ceilings, system);
+    logbook.begin_run(&run)?;
+    Ok(Ready { plan, targets: prepared, ceilings, run, done: Vec::new() })
+}
+
+/// Takes up the last run that has not ended, with its stored plan.
+fn again(
+    options: &RunOptions,
+    system: &System,
+    screen: &Screen,
+    signals: &Signals,
+    logbook: &mut Logbook,
+) -> Result<Ready> {
+    let run = logbook
+        .unfinished()?
+        .ok_or_else(|| Usage("there is nothing to resume: every run of the logbook has ended".to_owned()))?;
+    let plan = Plan::from_text(&run.plan_text).map_err(Usage)?;
+    let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
+    let writes = plan.points.iter().any(|p| p.writes());
+    let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
+    let file_bytes = ends.max().unwrap_or(FILE_BYTES);
+    let prepared =
+        ready_targets(options, system, screen, signals, &run.id, &targets, writes, file_bytes)?;
+    for point in &plan.points {
+        let usable = prepared[point.target as usize].shape.usable;
+        let end = point.area.offset_bytes + point.area.length_bytes;
+        if end > usable.offset_bytes + usable.length_bytes {
+            anyhow::bail!(Usage(format!(
+                "{} is smaller than when the run began, so it cannot be resumed",
+                prepared[point.target as usize].spelling.display()
+            )));
+        }
+    }
+    let done = logbook.points_done(&run.id)?.into_iter().collect();
+    logbook.reopen(&run.id)?;
+    let ceilings = calibrate(&plan);
+    Ok(Ready { plan, targets: prepared, ceilings, run, done })
+}
+
+#[expect(clippy::too_many_arguments, reason = "the two ways to begin a run share it")]
+fn ready_targets(
+    options: &RunOptions,
+    system: &System,
+    screen: &Screen,
+    signals: &Signals,
+    id: &str,
+    targets: &[PathBuf],
+    writes: bool,
+    file_bytes: u64,
+) -> Result<Vec<Prepared>> {
+    let results = options.logbook.logbook.parent().filter(|p| !p.as_os_str().is_empty());
+    let order = Order {
+        run_id: id,
+        results_dir: results.unwrap_or(Path::new(".")),
+        writes,
+        file_bytes,
+        keep: options.keep,
+        destroy: &options.destroy,
+        consent: options.consent.as_deref(),
+        overwrite: &options.overwrite,
+    };
+    prepare(system, targets, &order, screen, &|| signals.caught().is_some())
+}
+
+pub(crate) fn resolve_for(
+    file: &qdepth_workload::PlanFile,
+    choices: &Choices,
+    prepared: &[Prepared],
+) -> Result<Plan> {
+    let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
+    // A size on the command line that only says how large the measurement file is.
+    Ok(resolve(file, choices, &shapes)?)
+}
+
+fn calibrate(plan: &Plan) -> BTreeMap<u32, f64> {
+    let mut ceilings = BTreeMap::new();
+    for point in &plan.points {
+        let in_flight = point.in_flight_max();
+        if !ceilings.contains_key(&in_flight)
+            && let Some(rate) = ceiling(point)
+        {
+            ceilings.insert(in_flight, rate);
+        }
+    }
+    ceilings
+}
+
+fn record(
+    id: &str,
+    plan: &Plan,
+    prepared: &[Prepared],
+    ceilings: &BTreeMap<u32, f64>,
+    system: &System,
+) -> RunRecord {
+    let target = |(index, target): (usize, &Prepared)| TargetRecord {
+        index: index as u32,
+        spelling: target.spelling.display().to_string(),
+        name: name(prepared, index),
+        kind: target.kind(),
+        area_bytes: target.shape.usable.length_bytes,
+        engine: "io_uring".to_owned(),
+        ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
+        facts: environment::target_facts(system, &target.inspected),
+    };
+    RunRecord {
+        id: id.to_owned(),
+        started_at: Timestamp::now().to_string(),
+        ended_at: None,
+        state: RunState::Running,
+        qdepth_version: env!("CARGO_PKG_VERSION").to_owned(),
+        measurement_version: MEASUREMENT_VERSION,
+        plan_name: plan.name.clone(),
+        plan_hash: plan.hash(),
+        plan_text: plan.text(),
+        seed: plan.seed,
+        emulated: false,
+        points_planned: plan.points.len() as u32,
+        environment: environment::observe(system),
+        targets: prepared.iter().enumerate().map(target).collect(),
+        findings: run_findings(plan, prepared),
+    }
+}
+
+/// A name for tables and legends: the spelling, with what is below where that is known.
+fn name(prepared: &[Prepared], index: usize) -> String {
+    let of = |target: &Prepared| match &target.inspected.kind {
+        qdepth_host::target::Kind::BlockDevice(device) => match &device.model {
+            Some(model) => format!("{} ({model})", target.spelling.display()),
+            None => target.spelling.display().to_string(),
+        },
+        qdepth_host::target::Kind::Directory(fs)
+        | qdepth_host::target::Kind::RegularFile { file_system: fs, .. } => {
+            let path = target.inspected.path.file_name().unwrap_or(target.inspected.path.as_os_str());
+            format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
+        }
+    };
+    let name = of(&prepared[index]);
+    let alike = prepared.iter().filter(|other| of(other) == name).count() > 1;
+    if alike { format!("{name} #{}", index + 1) } else { name }
+}
+
+fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
+    let mut findings = vec![Finding::remark(Code::MediumStateUnknown)];
+    let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
+    if smallest < STANDARD_AREA {
+        findings.push(
+            Finding::remark(Code::SmallArea)
+                .value("bytes", smallest as f64)
+                .value("standard_bytes", STANDARD_AREA as f64),
+        );
+    }
+    for target in prepared {
+        let usable = target.shape.usable;
+        let share = unwritten_share(&target.claim().file, usable.offset_bytes, usable.length_bytes);
+        if let Some(share) = share.filter(|share| *share > 0.0) {
+            findings.push(
+                Finding::invalid(Code::UnwrittenRead)
+                    .value("unwritten_share", share)
+                    .label("target", target.spelling.display().to_string()),
+            );
+        }
+    }
+    findings
+}
+
+fn points(
+    options: &RunOptions,
+    ready: &Ready,
+    system: &System,
+    screen: &Screen,
+    signals: &Signals,
+    logbook: &mut Logbook,
+) -> Result<()> {
+    let running = screen.running(&ready.plan, ready.done.len());
+    let mut before = Nanos::ZERO;
+    for point in &ready.plan.points {
+        let length = Nanos(point.warm_up_ns + point.stop.duration_ns);
+        if signals.caught().is_some() {
+            break;
+        }
+        if !ready.done.contains(&point.index) {
+            let prepared = &ready.targets[point.target as usize];
+            running.point(point, &ready.run.targets[point.target as usize].name, before);
+            let started_at = Timestamp::now().to_string();
+            let warm_up = Nanos(point.warm_up_ns);
+            let mut seen = |interval: &_| running.interval(interval, before, warm_up);
+            let choice = engine(options.engine);
+            let measured = execute(system, prepared, point, choice, signals.stop(), &mut seen)?;
+            let rate = ready.ceilings.get(&point.in_flight_max()).copied();
+            let mut sealed = seal(point, prepared, &measured, rate, &started_at);
+            sealed.findings.extend(engine_findings(&measured));
+            if options.resume {
+                sealed.findings.push(Finding::remark(Code::Resumed));
+            }
+            let kept = logbook.add_point(&ready.run.id, &sealed);
+            running.ended(&line(&sealed));
+            kept?;
+        }
+        before += length;
+    }
+    running.finish();
+    Ok(())
+}
+
+fn engine(flag: EngineFlag) -> EngineChoice {
+    match flag {
+        EngineFlag::Auto => EngineChoice::Auto,
+        EngineFlag::IoUring => EngineChoice::Only(Engine::IoUring),
+        EngineFlag::LinuxAio => EngineChoice::Only(Engine::LinuxAio),
+        EngineFlag::Threads => EngineChoice::Only(Engine::Threads),
+    }
+}
+
+fn engine_findings(measured: &crate::lab::execute::Measured) -> Vec<Finding> {
+    let refused = measured.probe.refused.iter().map(|(engine, why)| {
+        Finding::remark(Code::EngineFallback)
+            .label("engine", measured.engine.name())
+            .label("why", format!("{}: {why}", engine.name()))
+    });
+    let missing = measured.probe.missing.iter().map(|(feature, why)| {
+        Finding::remark(Code::EngineFeature).label("feature", feature).label("why", why)
+    });
+    refused.chain(missing).collect()
+}
+
+fn line(point: &PointRecord) -> String {
+    let summary = PointSummary::of(point);
+    format!(
+        "{:<12} × {:<4} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}",
+        point.profile_title,
+        point.outstanding,
+        summary.io_per_s.value,
+        summary.mib_per_s,
+        summary.service_time.all.mean_ns.unwrap_or(0.0) / 1e6,
+        summary.grade
+    )
+}
+
+fn tell(options: &RunOptions, logbook: &Logbook, id: &str, screen: &Screen) -> Result<()> {
+    let (run, points) = (logbook.run(id)?, logbook.points(id)?);
+    if options.json {
+        print(&export_json(&run, &points))?;
+    } else {
+        print_table(&run, &points)?;
+    }
+    screen.say(&format!("logbook  {}  run {}", options.logbook.logbook.display(), &run.id[..13]));
+    if !options.no_report {
+        let crate::flags::Language::En = options.lang;
+        write_report(&run, &points, Lang::En, &options.report)
+            .map_err(|error| full_disk(error, &options.report))?;
+        screen.say(&format!("report   {}", options.report.display()));
+    }
+    Ok(())
+}
+
+fn full_disk(error: anyhow::Error, report: &Path) -> anyhow::Error {
+    let full = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error)
+        == Some(Errno::NOSPC.raw_os_error());
+    if full {
+        error.context(format!(
+            "no room for the report {}; the run is kept in the logbook: free some space, then `qdepth report`",
+            report.display()
+        ))
+    } else {
+        error
+    }
+}
+
+fn minutes(length: Nanos) -> String {
+    let seconds = length.0 / 1_000_000_000;
+    format!("{}:{:02} min", seconds / 60, seconds % 60)
+}

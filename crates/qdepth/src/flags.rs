@@ -1,0 +1,195 @@
+//! The command line as a user types it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use qdepth_measure::{Bytes, Nanos};
+
+/// Storage performance at every queue depth: measured, explained, published.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true, after_help = EXIT_STATUS)]
+pub(crate) struct Flags {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
+2 wrong usage; 3 refused, nothing was changed; 4 failed; 130/143 interrupted, with what was \
+measured kept.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure a plan on targets; then write report and logbook
+    Run(RunOptions),
+    /// Show what would run: points, time, bytes written; touches nothing
+    Plan(PlanOptions),
+    /// List the runs of a logbook
+    List(LogbookOption),
+    /// Print the table and the findings of a run
+    Show(RunChoice),
+    /// Write the HTML report of a run
+    Report(ReportOptions),
+    /// Print a run for machines
+    Export(ExportOptions),
+    /// Print a JSON Schema, for editors and scripts
+    Schema(SchemaOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Load {
+    /// A plan (standard, quick, latency, or a TOML file), then targets: directories (a measurement
+    /// file is made there), regular files, block devices. Without a plan: `quick`, the quick form
+    /// of `standard`; without a target: this directory
+    #[arg(value_name = "PLAN | TARGET")]
+    pub(crate) words: Vec<String>,
+    /// Outstanding I/Os, one point each, as 1,8,64
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub(crate) outstanding: Option<Vec<u32>>,
+    /// Only these load profiles, as database,streaming
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) profile: Option<Vec<String>>,
+    /// Measured time of each point, as 500ms, 30s, 5min
+    #[arg(long)]
+    pub(crate) duration: Option<Nanos>,
+    /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
+    /// file that is made
+    #[arg(long)]
+    pub(crate) area: Option<String>,
+    /// Leave out every profile that writes
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Seed of all draws
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LogbookOption {
+    /// The file of runs
+    #[arg(long, default_value = "qdepth.db", value_name = "FILE")]
+    pub(crate) logbook: PathBuf,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) load: Load,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    /// Print one JSON document (schema: qdepth schema run) instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write no report
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Where the report goes
+    #[arg(long, default_value = "qdepth-report.html", value_name = "FILE")]
+    pub(crate) report: PathBuf,
+    /// Language of the report
+    #[arg(long, default_value = "en")]
+    pub(crate) lang: Language,
+    /// Leave the measurement file where it is, for the next run
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// Continue the last run that was interrupted, failed or killed
+    #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "area", "read_only", "seed"])]
+    pub(crate) resume: bool,
+    /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
+    /// one without a serial). Without it, devices are only read
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) destroy: Vec<String>,
+    /// Where no terminal asks: a file that names serial, size and the end of the consent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) consent: Option<PathBuf>,
+    /// Name of a signature (ext4, gpt, data, …) on the device whose loss is accepted
+    #[arg(long, value_name = "SIGNATURE")]
+    pub(crate) overwrite: Vec<String>,
+    /// How requests reach the kernel
+    #[arg(long, default_value = "auto")]
+    pub(crate) engine: EngineFlag,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    pub(crate) load: Load,
+    /// Print the TOML of a shipped plan or profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) show: Option<String>,
+    /// Print the resolved plan, which omits nothing, as it is hashed and stored
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunChoice {
+    /// Id of a run, or the beginning of it
+    #[arg(default_value = "latest")]
+    pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReportOptions {
+    #[command(flatten)]
+    pub(crate) choice: RunChoice,
+    /// Where it goes
+    #[arg(long, short, default_value = "qdepth-report.html", value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Language
+    #[arg(long, default_value = "en")]
+    pub(crate) lang: Language,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ExportOptions {
+    #[command(flatten)]
+    pub(crate) choice: RunChoice,
+    /// One JSON document (the default)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// A table, one row for each point
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct SchemaOptions {
+    /// Of what
+    pub(crate) of: SchemaOf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// Plan files (TOML)
+    Plan,
+    /// The output of run --json and export --json
+    Run,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Language {
+    /// English
+    En,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum EngineFlag {
+    /// The best that the kernel allows
+    Auto,
+    /// io_uring
+    #[value(name = "io_uring")]
+    IoUring,
+    /// Linux AIO
+    LinuxAio,
+    /// Synchronous reads and writes in threads
+    Threads,
+}
+
+impl Load {
+    /// The area as a size, where it is one.
+    pub(crate) fn area_bytes(&self) -> Option<u64> {
+        self.area.as_deref()?.parse::<Bytes>().ok().map(|bytes| bytes.0)
+    }
+}

@@ -1,0 +1,131 @@
+//! Runs one point: opens the target's engine on a thread of its own, drives it, and hands the
+//! intervals to the screen.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use qdepth_engine::{Interval, Outcome, measure};
+use qdepth_host::system::System;
+use qdepth_host::witness::{CpuTimes, KernelStat};
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions, Probe};
+use qdepth_logbook::record::KernelCounts;
+use qdepth_workload::Point;
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::lab::prepare::Prepared;
+
+/// Intervals that the screen may lag behind; later ones are not shown.
+const SCREEN_LAG: usize = 64;
+
+/// A point as measured, with what else was seen.
+pub(crate) struct Measured {
+    pub(crate) outcome: Outcome,
+    pub(crate) engine: Engine,
+    pub(crate) probe: Probe,
+    /// Whether direct I/O was in effect.
+    pub(crate) direct: bool,
+    /// What the kernel counted on the one device below.
+    pub(crate) kernel: Option<KernelCounts>,
+    /// Share of CPU time stolen by the hypervisor.
+    pub(crate) steal: Option<f64>,
+}
+
+/// Measures a point on a prepared target.
+pub(crate) fn execute(
+    system: &System,
+    prepared: &Prepared,
+    point: &Point,
+    engine: EngineChoice,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(&Interval),
+) -> Result<Measured> {
+    let claim = prepared.claim();
+    claim.check_identity(system)?;
+    let direct = set_direct(prepared, point.direct)?;
+    let file = claim.file.try_clone().context("cannot duplicate the target's descriptor")?;
+    let options = OpenOptions {
+        slots: point.in_flight_max(),
+        size_max: point.request_size.max(),
+        payload: point.payload,
+        seed: point.seed,
+        engine,
+    };
+    let devices = prepared.inspected.devices();
+    let device = (devices.len() == 1).then(|| devices[0].clone());
+    let stat = || device.as_ref().and_then(|name| KernelStat::read(system, name).ok());
+    let (stat_before, cpu_before) = (stat(), CpuTimes::read(system).ok());
+    let (send, receive) = sync_channel(SCREEN_LAG);
+    let measured = std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            // On its own thread, since a ring belongs to the thread that made it.
+            let mut target = KernelTarget::open(file, &options)?;
+            let mut show = |interval: &Interval| {
+                let _ = send.try_send(*interval);
+            };
+            let outcome = measure(&mut target, point, stop, &mut show);
+            Ok::<_, anyhow::Error>((outcome, target.engine(), target.probe().clone()))
+        });
+        loop {
+            match receive.recv_timeout(Duration::from_millis(200)) {
+                Ok(interval) => seen(&interval),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        worker.join().map_err(|_| anyhow::anyhow!("the worker ended by a bug of qdepth"))?
+    });
+    let (outcome, engine, probe) = measured?;
+    let kernel = stat_before.zip(stat()).map(|(before, after)| after.since(&before));
+    let cpu_after = CpuTimes::read(system).ok();
+    let steal = cpu_before.zip(cpu_after).and_then(|(a, b)| b.steal_share_since(&a));
+    Ok(Measured { outcome, engine, probe, direct, kernel, steal })
+}
+
+/// Sets direct I/O as the point asks, and says whether it is in effect, as the kernel says.
+fn set_direct(prepared: &Prepared, asked: bool) -> Result<bool> {
+    let file = &prepared.claim().file;
+    let flags = fcntl_getfl(file).context("cannot read the target's flags")?;
+    let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
+    if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
+        anyhow::bail!("cannot turn direct I/O off on {}", prepared.spelling.display());
+    }
+    let flags = fcntl_getfl(file).context("cannot read the target's flags")?;
+    Ok(flags.contains(OFlags::DIRECT))
+}
+
+/// The signal that asked to stop: its number, and the flag that the loop looks at.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    stop: std::sync::Arc<AtomicBool>,
+    terminated: std::sync::Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// From now on SIGINT and SIGTERM ask to stop; the second one ends the program at once.
+    pub(crate) fn watch() -> Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::flag::{register, register_conditional_shutdown};
+        let signals = Self::default();
+        for signal in [SIGINT, SIGTERM] {
+            // The order matters: the shutdown looks at the flag before it is set.
+            register_conditional_shutdown(signal, 128 + signal, signals.stop.clone())
+                .and_then(|_| register(signal, signals.stop.clone()))
+                .context("cannot watch for signals")?;
+        }
+        register(SIGTERM, signals.terminated.clone()).context("cannot watch for signals")?;
+        Ok(signals)
+    }
+
+    pub(crate) fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// The number of the signal that came, if one came.
+    pub(crate) fn caught(&self) -> Option<i32> {
+        let stopped = self.stop.load(Ordering::Relaxed);
+        let terminated = self.terminated.load(Ordering::Relaxed);
+        stopped.then_some(if terminated { 15 } else { 2 })
+    }
+}

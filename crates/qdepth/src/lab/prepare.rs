@@ -1,0 +1,212 @@
+//! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use qdepth_host::consent::{Consent, template, tokens};
+use qdepth_host::guard::{Claim, Direct, Writing, claim_for_writing, claim_read_only};
+use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
+use qdepth_host::system::System;
+use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
+use qdepth_host::{Guard, Refusal};
+use qdepth_logbook::record::TargetKind;
+use qdepth_workload::{Extent, TargetShape};
+
+use crate::ended::Usage;
+use crate::screen::Screen;
+
+/// Smallest size and alignment of direct I/O on a file where the device below is not known.
+const FILE_BLOCK: u32 = 512;
+
+/// A target that may be measured.
+pub(crate) struct Prepared {
+    pub(crate) spelling: PathBuf,
+    pub(crate) inspected: Inspected,
+    pub(crate) shape: TargetShape,
+    held: Held,
+}
+
+enum Held {
+    Claim(Claim),
+    File(MeasurementFile),
+}
+
+impl Prepared {
+    pub(crate) fn claim(&self) -> &Claim {
+        match &self.held {
+            Held::Claim(claim) => claim,
+            Held::File(file) => &file.claim,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> TargetKind {
+        match self.inspected.kind {
+            Kind::Directory(_) => TargetKind::Directory,
+            Kind::RegularFile { .. } => TargetKind::File,
+            Kind::BlockDevice(_) => TargetKind::BlockDevice,
+        }
+    }
+
+    /// Practical limit of the link, bytes per second, where it is a device with a known one.
+    pub(crate) fn link(&self) -> Option<f64> {
+        self.inspected.block_device()?.link.as_ref().map(|link| link.practical_bytes_per_s)
+    }
+
+    /// Why direct I/O is not in effect, where it is not.
+    pub(crate) fn not_direct(&self) -> Option<String> {
+        match &self.claim().direct {
+            Direct::Refused(why) => Some(why.clone()),
+            Direct::Yes | Direct::NotAsked => None,
+        }
+    }
+
+    /// Removes a measurement file that is not to be kept.
+    pub(crate) fn put_back(self) -> Result<()> {
+        match self.held {
+            Held::File(file) => Ok(file.remove()?),
+            Held::Claim(_) => Ok(()),
+        }
+    }
+}
+
+/// What preparation must know.
+pub(crate) struct Order<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) results_dir: &'a Path,
+    pub(crate) writes: bool,
+    pub(crate) file_bytes: u64,
+    pub(crate) keep: bool,
+    pub(crate) destroy: &'a [String],
+    pub(crate) consent: Option<&'a Path>,
+    pub(crate) overwrite: &'a [String],
+}
+
+/// Looks at all targets before any is touched, then makes each ready. `interrupted` ends the
+/// filling of a measurement file.
+pub(crate) fn prepare(
+    system: &System,
+    spellings: &[PathBuf],
+    order: &Order<'_>,
+    screen: &Screen,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<Prepared>> {
+    let mut found = Vec::new();
+    for spelling in spellings {
+        let inspected = inspect(system, spelling)?;
+        let consent = match inspected.block_device() {
+            Some(device) if order.writes => consent_for(system, device, order, screen)?,
+            _ => None,
+        };
+        found.push((spelling.clone(), inspected, consent));
+    }
+    let mut prepared = Vec::new();
+    for (spelling, inspected, consent) in found {
+        prepared.push(one(system, spelling, inspected, consent.as_ref(), order, screen, interrupted)?);
+    }
+    Ok(prepared)
+}
+
+fn one(
+    system: &System,
+    spelling: PathBuf,
+    inspected: Inspected,
+    consent: Option<&Consent>,
+    order: &Order<'_>,
+    screen: &Screen,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Prepared> {
+    let now = Timestamp::now();
+    let wanted = Wanted {
+        size_bytes: order.file_bytes,
+        run_id: order.run_id,
+        now,
+        keep: order.keep,
+        direct: true,
+    };
+    let filling = screen.filling(&spelling, order.file_bytes);
+    let mut progress = |bytes| {
+        filling.set_position(bytes);
+        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let held = match &inspected.kind {
+        Kind::Directory(_) => {
+            Held::File(measurement_file::create(system, &inspected, &wanted, &mut progress)?)
+        }
+        Kind::RegularFile { size_bytes: 0, .. } if order.writes => {
+            Held::File(measurement_file::adopt(system, &inspected, &wanted, &mut progress)?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } if order.writes => {
+            let writing =
+                Writing { run_id: order.run_id, now, results_dir: order.results_dir, direct: true };
+            Held::Claim(claim_for_writing(system, &inspected, consent, &writing)?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
+            Held::Claim(claim_read_only(system, &inspected, true)?)
+        }
+    };
+    filling.finish_and_clear();
+    let mut prepared = Prepared {
+        spelling,
+        inspected,
+        shape: TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 0 }, block_bytes: 1 },
+        held,
+    };
+    prepared.shape = shape(&prepared);
+    Ok(prepared)
+}
+
+fn shape(prepared: &Prepared) -> TargetShape {
+    let usable = prepared.claim().usable;
+    let block_bytes = match (&prepared.inspected.kind, &prepared.claim().direct) {
+        (Kind::BlockDevice(device), _) => device.logical_block_bytes as u32,
+        (_, Direct::Refused(_)) => 1,
+        _ => FILE_BLOCK,
+    };
+    TargetShape {
+        usable: Extent { offset_bytes: usable.offset, length_bytes: usable.length },
+        block_bytes,
+    }
+}
+
+/// The user's consent for a device. None where `--destroy` names nothing: then a label of ours
+/// from an earlier consent may still open it, and every other device is refused.
+fn consent_for(
+    system: &System,
+    device: &BlockDevice,
+    order: &Order<'_>,
+    screen: &Screen,
+) -> Result<Option<Consent>> {
+    let known = tokens(system, device);
+    let typed = match (order.destroy.iter().find(|typed| known.contains(typed)), order.destroy) {
+        (Some(typed), _) => typed,
+        (None, []) => return Ok(None),
+        // Let the guard say what is wrong with the first.
+        (None, [first, ..]) => first,
+    };
+    if let Some(path) = order.consent {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Usage(format!("cannot read the consent file {}: {error}", path.display())))?;
+        let now = Timestamp::now();
+        return Ok(Some(Consent::from_file(system, device, typed, &text, now, order.overwrite)?));
+    }
+    if !known.contains(typed) {
+        Consent::on_terminal(system, device, typed, "", order.overwrite)?;
+    }
+    let name = &device.identity.kernel_name;
+    let Some(again) = screen.ask(&format!(
+        "Everything on /dev/{name} ({} bytes) will be lost. Type the last 4 characters of `{typed}`: ",
+        device.identity.size_bytes
+    )) else {
+        bail!(Refusal::new(
+            Guard::G9Consent,
+            format!("there is no terminal to ask for consent to the loss of /dev/{name}"),
+            format!(
+                "Write this to a file and give it with --consent FILE:\n\n{}",
+                template(system, device, Timestamp::now())
+            ),
+        ));
+    };
+    Ok(Some(Consent::on_terminal(system, device, typed, &again, order.overwrite)?))
+}

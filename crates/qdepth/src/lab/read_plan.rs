@@ -1,0 +1,72 @@
+//! From the words of the command line to a plan file, choices and targets.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use qdepth_workload::{Choices, PlanFile, shipped_plan_names, shipped_plan_text};
+
+use crate::ended::Usage;
+use crate::flags::Load;
+
+/// The plan of a run without arguments.
+const DEFAULT_PLAN: &str = "quick";
+
+/// What a user asked for.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) file: PlanFile,
+    pub(crate) choices: Choices,
+    pub(crate) targets: Vec<PathBuf>,
+}
+
+/// Reads the words: the first is a plan where it is the name of one or a TOML file.
+pub(crate) fn read(load: &Load) -> Result<Asked> {
+    let (text, origin, targets) = match load.words.split_first() {
+        Some((first, rest)) if shipped_plan_text(first).is_some() => {
+            (shipped_plan_text(first).unwrap_or_default().to_owned(), first.clone(), rest)
+        }
+        Some((first, rest)) if is_toml(first) => {
+            let text = std::fs::read_to_string(first)
+                .map_err(|error| Usage(format!("cannot read the plan {first}: {error}")))?;
+            (text, first.clone(), rest)
+        }
+        _ => {
+            let text = shipped_plan_text(DEFAULT_PLAN).unwrap_or_default().to_owned();
+            (text, DEFAULT_PLAN.to_owned(), load.words.as_slice())
+        }
+    };
+    let file: PlanFile = toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
+    let mut targets: Vec<PathBuf> = targets.iter().map(PathBuf::from).collect();
+    if targets.is_empty() {
+        targets.push(PathBuf::from("."));
+    }
+    for target in &targets {
+        must_exist(target)?;
+    }
+    let choices = Choices {
+        profiles: load.profile.clone(),
+        outstanding: load.outstanding.clone(),
+        duration: load.duration,
+        area: load.area.clone(),
+        seed: load.seed,
+        read_only: load.read_only,
+    };
+    Ok(Asked { file, choices, targets })
+}
+
+fn is_toml(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|ending| ending == "toml")
+}
+
+fn must_exist(target: &Path) -> Result<()> {
+    if std::fs::symlink_metadata(target).is_ok() {
+        return Ok(());
+    }
+    let plans: Vec<&str> = shipped_plan_names().collect();
+    let what = format!(
+        "{} is neither a plan ({}, or a TOML file) nor a file, directory or device that exists",
+        target.display(),
+        plans.join(", ")
+    );
+    Err(Usage(what)).context("cannot start")
+}

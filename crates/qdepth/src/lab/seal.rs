@@ -1,0 +1,237 @@
+//! From an outcome to the record that is stored: written out by hand, so that a change inside the
+//! engine never silently changes the stored form. The laws are checked here, on every point.
+
+use qdepth_engine::{DirectionOutcome, TargetFailure};
+use qdepth_logbook::PointSummary;
+use qdepth_logbook::record::{DirectionRecord, ErrorCount, IntervalRecord, PointRecord};
+use qdepth_measure::{Code, Finding, PointFacts, check_laws};
+use qdepth_workload::{Arrivals, Point};
+
+use crate::lab::execute::Measured;
+use crate::lab::prepare::Prepared;
+
+/// Below this median a transfer did not come from storage (notes on trust, 2.5).
+const IMPLAUSIBLE_NS: u64 = 2_000;
+/// Steal: remark, invalid (notes on trust, 2.7).
+const STEAL: (f64, f64) = (0.005, 0.02);
+/// Share of the worker's time on the CPU that is a remark (notes on trust, 2.7).
+const WORKER_CPU: f64 = 0.8;
+
+/// The record of a measured point, with every finding about it.
+pub(crate) fn seal(
+    point: &Point,
+    prepared: &Prepared,
+    measured: &Measured,
+    ceiling: Option<f64>,
+    started_at: &str,
+) -> PointRecord {
+    let mut record = record(point, measured, started_at);
+    record.findings = check_laws(&facts(point, prepared, measured, ceiling));
+    record.findings.extend(doubts(point, prepared, measured));
+    record.findings.extend(statistics(&record, measured));
+    record
+}
+
+fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
+    let outcome = &measured.outcome;
+    let [reads, writes, syncs] = outcome.directions.each_ref().map(direction);
+    PointRecord {
+        index: point.index,
+        target: point.target,
+        profile: point.profile.clone(),
+        profile_title: point.profile_title.clone(),
+        random_share: point.random_share,
+        read_share: point.read_share,
+        request_size: point.request_size.text(),
+        request_size_mean_bytes: point.request_size.mean(),
+        reported_as_throughput: point.reported_as_throughput,
+        arrivals: point.arrivals.text(),
+        outstanding: point.outstanding,
+        streams: point.streams,
+        direct: measured.direct,
+        started_at: started_at.to_owned(),
+        warm_up_ns: point.warm_up_ns,
+        duration_ns: outcome.duration.0,
+        reads,
+        writes,
+        syncs,
+        issued: outcome.issued,
+        completed_outside: outcome.completed_outside,
+        failed_outside: outcome.failed_outside,
+        abandoned: outcome.abandoned,
+        in_flight_integral_ns: outcome.in_flight_integral,
+        latency_in_window_ns: outcome.latency_in_window,
+        longest_gap_ns: outcome.longest_gap.0,
+        gaps: outcome.gaps,
+        backlog_max: outcome.backlog_max,
+        cpu_user_ns: outcome.cpu.user.0,
+        cpu_system_ns: outcome.cpu.system.0,
+        kernel: measured.kernel,
+        intervals: intervals(measured),
+        findings: Vec::new(),
+    }
+}
+
+fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
+    DirectionRecord {
+        completed: outcome.completed,
+        bytes: outcome.bytes,
+        errors: outcome.errors.kinds().map(|(errno, count)| ErrorCount { errno, count }).collect(),
+        short: outcome.short,
+        service_time: outcome.service_time.clone(),
+        response_time: outcome.response_time.clone(),
+    }
+}
+
+fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
+    let series = &measured.outcome.series;
+    let one = |(index, interval): (usize, &qdepth_engine::Interval)| {
+        let [read_service_time, write_service_time] = series.histograms(index);
+        IntervalRecord {
+            start_ns: interval.start.0,
+            length_ns: interval.length.0,
+            reads: interval.completed[0],
+            writes: interval.completed[1],
+            read_bytes: interval.bytes[0],
+            written_bytes: interval.bytes[1],
+            read_service_time,
+            write_service_time,
+        }
+    };
+    series.intervals().iter().enumerate().map(one).collect()
+}
+
+fn facts(
+    point: &Point,
+    prepared: &Prepared,
+    measured: &Measured,
+    ceiling: Option<f64>,
+) -> PointFacts {
+    let outcome = &measured.outcome;
+    // A closed loop that forces its data out at the end runs dry there, and one that ended early
+    // has other findings.
+    let held = point.arrivals == Arrivals::Closed
+        && !point.fsync.at_end
+        && outcome.failure.is_none()
+        && !outcome.interrupted;
+    let [reads, writes, _] = &outcome.directions;
+    // The kernel's counters are those of the target itself only on a raw device with direct I/O:
+    // a file system adds its own, a page cache takes some away.
+    let raw = prepared.inspected.block_device().is_some() && measured.direct;
+    PointFacts {
+        duration_ns: outcome.duration.0 as f64,
+        outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
+        in_flight_integral_ns: outcome.in_flight_integral,
+        latency_in_window_ns: outcome.latency_in_window,
+        issued: outcome.issued,
+        completed: outcome.completed(),
+        failed: outcome.failed(),
+        outside: outcome.completed_outside + outcome.failed_outside,
+        abandoned: outcome.abandoned,
+        histogram_sum: outcome.directions.iter().map(|d| d.service_time.bucket_sum()).sum(),
+        bytes: outcome.bytes(),
+        bytes_expected: point
+            .request_size
+            .single()
+            .map(|size| (reads.completed + writes.completed) * u64::from(size)),
+        kernel_bytes: measured.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
+        our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
+        link_bytes_per_s: prepared.link(),
+        ceiling_io_per_s: ceiling,
+    }
+}
+
+fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {
+    let outcome = &measured.outcome;
+    let mut findings = Vec::new();
+    let mut found = |condition: bool, finding: Finding| {
+        if condition {
+            findings.push(finding);
+        }
+    };
+    let failed = outcome.failed() + outcome.failed_outside;
+    found(
+        failed > 0,
+        Finding::invalid(Code::IoErrors)
+            .value("failed", failed as f64)
+            .label("errors", errors(&outcome.directions)),
+    );
+    match &outcome.failure {
+        Some(TargetFailure::Gone(evidence)) => {
+            found(true, Finding::invalid(Code::DeviceGone).label("evidence", evidence));
+        }
+        Some(TargetFailure::Broken(why)) => {
+            found(true, Finding::invalid(Code::TargetFailed).label("why", why));
+        }
+        None => {}
+    }
+    found(
+        outcome.abandoned > 0,
+        Finding::invalid(Code::Hung)
+            .value("abandoned", outcome.abandoned as f64)
+            .value("waited_ns", outcome.longest_gap.0 as f64),
+    );
+    found(
+        outcome.gaps[0] > 0,
+        Finding::remark(Code::Stall)
+            .value("longest_ns", outcome.longest_gap.0 as f64)
+            .value("over_100ms", outcome.gaps[0] as f64)
+            .value("over_1s", outcome.gaps[1] as f64)
+            .value("over_10s", outcome.gaps[2] as f64),
+    );
+    found(
+        outcome.backlog_max > u64::from(point.outstanding),
+        Finding::invalid(Code::Saturated)
+            .value("backlog_max", outcome.backlog_max as f64)
+            .value("limit", f64::from(point.outstanding)),
+    );
+    let short: u64 = outcome.directions.iter().map(|d| d.short).sum();
+    found(short > 0, Finding::remark(Code::ShortTransfers).value("short", short as f64));
+    found(outcome.interrupted, Finding::invalid(Code::Interrupted));
+    found(
+        point.direct && !measured.direct,
+        Finding::invalid(Code::NotDirect)
+            .label("why", prepared.not_direct().unwrap_or_else(|| "the kernel ignored it".to_owned())),
+    );
+    found(!point.direct, Finding::remark(Code::Buffered));
+    found(
+        outcome.series.lost > 0,
+        Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
+    );
+    let steal = measured.steal.unwrap_or(0.0);
+    found(steal > STEAL.1, Finding::invalid(Code::Steal).value("share", steal));
+    found(steal > STEAL.0 && steal <= STEAL.1, Finding::remark(Code::Steal).value("share", steal));
+    let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
+    let share = cpu / outcome.duration.as_secs_f64().max(1e-9);
+    found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));
+    findings
+}
+
+fn errors(directions: &[DirectionOutcome; 3]) -> String {
+    let mut parts = Vec::new();
+    for (name, direction) in ["read", "write", "sync"].iter().zip(directions) {
+        for (errno, count) in direction.errors.kinds() {
+            let text = std::io::Error::from_raw_os_error(errno);
+            parts.push(format!("{name}: {count} × {text}"));
+        }
+    }
+    if parts.is_empty() { "outside the measured window".to_owned() } else { parts.join("; ") }
+}
+
+fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
+    let summary = PointSummary::of(record);
+    let mut findings = Vec::new();
+    if summary.io_per_s.interval.is_none() && !measured.outcome.interrupted {
+        findings.push(
+            Finding::remark(Code::IntervalNotAvailable)
+                .value("batches", summary.io_per_s.batches as f64)
+                .value("autocorrelation", summary.io_per_s.autocorrelation),
+        );
+    }
+    let median = record.reads.service_time.quantile(0.5);
+    if let Some(median) = median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0) {
+        findings
+            .push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
+    }
+    findings
+}

@@ -1,0 +1,31 @@
+//! The command line of qdepth: the only crate that prints, exits, and sees both the loop and the
+//! logbook. Start with [`flags`], then [`lab`], which strings the stages together.
+
+mod commands;
+mod ended;
+mod flags;
+mod lab;
+mod screen;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::flags::{Command, Flags};
+
+fn main() -> ExitCode {
+    let flags = Flags::parse();
+    let answer = match flags.command {
+        Command::Run(options) => commands::run::run(&options),
+        Command::Plan(options) => commands::plan::plan(&options),
+        Command::List(options) => commands::read::list(&options),
+        Command::Show(options) => commands::read::show(&options),
+        Command::Report(options) => commands::read::report(&options),
+        Command::Export(options) => commands::read::export(&options),
+        Command::Schema(options) => commands::read::schema(options),
+    };
+    match answer {
+        Ok(status) => status.into(),
+        Err(error) => ended::explain(&error),
+    }
+}

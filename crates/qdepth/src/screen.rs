@@ -1,0 +1,124 @@
+//! What a person at the terminal sees while things run. Everything goes to standard error; results
+//! go to standard output.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use qdepth_engine::Interval;
+use qdepth_measure::Nanos;
+use qdepth_workload::{Plan, Point};
+
+/// The terminal, or its absence.
+#[derive(Debug)]
+pub(crate) struct Screen {
+    terminal: bool,
+}
+
+impl Screen {
+    pub(crate) fn new() -> Self {
+        Self { terminal: std::io::stderr().is_terminal() }
+    }
+
+    /// A line for the person.
+    #[expect(clippy::print_stderr, reason = "the screen is what prints")]
+    pub(crate) fn say(&self, line: &str) {
+        eprintln!("{line}");
+    }
+
+    /// Asks for a line; none where nobody can answer.
+    #[expect(clippy::print_stderr, reason = "the screen is what prints")]
+    pub(crate) fn ask(&self, question: &str) -> Option<String> {
+        if !self.terminal || !std::io::stdin().is_terminal() {
+            return None;
+        }
+        eprint!("{question}");
+        std::io::stderr().flush().ok()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer).ok()?;
+        Some(answer.trim().to_owned())
+    }
+
+    /// The bar of a file that is being filled; it appears with the first byte.
+    pub(crate) fn filling(&self, path: &Path, bytes: u64) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(Some(bytes), self.draw_target());
+        bar.set_style(style("{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}"));
+        bar.set_message(format!("filling the measurement file in {}", path.display()));
+        bar
+    }
+
+    /// The bar of a run.
+    pub(crate) fn running(&self, plan: &Plan, done: usize) -> Running {
+        let total = plan.duration_ns();
+        let bar = ProgressBar::with_draw_target(Some(total / 1_000_000), self.draw_target());
+        bar.set_style(style("{bar:24} {prefix}  {msg}"));
+        let running = Running { bar, points: plan.points.len(), plain: !self.terminal, total };
+        running.bar.set_position(0);
+        let _ = done;
+        running
+    }
+
+    fn draw_target(&self) -> ProgressDrawTarget {
+        if self.terminal { ProgressDrawTarget::stderr_with_hz(5) } else { ProgressDrawTarget::hidden() }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// Progress of a run.
+#[derive(Debug)]
+pub(crate) struct Running {
+    bar: ProgressBar,
+    points: usize,
+    plain: bool,
+    total: u64,
+}
+
+impl Running {
+    /// A point begins; `before` is the planned time of those before it.
+    pub(crate) fn point(&self, point: &Point, target: &str, before: Nanos) {
+        self.bar.set_position(before.0 / 1_000_000);
+        self.bar.set_prefix(format!(
+            "point {}/{}  {} × {}  {target}",
+            point.index + 1,
+            self.points,
+            point.profile_title,
+            point.outstanding
+        ));
+    }
+
+    /// An interval of it has passed.
+    pub(crate) fn interval(&self, interval: &Interval, before: Nanos, warm_up: Nanos) {
+        let seconds = interval.length.as_secs_f64().max(1e-9);
+        let ios = (interval.completed[0] + interval.completed[1]) as f64;
+        let bytes = (interval.bytes[0] + interval.bytes[1]) as f64;
+        let at = before + warm_up + interval.start + interval.length;
+        self.bar.set_position(at.0 / 1_000_000);
+        let left = Duration::from_nanos(self.total.saturating_sub(at.0)).as_secs();
+        self.bar.set_message(format!(
+            "{:.0} IO/s  {:.1} MB/s  {:.3} ms  {}:{:02} left",
+            ios / seconds,
+            bytes / seconds / f64::from(1 << 20),
+            if ios > 0.0 { interval.service_time_sum as f64 / ios / 1e6 } else { 0.0 },
+            left / 60,
+            left % 60
+        ));
+    }
+
+    /// A point has ended.
+    #[expect(clippy::print_stderr, reason = "the screen is what prints")]
+    pub(crate) fn ended(&self, line: &str) {
+        if self.plain {
+            eprintln!("{line}");
+        } else {
+            self.bar.println(line);
+        }
+    }
+
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
