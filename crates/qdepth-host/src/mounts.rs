@@ -98,6 +98,24 @@ pub fn holding<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
         .max_by_key(|mount| mount.mount_point.components().count())
 }
 
+/// Every other path under which a file on `mount` is seen, as bind mounts of the same file system
+/// show it.
+pub fn aliases(mounts: &[Mount], mount: &Mount, path: &Path) -> Vec<PathBuf> {
+    let Ok(below) = path.strip_prefix(&mount.mount_point) else { return Vec::new() };
+    let inner = join(&mount.root, below);
+    mounts
+        .iter()
+        .filter(|other| other.number == mount.number)
+        .filter_map(|other| Some(join(&other.mount_point, inner.strip_prefix(&other.root).ok()?)))
+        .filter(|alias| alias != path)
+        .collect()
+}
+
+/// A file bound to a file leaves nothing to join, and an empty part would make it a directory.
+fn join(place: &Path, below: &Path) -> PathBuf {
+    if below.as_os_str().is_empty() { place.to_owned() } else { place.join(below) }
+}
+
 /// The block devices directly below a mount, by the kernel's names: its own device, that of its
 /// source, the other members of a btrfs. Empty for file systems in memory or on a network.
 pub fn devices_below(system: &System, mount: &Mount) -> BTreeSet<String> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 
 use crate::identity::{DeviceIdentity, Identity};
-use crate::mounts::{self, Mount};
+use crate::mounts;
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
@@ -57,6 +57,8 @@ pub struct FileSystem {
     /// The block devices directly below, by the kernel's names; empty for memory and networks,
     /// more than one for a btrfs of many devices.
     pub devices: Vec<String>,
+    /// Other paths under which the target is seen, by bind mounts in our mount namespace.
+    pub aliases: Vec<PathBuf>,
 }
 
 /// A block device.
@@ -213,24 +215,22 @@ fn file_system(system: &System, handle: &OwnedFd, path: &Path) -> FileSystem {
         .and_then(|text| text.lines().find_map(|l| l.strip_prefix("mnt_id:")?.trim().parse().ok()));
     let mount = mounts.iter().find(|mount| Some(mount.id) == id);
     match mount.or_else(|| mounts::holding(&mounts, path)) {
-        Some(mount) => from_mount(system, mount),
+        Some(mount) => FileSystem {
+            kind: mount.kind.clone(),
+            mount_point: mount.mount_point.clone(),
+            source: mount.source.clone(),
+            options: mount.options.clone(),
+            devices: mounts::devices_below(system, mount).into_iter().collect(),
+            aliases: mounts::aliases(&mounts, mount, path),
+        },
         None => FileSystem {
             kind: "unknown".to_owned(),
             mount_point: PathBuf::new(),
             source: String::new(),
             options: String::new(),
             devices: Vec::new(),
+            aliases: Vec::new(),
         },
-    }
-}
-
-fn from_mount(system: &System, mount: &Mount) -> FileSystem {
-    FileSystem {
-        kind: mount.kind.clone(),
-        mount_point: mount.mount_point.clone(),
-        source: mount.source.clone(),
-        options: mount.options.clone(),
-        devices: mounts::devices_below(system, mount).into_iter().collect(),
     }
 }
 

@@ -171,6 +171,21 @@ fn escapes_of_the_kernel_are_undone() {
 }
 
 #[test]
+fn a_bind_mount_shows_where_a_file_is_in_truth() {
+    let text = "1 0 8:1 / / rw - ext4 a rw\n2 1 8:1 /etc/shadow /tmp/x rw - ext4 a rw\n\
+                3 1 8:2 / /data rw - ext4 b rw\n4 1 8:1 /usr /mnt rw - ext4 a rw\n";
+    let mounts = mounts::parse(text);
+    let aliases = |path: &str| {
+        let path = Path::new(path);
+        mounts::aliases(&mounts, mounts::holding(&mounts, path).unwrap(), path)
+    };
+    assert_eq!(aliases("/tmp/x"), [Path::new("/etc/shadow")]);
+    assert_eq!(aliases("/mnt/lib"), [Path::new("/usr/lib")]);
+    assert_eq!(aliases("/data/file"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(aliases("/home/me"), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
 fn a_label_with_one_bit_wrong_is_none() {
     let label = Label::new("run\n1", "2026-01-01T00:00:00Z", 1 << 30);
     let block = label.encode();

@@ -1,7 +1,7 @@
 //! The way of a file through the guards.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
@@ -39,8 +39,12 @@ pub(crate) fn check_place(path: &Path, file_system: &FileSystem) -> Result<(), R
         let remedy = "Give a directory of your own, on the storage that you want to measure";
         Err(Refusal::new(Guard::G14Place, found, remedy))
     };
-    if path == Path::new("/") || SYSTEM_PATHS.iter().any(|system| path.starts_with(system)) {
-        return refuse(format!("{} is a place of the system", path.display()));
+    let names = std::iter::once(path).chain(file_system.aliases.iter().map(PathBuf::as_path));
+    for name in names {
+        if name == Path::new("/") || SYSTEM_PATHS.iter().any(|system| name.starts_with(system)) {
+            let given = path.display();
+            return refuse(format!("{given} is a place of the system ({})", name.display()));
+        }
     }
     if KERNEL_FILE_SYSTEMS.contains(&file_system.kind.as_str()) {
         return refuse(format!("{} is on {}, not on storage", path.display(), file_system.kind));
