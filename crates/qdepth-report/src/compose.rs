@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_measure::{Code, Finding, Severity};
 
-use crate::document::{
-    Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table,
-};
+use crate::document::{Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table};
 use crate::number;
 use crate::sentences;
 use crate::view::{Load, Point, View};
-use crate::words::{FindingText, Lang, finding_text, say};
+use crate::words::{FindingText, Lang, counted, finding_text, say};
 use crate::{pictures, tables};
 
 /// Composes the report of a run from its points (in any order; several targets are compared in
@@ -54,8 +52,11 @@ pub fn point_table(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Table
 
 fn banners(view: &View<'_>) -> Vec<Banner> {
     let banner = |[label, text]: [&str; 2]| {
-        let missing = [("missing", missing(view).to_string())];
-        Banner { label: label.to_owned(), text: say(text, &missing) }
+        let missing = match missing(view) {
+            0 => view.words.nothing_missing.to_owned(),
+            n => counted(view.words.summary.missing, n),
+        };
+        Banner { label: label.to_owned(), text: say(text, &[("missing", missing)]) }
     };
     let emulated = view.run.emulated.then(|| banner(view.words.emulated));
     let unfinished = view.run.state != RunState::Sealed;
@@ -96,8 +97,11 @@ fn header_facts(view: &View<'_>) -> Vec<Fact> {
                 ("engine", target.engine.clone()),
             ],
         );
-        let spelled =
-            if target.name == target.spelling { String::new() } else { format!(" ({})", target.spelling) };
+        let spelled = if target.name == target.spelling {
+            String::new()
+        } else {
+            format!(" ({})", target.spelling)
+        };
         facts.push(fact(words.target, format!("{}{spelled}: {details}", target.name)));
     }
     facts.push(fact(words.started, sentences::moment(&run.started_at)));
@@ -112,10 +116,7 @@ fn header_facts(view: &View<'_>) -> Vec<Fact> {
     facts.push(fact(words.state, format!("{}, {points}", state_words(view)[0])));
     let version = say(
         words.version_value,
-        &[
-            ("version", run.qdepth_version.clone()),
-            ("method", run.measurement_version.to_string()),
-        ],
+        &[("version", run.qdepth_version.clone()), ("method", run.measurement_version.to_string())],
     );
     facts.push(fact(words.version, version));
     facts.push(literal(words.run, &*run.id));
@@ -209,7 +210,8 @@ fn findings(view: &View<'_>) -> Vec<Block> {
     let mut add = |finding: &Finding, place: Option<(&'_ Load<'_>, &'_ Point<'_>)>| {
         let text = finding_text(finding, view.lang);
         let key = (finding.severity != Severity::Invalid, finding.code);
-        let group = groups.entry(key).or_insert_with(|| Group { text: text.clone(), cases: Vec::new() });
+        let group =
+            groups.entry(key).or_insert_with(|| Group { text: text.clone(), cases: Vec::new() });
         let place = place.map(|(load, point)| {
             (load.title.clone(), point.record.target, point.record.outstanding)
         });
@@ -229,9 +231,9 @@ fn findings(view: &View<'_>) -> Vec<Block> {
     if groups.is_empty() {
         return vec![Block::Paragraph(view.words.findings.none.to_owned())];
     }
-    let blocks = groups.into_iter().map(|((remark, code), group)| {
-        Block::Finding(group.into_block(view, code, !remark))
-    });
+    let blocks = groups
+        .into_iter()
+        .map(|((remark, code), group)| Block::Finding(group.into_block(view, code, !remark)));
     blocks.collect()
 }
 

@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kuva::prelude::{
-    Layout, LegendEntry, LegendPosition, LegendShape, LinePlot, LineStyle, MarkerShape, Plot,
-    ScatterPlot, SvgBackend, Theme,
+    Layout, LinePlot, LineStyle, MarkerShape, Plot, ScatterPlot, SvgBackend, Theme,
 };
 use kuva::render::layout::TickFormat;
 use kuva::render::render::render_multiple;
@@ -36,7 +35,18 @@ const MARKERS: [MarkerShape; 6] = [
 ];
 const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, sans-serif";
 const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 350.0;
+const HEIGHT: f64 = 330.0;
+const LEGEND_LEFT: f64 = 62.0;
+const LEGEND_ROW: f64 = 19.0;
+/// The markers again, as paths around the origin.
+const OUTLINES: [&str; 6] = [
+    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
+    "M-3 -3h6v6h-6z",
+    "M0 -4l4 4l-4 4l-4 -4z",
+    "M0 -3.6l3.6 6h-7.2z",
+    "M0 3.6l3.6 -6h-7.2z",
+    "M0 -3.6l3.4 2.5l-1.3 4h-4.2l-1.3 -4z",
+];
 
 /// A line diagram over the number of outstanding I/Os.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,6 +81,8 @@ pub struct Series {
     pub colour: usize,
     /// How it is drawn.
     pub stroke: Stroke,
+    /// Whether a point without an interval is marked as such, by a hollow marker.
+    pub hollow: bool,
     /// Its points, by ascending intensity.
     pub marks: Vec<Mark>,
 }
@@ -128,7 +140,7 @@ impl Figure {
         }
         let layout = self.layout(&plots);
         let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-        accessible(&svg, id, title, description)
+        accessible(&svg, self.legend(), id, title, description)
     }
 
     fn layout(&self, plots: &[Plot]) -> Layout {
@@ -159,39 +171,61 @@ impl Figure {
             .with_x_axis_min(first - 0.25)
             .with_x_axis_max(last + 0.25)
             .with_x_tick_step(1.0)
-            .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)))
-            .with_legend_entries(self.legend())
-            .with_legend_position(LegendPosition::OutsideBottomColumns)
-            .with_legend_box(false);
+            .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)));
         self.with_y_axis(layout)
     }
 
     fn with_y_axis(&self, layout: Layout) -> Layout {
-        let largest = self.values().fold(0.0, f64::max);
+        let layout = layout.with_y_tick_format(TickFormat::Custom(Arc::new(plain_number)));
         match self.y_scale {
-            Scale::FromZero => {
-                let step = tick_step(largest);
-                let top = (largest * 1.02 / step).ceil().max(1.0) * step;
-                layout
-                    .with_y_axis_min(0.0)
-                    .with_y_axis_max(top)
-                    .with_y_tick_step(step)
-                    .with_y_tick_format(TickFormat::Custom(Arc::new(plain_number)))
-            }
-            Scale::Log => layout.with_log_y().with_y_tick_format(TickFormat::Custom(Arc::new(plain_number))),
+            Scale::FromZero => layout
+                .with_y_axis_min(0.0)
+                .with_y_axis_max(self.top())
+                .with_y_tick_step(tick_step(self.largest())),
+            Scale::Log => layout.with_log_y(),
         }
     }
 
-    fn legend(&self) -> Vec<LegendEntry> {
-        let named = self.series.iter().filter(|series| !series.name.is_empty());
-        named
-            .map(|series| LegendEntry {
-                label: series.name.clone(),
-                color: colour(series.colour).to_owned(),
-                shape: LegendShape::Line,
-                dasharray: series.stroke.style().dasharray(),
-            })
-            .collect()
+    fn largest(&self) -> f64 {
+        self.values().fold(0.0, f64::max)
+    }
+
+    /// Where a vertical axis from zero ends: at a whole step.
+    fn top(&self) -> f64 {
+        let step = tick_step(self.largest());
+        (self.largest() * 1.02 / step).ceil().max(1.0) * step
+    }
+
+    /// Lines with their names, in rows below the picture, and the height that they take. Own work:
+    /// the swatches of kuva are too short to tell dashes from dots.
+    fn legend(&self) -> (String, f64) {
+        let named: Vec<&Series> = self.series.iter().filter(|s| !s.name.is_empty()).collect();
+        let longest = named.iter().map(|s| s.name.chars().count()).max().unwrap_or(0) as f64;
+        let width = 40.0 + longest * 6.6 + 14.0;
+        let columns = (((WIDTH - LEGEND_LEFT) / width) as usize).max(1);
+        // Six lines stand better in two rows of three than in four and two.
+        let columns = if columns > 3 && named.len() % 3 == 0 { 3 } else { columns };
+        let mut out = String::new();
+        for (index, series) in named.iter().enumerate() {
+            let x = LEGEND_LEFT + (index % columns) as f64 * width;
+            let y = HEIGHT + 4.0 + (index / columns) as f64 * LEGEND_ROW;
+            let colour = colour(series.colour);
+            let dashes = series
+                .stroke
+                .style()
+                .dasharray()
+                .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
+            // Writing into a String cannot fail.
+            let _ = write!(
+                out,
+                "<g transform=\"translate({x:.1} {y:.1})\"><path d=\"M0 0H30\" stroke=\"{colour}\" \
+                 stroke-width=\"1.8\"{dashes}/><path d=\"{}\" transform=\"translate(15 0)\" \
+                 fill=\"{colour}\"/><text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
+                OUTLINES[series.colour % OUTLINES.len()],
+                escaped(&series.name),
+            );
+        }
+        (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW)
     }
 
     fn draw(&self, series: &Series, plots: &mut Vec<Plot>) {
@@ -204,7 +238,8 @@ impl Figure {
                 .with_line_style(series.stroke.style());
             plots.push(Plot::Line(line));
         }
-        let (mut solid, mut errors, mut hollow, mut crosses) = (vec![], vec![], vec![], vec![]);
+        let (mut solid, mut errors) = (vec![], vec![]);
+        let (mut plain, mut hollow, mut crosses) = (vec![], vec![], vec![]);
         for mark in &series.marks {
             let x = f64::from(mark.outstanding.max(1)).log2();
             match mark.value {
@@ -212,8 +247,12 @@ impl Figure {
                     solid.push((x, y));
                     errors.push((y - low, high - y));
                 }
-                MarkValue::Known(y, None) => hollow.push((x, y)),
-                MarkValue::Invalid if self.y_scale == Scale::FromZero => crosses.push((x, 0.0)),
+                MarkValue::Known(y, None) if series.hollow => hollow.push((x, y)),
+                MarkValue::Known(y, None) => plain.push((x, y)),
+                // A little above the axis, where nothing cuts it off.
+                MarkValue::Invalid if self.y_scale == Scale::FromZero => {
+                    crosses.push((x, self.top() * 0.022));
+                }
                 MarkValue::Invalid | MarkValue::Missing => {}
             }
         }
@@ -222,7 +261,10 @@ impl Figure {
             ScatterPlot::new().with_data(data).with_color(colour).with_size(size).with_marker(shape)
         };
         if !solid.is_empty() {
-            plots.push(Plot::Scatter(marks(solid, colour, 3.6).with_y_err_asymmetric(errors)));
+            plots.push(Plot::Scatter(marks(solid, colour, 3.1).with_y_err_asymmetric(errors)));
+        }
+        if !plain.is_empty() {
+            plots.push(Plot::Scatter(marks(plain, colour, 2.8)));
         }
         if !hollow.is_empty() {
             plots.push(Plot::Scatter(marks(hollow.clone(), PAPER, 3.6)));
@@ -289,24 +331,45 @@ fn tick_step(largest: f64) -> f64 {
 }
 
 /// Gives the root element a view box instead of a fixed size, a role, a title and a description.
-fn accessible(svg: &str, id: &str, title: &str, description: &str) -> String {
+fn accessible(
+    svg: &str,
+    (legend, legend_height): (String, f64),
+    id: &str,
+    title: &str,
+    description: &str,
+) -> String {
     let Some((root, body)) = svg.split_once('>') else { return String::new() };
     let size = |name: &str| {
-        let value = root.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
+        let value =
+            root.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
         value.map_or("100", |(value, _)| value)
     };
     let body = body.split_once("-->").map_or(body, |(_, rest)| rest);
+    let body = own_names(body, id);
     let mut out = String::new();
-    let (width, height) = (size("width"), size("height"));
+    let (width, height) = (size("width"), HEIGHT + legend_height);
+    let body = body.trim_end().trim_end_matches("</svg>");
     // Writing into a String cannot fail.
     let _ = write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
-         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}",
+         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{legend}</svg>",
         escaped(title),
         escaped(description),
     );
+    out
+}
+
+/// kuva numbers its clip paths through the life of the process: pictures would differ from one
+/// rendering to the next, and two on a page could share a name.
+fn own_names(svg: &str, id: &str) -> String {
+    const PREFIX: &str = "kuva-clip-";
+    let mut parts = svg.split(PREFIX);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let _ = write!(out, "{id}-clip{}", part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
     out
 }
 

@@ -55,7 +55,12 @@ fn target(index: u32, name: &str, spelling: &str, kind: TargetKind) -> TargetRec
         engine: "io_uring".into(),
         ceiling: vec![(1, 900_000.0), (256, 1_900_000.0)],
         facts: vec![
-            observation(name, "model", Ok("INTEL SSDPEDMD800G4"), "/sys/block/nvme0n1/device/model"),
+            observation(
+                name,
+                "model",
+                Ok("INTEL SSDPEDMD800G4"),
+                "/sys/block/nvme0n1/device/model",
+            ),
             observation(name, "size_bytes", Ok("800166076416"), "/sys/block/nvme0n1/size"),
             observation(name, "logical_block_size_bytes", Ok("512"), "/sys/block/nvme0n1/queue"),
             observation(name, "temperature", Err("needs root"), "smartctl -j -A"),
@@ -80,7 +85,12 @@ pub(crate) fn run(targets: u32) -> RunRecord {
         points_planned: targets * 45,
         environment: vec![
             observation("host", "kernel", Ok("6.1.0-28-amd64"), "uname"),
-            observation("cpu", "model", Ok("Intel(R) Xeon(R) CPU E5-2637 v3 @ 3.50GHz"), "/proc/cpuinfo"),
+            observation(
+                "cpu",
+                "model",
+                Ok("Intel(R) Xeon(R) CPU E5-2637 v3 @ 3.50GHz"),
+                "/proc/cpuinfo",
+            ),
             observation("cpu", "governor", Err("no cpufreq directory"), "/sys/devices/system/cpu"),
             observation("memory", "total_bytes", Ok("67430318080"), "/proc/meminfo"),
         ],
@@ -152,7 +162,9 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
         longest_gap_ns: 4_000_000,
         cpu_user_ns: cpu / 3,
         cpu_system_ns: cpu - cpu / 3,
-        intervals: (0..INTERVALS).map(|n| interval(&mut draw, n, completed, read_share, bytes)).collect(),
+        intervals: (0..INTERVALS)
+            .map(|n| interval(&mut draw, n, completed, read_share, bytes))
+            .collect(),
         ..PointRecord::default()
     }
 }
@@ -165,10 +177,21 @@ fn direction(draw: &mut Draw, completed: u64, bytes: u64, mean_ns: f64) -> Direc
         let ns = mean_ns * (0.25 * draw.normal()).exp() * 0.96 * tail;
         service_time.record(Nanos(ns as u64));
     }
-    DirectionRecord { completed, bytes: completed * bytes, service_time, ..DirectionRecord::default() }
+    DirectionRecord {
+        completed,
+        bytes: completed * bytes,
+        service_time,
+        ..DirectionRecord::default()
+    }
 }
 
-fn interval(draw: &mut Draw, n: u64, completed: u64, read_share: f64, bytes: u64) -> IntervalRecord {
+fn interval(
+    draw: &mut Draw,
+    n: u64,
+    completed: u64,
+    read_share: f64,
+    bytes: u64,
+) -> IntervalRecord {
     let all = completed as f64 / INTERVALS as f64 * (1.0 + 0.03 * draw.normal());
     let (reads, writes) = ((all * read_share) as u64, (all * (1.0 - read_share)) as u64);
     IntervalRecord {
@@ -185,7 +208,9 @@ fn interval(draw: &mut Draw, n: u64, completed: u64, read_share: f64, bytes: u64
 /// The same points with troubles: no interval, remarks, an invalid point, one missing.
 pub(crate) fn troubled(mut points: Vec<PointRecord>) -> Vec<PointRecord> {
     points[2].findings.push(
-        Finding::remark(Code::IntervalNotAvailable).value("batches", 19.0).value("autocorrelation", 0.41),
+        Finding::remark(Code::IntervalNotAvailable)
+            .value("batches", 19.0)
+            .value("autocorrelation", 0.41),
     );
     points[2].intervals.truncate(12);
     for n in [6, 7, 8] {
@@ -197,9 +222,9 @@ pub(crate) fn troubled(mut points: Vec<PointRecord>) -> Vec<PointRecord> {
                 .value("ratio", 1_200_000.0 / rate),
         );
     }
-    points[13].findings.push(
-        Finding::invalid(Code::IoErrors).value("failed", 3.0).label("errors", "write EIO 3"),
-    );
+    points[13]
+        .findings
+        .push(Finding::invalid(Code::IoErrors).value("failed", 3.0).label("errors", "write EIO 3"));
     points[40].findings.push(
         Finding::remark(Code::Stall)
             .value("longest_ns", 1.31e9)

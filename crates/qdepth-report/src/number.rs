@@ -10,16 +10,16 @@ const MILLIS_FROM_NS: f64 = 10e6;
 
 /// An estimate as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rounded {
+pub(crate) struct Rounded {
     /// The value.
-    pub value: String,
+    pub(crate) value: String,
     /// Half the 95 % interval, where there is one.
-    pub half_width: Option<String>,
+    pub(crate) half_width: Option<String>,
 }
 
 impl Rounded {
     /// `12,345 ± 67`, or the value alone.
-    pub fn joined(&self) -> String {
+    pub(crate) fn joined(&self) -> String {
         match &self.half_width {
             Some(half) => format!("{} ± {half}", self.value),
             None => self.value.clone(),
@@ -28,7 +28,7 @@ impl Rounded {
 }
 
 /// Rounds to the second digit of half the interval; without an interval to three digits.
-pub fn rounded(estimate: &Estimate) -> Rounded {
+pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
     let Some((low, high)) = estimate.interval else {
         return Rounded { value: three_digits(estimate.value), half_width: None };
     };
@@ -39,7 +39,7 @@ pub fn rounded(estimate: &Estimate) -> Rounded {
 }
 
 /// Three significant digits.
-pub fn three_digits(value: f64) -> String {
+pub(crate) fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
 }
 
@@ -72,7 +72,7 @@ fn to_place(value: f64, place: i32) -> String {
 }
 
 /// Fixed decimals, with a comma between thousands.
-pub fn thousands(value: f64, decimals: usize) -> String {
+pub(crate) fn thousands(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
@@ -94,12 +94,12 @@ pub fn thousands(value: f64, decimals: usize) -> String {
 }
 
 /// A whole number with a comma between thousands.
-pub fn count(value: u64) -> String {
+pub(crate) fn count(value: u64) -> String {
     thousands(value as f64, 0)
 }
 
 /// A share as a percentage of up to three digits.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let percent = share.abs() * 100.0;
     let decimals = match percent {
         p if p == 0.0 || p >= 10.0 => 0,
@@ -111,12 +111,12 @@ pub fn percent(share: f64) -> String {
 }
 
 /// Bytes in powers of two, as areas and request sizes are counted.
-pub fn binary_bytes(bytes: f64) -> String {
+pub(crate) fn binary_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
 }
 
 /// Bytes in powers of ten, as capacities of media are counted.
-pub fn decimal_bytes(bytes: f64) -> String {
+pub(crate) fn decimal_bytes(bytes: f64) -> String {
     scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
 }
 
@@ -132,7 +132,7 @@ fn scaled(bytes: f64, base: f64, units: &[&str]) -> String {
 }
 
 /// A time with the unit that suits it alone (running text).
-pub fn duration(ns: f64) -> String {
+pub(crate) fn duration(ns: f64) -> String {
     let (scale, unit) = match ns.abs() {
         v if v < 1e3 => (1.0, "ns"),
         v if v < 1e6 => (1e3, "µs"),
@@ -148,7 +148,7 @@ pub fn duration(ns: f64) -> String {
 
 /// The unit of a table's times: one for all, so that a column can be read downwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeUnit {
+pub(crate) enum TimeUnit {
     /// µs.
     Micros,
     /// ms.
@@ -157,19 +157,19 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// The unit that suits all of these (in nanoseconds).
-    pub fn suiting(times_ns: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn suiting(times_ns: impl IntoIterator<Item = f64>) -> Self {
         let largest = times_ns.into_iter().fold(0.0, f64::max);
         if largest >= MILLIS_FROM_NS { Self::Millis } else { Self::Micros }
     }
     /// Its symbol.
-    pub fn symbol(self) -> &'static str {
+    pub(crate) fn symbol(self) -> &'static str {
         match self {
             Self::Micros => "µs",
             Self::Millis => "ms",
         }
     }
     /// Nanoseconds in this unit.
-    pub fn of(self, ns: f64) -> f64 {
+    pub(crate) fn of(self, ns: f64) -> f64 {
         match self {
             Self::Micros => ns / 1e3,
             Self::Millis => ns / 1e6,
@@ -177,7 +177,7 @@ impl TimeUnit {
     }
     /// Three digits (a histogram is good to 0.2 %), and nothing below a nanosecond or, in
     /// milliseconds, a microsecond.
-    pub fn write(self, ns: f64) -> String {
+    pub(crate) fn write(self, ns: f64) -> String {
         let value = self.of(ns);
         to_place(value, (magnitude(value) - 2).max(-3))
     }

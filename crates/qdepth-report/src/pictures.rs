@@ -4,8 +4,8 @@ use crate::document::{Cell, Picture, Row, Table};
 use crate::figure::{Figure, Mark, MarkValue, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::tables::number_in;
-use crate::view::{Load, Point, View, percentile_ns};
-use crate::words::say;
+use crate::view::{Load, Point, View, percentile, percentile_ns};
+use crate::words::{counted, say};
 
 /// What a latency diagram shows besides the mean.
 const LINES: [(f64, &str, Stroke); 2] =
@@ -50,6 +50,7 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         name: if view.compares() { view.target_name(target) } else { String::new() },
         colour,
         stroke: Stroke::Solid,
+        hollow: true,
         marks: marks(view, load, target, |p| {
             Some(MarkValue::Known(p.main().value, p.main().interval))
         }),
@@ -102,8 +103,7 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
     let planned = view.intensities.len() * targets_of(view, load).len();
     let drawn = load.points.iter().filter(|p| p.is_valid()).count();
     if drawn < planned {
-        let gaps = [("gaps", (planned - drawn).to_string())];
-        lines.push(say(view.words.pictures.gaps, &gaps));
+        lines.push(counted(view.words.pictures.gaps, planned - drawn));
     }
     let end = |place: Option<&u32>| place.map_or_else(String::new, ToString::to_string);
     say(
@@ -155,16 +155,17 @@ impl Statistic {
             Some(quantile) => percentile_ns(latency, quantile),
         }
     }
+
+    fn interval(&self, point: &Point<'_>) -> Option<(f64, f64)> {
+        let (low, high) = percentile(point.latency(), self.quantile?)?.interval;
+        Some((low.0 as f64, high.0 as f64))
+    }
 }
 
 fn statistics(view: &View<'_>) -> Vec<Statistic> {
-    let mean =
-        Statistic { name: view.words.pictures.mean, stroke: Stroke::Solid, quantile: None };
-    let others = LINES.map(|(quantile, name, stroke)| Statistic {
-        name,
-        stroke,
-        quantile: Some(quantile),
-    });
+    let mean = Statistic { name: view.words.pictures.mean, stroke: Stroke::Solid, quantile: None };
+    let others =
+        LINES.map(|(quantile, name, stroke)| Statistic { name, stroke, quantile: Some(quantile) });
     std::iter::once(mean).chain(others).collect()
 }
 
@@ -176,15 +177,18 @@ fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
     let mut series = Vec::new();
     for (colour, target) in targets_of(view, load) {
         for statistic in &statistics {
-            let value = |p: &Point<'_>| Some(MarkValue::Known(unit.of(statistic.of(p)?), None));
+            let value = |p: &Point<'_>| {
+                let interval = statistic.interval(p).map(|(a, b)| (unit.of(a), unit.of(b)));
+                Some(MarkValue::Known(unit.of(statistic.of(p)?), interval))
+            };
             let marks = marks(view, load, target, value);
             let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
             let name = series_name(view, target, statistic.name);
             let stroke = statistic.stroke;
-            series.extend(drawn.then_some(Series { name, colour, stroke, marks }));
+            series.extend(drawn.then_some(Series { name, colour, stroke, hollow: false, marks }));
         }
     }
-    let y_label = say(words.latency_y, &[("unit", unit.symbol().to_owned())]);
+    let y_label = format!("{} [{}]", words.latency_y, unit.symbol());
     Picture {
         id: format!("{}-latency", load.id),
         title: say(words.latency_title, &[("profile", load.title.clone())]),
@@ -206,9 +210,8 @@ fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> Stri
     let words = &view.words.pictures;
     let lines = targets_of(view, load).into_iter().filter_map(|(_, target)| {
         let valid = || load.on(target).filter(|p| p.is_valid());
-        let mean = |p: &Point<'_>| {
-            Some(format!("{} {}", unit.write(p.latency().mean_ns?), unit.symbol()))
-        };
+        let mean =
+            |p: &Point<'_>| Some(format!("{} {}", unit.write(p.latency().mean_ns?), unit.symbol()));
         let (first, last) = (valid().next()?, valid().last()?);
         Some(say(
             words.latency_line,

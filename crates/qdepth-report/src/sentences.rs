@@ -7,7 +7,7 @@ use qdepth_measure::{Code, Severity};
 use crate::number::{self, rounded};
 use crate::tables;
 use crate::view::{Load, Point, View};
-use crate::words::{finding_text, say};
+use crate::words::{counted, finding_text, say};
 
 /// How many kinds of doubt the summary names.
 const DOUBTS_NAMED: usize = 3;
@@ -66,64 +66,79 @@ fn measured(view: &View<'_>) -> String {
 }
 
 fn intensities(view: &View<'_>) -> String {
-    let words = view.words.columns.outstanding.to_lowercase().replace("i/os", "I/Os");
-    match (view.intensities.first(), view.intensities.last()) {
-        (Some(low), Some(high)) if low != high => format!("{low} to {high} {words}"),
-        (Some(low), _) => format!("{low} {words}"),
-        _ => String::new(),
-    }
+    let words = &view.words.summary;
+    let (Some(low), Some(high)) = (view.intensities.first(), view.intensities.last()) else {
+        return String::new();
+    };
+    let template = if low == high { words.single } else { words.range };
+    say(template, &[("low", low.to_string()), ("high", high.to_string())])
 }
 
-/// The best of every load over all targets, and the latency of the first load at the lowest
-/// intensity on each target.
+/// The maximum of the leading load of each kind on every target, and the latency of the first of
+/// them at the lowest intensity. The other loads are in the table below the summary.
 fn results(view: &View<'_>) -> String {
     let words = &view.words.summary;
-    let maxima: Vec<String> = view.loads.iter().filter_map(|l| maximum(view, l)).collect();
+    let leading: Vec<&Load<'_>> =
+        [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
+    let maxima: Vec<String> = leading.iter().filter_map(|load| maximum(view, load)).collect();
     if maxima.is_empty() {
         return words.no_result.to_owned();
     }
-    let mut values = vec![("maxima", list(view, maxima))];
-    values.extend(lowest_latency(view).map(|text| ("latency", text)));
+    let mut values = vec![("maxima", maxima.join("; "))];
+    let latency = leading.first().and_then(|load| lowest_latency(view, load));
+    values.extend(latency.map(|text| ("latency", text)));
     say(words.maxima, &values)
+}
+
+/// The first load of its kind that has a valid point.
+fn leader<'v, 'a>(view: &'v View<'a>, throughput: bool) -> Option<&'v Load<'a>> {
+    view.loads.iter().find(|load| {
+        load.first().reported_as_throughput == throughput && load.points.iter().any(Point::is_valid)
+    })
 }
 
 fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let words = &view.words.summary;
-    let best = view
-        .targets
-        .iter()
-        .filter_map(|target| load.maximum(*target))
-        .reduce(|a, b| if b.main().value > a.main().value { b } else { a })?;
     let template = if view.compares() { words.maximum_on } else { words.maximum };
-    Some(say(
-        template,
-        &[
-            ("value", rounded(best.main()).joined()),
-            ("unit", load.unit().to_owned()),
-            ("profile", load.title.clone()),
-            ("target", view.target_name(best.record.target)),
-            ("outstanding", best.record.outstanding.to_string()),
-        ],
-    ))
+    let one = |target: &u32| {
+        let best = load.maximum(*target)?;
+        Some(say(
+            template,
+            &[
+                ("value", rounded(best.main()).joined()),
+                ("unit", load.unit().to_owned()),
+                ("target", view.target_name(*target)),
+                ("outstanding", best.record.outstanding.to_string()),
+            ],
+        ))
+    };
+    let values: Vec<String> = view.targets.iter().filter_map(one).collect();
+    if values.is_empty() {
+        return None;
+    }
+    let values = [("profile", load.title.clone()), ("values", list(view, values))];
+    Some(say(words.maximum_is, &values))
 }
 
-fn lowest_latency(view: &View<'_>) -> Option<String> {
+fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     let words = &view.words.summary;
-    let load = view.loads.iter().find(|l| l.first().profile == "database").or(view.loads.first())?;
     let one = |target: &u32| {
         let mean = load.at(*target, view.lowest())?.latency().mean_ns?;
-        let at = if view.compares() { format!(" on {}", view.target_name(*target)) } else { String::new() };
-        Some(format!("{}{at}", number::duration(mean)))
+        let value = number::duration(mean);
+        let target = view.target_name(*target);
+        let on = || say(words.on, &[("value", value.clone()), ("target", target)]);
+        Some(if view.compares() { on() } else { value.clone() })
     };
     let latencies: Vec<String> = view.targets.iter().filter_map(one).collect();
     if latencies.is_empty() {
         return None;
     }
     let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
+    let kind = [("kind", kind.to_owned()), ("profile", load.title.clone())];
     Some(say(
         words.latency,
         &[
-            ("kind", format!("{kind} of {}", load.title)),
+            ("kind", say(words.latency_of, &kind)),
             ("outstanding", view.lowest().to_string()),
             ("latencies", list(view, latencies)),
         ],
@@ -138,7 +153,7 @@ fn trust(view: &View<'_>) -> String {
     let missing = (view.run.points_planned as usize).saturating_sub(points);
     let mut remarks = Vec::new();
     if missing > 0 {
-        remarks.push(say(words.missing, &[("missing", missing.to_string())]));
+        remarks.push(counted(words.missing, missing));
     }
     if !doubts.is_empty() {
         remarks.push(say(words.doubts, &[("doubts", list(view, doubts))]));
@@ -156,27 +171,36 @@ fn trust(view: &View<'_>) -> String {
         values.push(("emulated", words.emulated.to_owned()));
     }
     let clean = a == points && remarks.is_empty();
-    say(if points == 0 { words.no_points } else if clean { words.all_a } else { words.graded }, &values)
+    say(
+        if points == 0 {
+            words.no_points
+        } else if clean {
+            words.all_a
+        } else {
+            words.graded
+        },
+        &values,
+    )
 }
 
 /// The heaviest kinds of doubt, then the most frequent.
 fn doubts(view: &View<'_>) -> Vec<String> {
     let words = &view.words.summary;
     let mut seen: BTreeMap<Code, (Severity, usize, String)> = BTreeMap::new();
-    let on_points = view.points().flat_map(|(_, p): (_, &Point<'_>)| {
-        p.record.findings.iter().map(|finding| (finding, 1))
-    });
+    let on_points = view
+        .points()
+        .flat_map(|(_, p): (_, &Point<'_>)| p.record.findings.iter().map(|finding| (finding, 1)));
     for (finding, weight) in view.run.findings.iter().map(|f| (f, 0)).chain(on_points) {
-        let entry = seen.entry(finding.code).or_insert_with(|| {
-            (finding.severity, 0, finding_text(finding, view.lang).title)
-        });
+        let entry = seen
+            .entry(finding.code)
+            .or_insert_with(|| (finding.severity, 0, finding_text(finding, view.lang).title));
         entry.0 = entry.0.max(finding.severity);
         entry.1 += weight;
     }
     let mut kinds: Vec<_> = seen.into_values().collect();
     kinds.sort_by_key(|(severity, points, _)| std::cmp::Reverse((*severity, *points)));
     let named = kinds.into_iter().take(DOUBTS_NAMED).map(|(_, points, title)| {
-        let values = [("title", lower_first(&title)), ("points", points.to_string())];
+        let values = [("title", lower_first(&title)), ("points", counted(words.points, points))];
         say(if points == 0 { words.run_doubts } else { words.doubt }, &values)
     });
     named.collect()

@@ -102,7 +102,9 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
     let rows = view.loads.iter().map(|load| {
         let maximum = |target: &u32| load.maximum(*target).map(Point::main);
         let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
-        cells.extend(view.targets.iter().map(|t| Cell::or_dash(maximum(t).map(|e| rounded(e).value))));
+        cells.extend(
+            view.targets.iter().map(|t| Cell::or_dash(maximum(t).map(|e| rounded(e).value))),
+        );
         cells.extend(others.iter().map(|target| {
             let quotient = maximum(target).zip(maximum(base)).map(|(a, b)| a.value / b.value);
             Cell::or_dash(quotient.map(|q| number::thousands(q, 2)))
@@ -185,9 +187,9 @@ fn latency_cells(latency: &LatencySummary, unit: TimeUnit) -> impl Iterator<Item
 /// One unit for all latencies of a load. The maxima do not count: a single pause would turn every
 /// other figure into a string of zeros.
 fn load_unit(load: &Load<'_>) -> TimeUnit {
-    TimeUnit::suiting(load.points.iter().filter_map(|p| {
-        percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)
-    }))
+    TimeUnit::suiting(
+        load.points.iter().filter_map(|p| percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)),
+    )
 }
 
 /// Every point of a load.
@@ -230,7 +232,10 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> 
     let invalid = !point.is_valid();
     let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();
     cells.push(Cell::head(number::count(point.record.outstanding.into())));
-    let figures = measured.into_iter().chain(latency_cells(point.latency(), unit)).chain([Cell::or_dash(cpu)]);
+    let figures = measured
+        .into_iter()
+        .chain(latency_cells(point.latency(), unit))
+        .chain([Cell::or_dash(cpu)]);
     cells.extend(figures.map(|cell| cell.struck_if(invalid)));
     cells.push(Cell::plain(point.summary.grade.to_string()));
     cells
@@ -257,8 +262,7 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
         for (index, (name, direction, latency)) in both.into_iter().enumerate() {
             let rate = direction.completed as f64 / (point.record.duration_ns.max(1) as f64 / 1e9);
             let invalid = !point.is_valid();
-            let mut cells: Vec<Cell> =
-                target_cell(view, point.record.target).into_iter().collect();
+            let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();
             cells.push(Cell::head(number::count(point.record.outstanding.into())));
             cells.push(Cell::plain(name));
             cells.push(Cell::plain(number::three_digits(rate)).struck_if(invalid));
@@ -273,9 +277,9 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
 /// All points as one plain table for a terminal: one line a point.
 pub(crate) fn terminal(view: &View<'_>) -> Table {
     let words = &view.words.columns;
-    let unit = TimeUnit::suiting(view.points().filter_map(|(_, p)| {
-        percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)
-    }));
+    let unit = TimeUnit::suiting(
+        view.points().filter_map(|(_, p)| percentile_ns(p.latency(), 0.99).or(p.latency().mean_ns)),
+    );
     let mut columns = vec![text(words.profile)];
     columns.extend(target_column(view));
     columns.extend([

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{LatencySummary, PointSummary};
-use qdepth_measure::{Estimate, Grade};
+use qdepth_measure::{Estimate, Grade, Percentile};
 
 use crate::words::{Lang, Words, say, words};
 
@@ -65,8 +65,12 @@ impl Point<'_> {
 
 /// The percentile at a quantile, nanoseconds, if the samples bear it.
 pub(crate) fn percentile_ns(latency: &LatencySummary, quantile: f64) -> Option<f64> {
-    let found = latency.percentiles.iter().find(|p| (p.quantile - quantile).abs() < 1e-12);
-    found.map(|p| p.value.0 as f64)
+    percentile(latency, quantile).map(|p| p.value.0 as f64)
+}
+
+/// The percentile at a quantile, if the samples bear it.
+pub(crate) fn percentile(latency: &LatencySummary, quantile: f64) -> Option<&Percentile> {
+    latency.percentiles.iter().find(|p| (p.quantile - quantile).abs() < 1e-12)
 }
 
 impl<'a> Load<'a> {
@@ -94,9 +98,8 @@ impl<'a> Load<'a> {
         self.on(target).find(|p| p.is_valid() && p.record.outstanding == outstanding)
     }
     pub(crate) fn is_open_loop(&self) -> bool {
-        let own_arrivals = |p: &PointRecord| {
-            p.reads.response_time.is_some() || p.writes.response_time.is_some()
-        };
+        let own_arrivals =
+            |p: &PointRecord| p.reads.response_time.is_some() || p.writes.response_time.is_some();
         self.points.iter().any(|p| own_arrivals(p.record))
     }
 }

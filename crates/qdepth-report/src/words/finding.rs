@@ -141,7 +141,7 @@ fn accidents(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::Stall => [
             "The storage paused",
-            "For a while no I/O was completed at all[: the longest pause was {longest_ns}][; pauses longer than 100 ms: {over_100ms}][, 1 s: {over_1s}][, 10 s: {over_10s}]. Means and percentiles hide this.",
+            "For a while no I/O was completed at all[: the longest pause was {longest_ns}][; {over_100ms} lasted over 100 ms][, {over_1s} over 1 s][, {over_10s} over 10 s]. Means and percentiles hide this.",
             "Read the maximum beside the mean. Frequent causes: garbage collection, a full write cache, thermal throttling, resets.",
         ],
         Code::Interrupted => [
@@ -202,6 +202,10 @@ fn rest(code: Code) -> [&'static str; 3] {
             "Give the program the right to read it, or accept that this cause is not excluded.",
         ],
         // Every other code is worded above; a test holds each to a text of its own.
-        _ => ["A doubt without a description", "This version has no words for this doubt.", "See the logbook."],
+        _ => [
+            "A doubt without a description",
+            "This version has no words for this doubt.",
+            "See the logbook.",
+        ],
     }
 }

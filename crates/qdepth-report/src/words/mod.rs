@@ -103,6 +103,16 @@ pub(crate) fn say(template: &str, values: &[(&str, String)]) -> String {
     fill(template, &values.iter().cloned().collect())
 }
 
+/// Words with a number `{n}` in them: the form for one, and that for any other number. A language
+/// without the difference says both alike.
+pub(crate) type Counted = [&'static str; 2];
+
+/// The form of the words that suits the number, with the number in it.
+pub(crate) fn counted([one, other]: Counted, n: usize) -> String {
+    let form = if n == 1 { one } else { other };
+    say(form, &[("n", number::count(n as u64))])
+}
+
 /// The words of a language.
 pub(crate) fn words(lang: Lang) -> &'static Words {
     match lang {
@@ -117,6 +127,7 @@ pub(crate) struct Words {
     pub(crate) footer: &'static str,
     pub(crate) emulated: [&'static str; 2],
     pub(crate) states: [[&'static str; 2]; 4],
+    pub(crate) nothing_missing: &'static str,
     pub(crate) facts: FactWords,
     pub(crate) kinds: [&'static str; 4],
     pub(crate) sections: SectionWords,
@@ -164,6 +175,11 @@ pub(crate) struct SummaryWords {
     pub(crate) maxima: &'static str,
     pub(crate) maximum: &'static str,
     pub(crate) maximum_on: &'static str,
+    pub(crate) maximum_is: &'static str,
+    pub(crate) on: &'static str,
+    pub(crate) latency_of: &'static str,
+    pub(crate) range: &'static str,
+    pub(crate) single: &'static str,
     pub(crate) latency: &'static str,
     pub(crate) no_result: &'static str,
     pub(crate) and: &'static str,
@@ -174,7 +190,8 @@ pub(crate) struct SummaryWords {
     pub(crate) no_points: &'static str,
     pub(crate) doubts: &'static str,
     pub(crate) doubt: &'static str,
-    pub(crate) missing: &'static str,
+    pub(crate) points: Counted,
+    pub(crate) missing: Counted,
     pub(crate) emulated: &'static str,
     pub(crate) run_doubts: &'static str,
 }
@@ -245,7 +262,7 @@ pub(crate) struct PictureWords {
     pub(crate) rate_line: &'static str,
     pub(crate) latency_description: &'static str,
     pub(crate) latency_line: &'static str,
-    pub(crate) gaps: &'static str,
+    pub(crate) gaps: Counted,
     pub(crate) not_drawn: &'static str,
 }
 
