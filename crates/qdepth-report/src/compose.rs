@@ -31,6 +31,7 @@ pub fn compose(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Document 
         lang,
         title,
         subtitle,
+        mark: view.mark().to_owned(),
         banners: banners(&view),
         summary: sentences::summary(&view),
         facts: header_facts(&view),

@@ -13,7 +13,9 @@ pub struct Document {
     pub title: String,
     /// One line below the title.
     pub subtitle: String,
-    /// What must not be overlooked on any page.
+    /// A word that every printed page, picture and row carries, or empty: EMULATED.
+    pub mark: String,
+    /// What must not be overlooked.
     pub banners: Vec<Banner>,
     /// The answer, in three sentences.
     pub summary: Vec<String>,

@@ -204,11 +204,11 @@ impl Figure {
         let width = 40.0 + longest * 6.6 + 14.0;
         let columns = (((WIDTH - LEGEND_LEFT) / width) as usize).max(1);
         // Six lines stand better in two rows of three than in four and two.
-        let columns = if columns > 3 && named.len() % 3 == 0 { 3 } else { columns };
+        let columns = if columns > 3 && named.len().is_multiple_of(3) { 3 } else { columns };
         let mut out = String::new();
         for (index, series) in named.iter().enumerate() {
             let x = LEGEND_LEFT + (index % columns) as f64 * width;
-            let y = HEIGHT + 4.0 + (index / columns) as f64 * LEGEND_ROW;
+            let y = HEIGHT + 16.0 + (index / columns) as f64 * LEGEND_ROW;
             let colour = colour(series.colour);
             let dashes = series
                 .stroke
@@ -225,7 +225,7 @@ impl Figure {
                 escaped(&series.name),
             );
         }
-        (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW)
+        (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW + 12.0)
     }
 
     fn draw(&self, series: &Series, plots: &mut Vec<Plot>) {

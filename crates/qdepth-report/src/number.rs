@@ -18,10 +18,10 @@ pub(crate) struct Rounded {
 }
 
 impl Rounded {
-    /// `12,345 ± 67`, or the value alone.
+    /// `12,345 ± 67` in one piece (no line breaks), or the value alone.
     pub(crate) fn joined(&self) -> String {
         match &self.half_width {
-            Some(half) => format!("{} ± {half}", self.value),
+            Some(half) => format!("{}\u{a0}±\u{a0}{half}", self.value),
             None => self.value.clone(),
         }
     }
@@ -205,7 +205,8 @@ mod tests {
             (999.96, None, "1,000"),
             (1_000_000.0, Some(99.97), "1,000,000 ± 100"),
         ] {
-            assert_eq!(rounded(&estimate(value, half)).joined(), text, "{value} {half:?}");
+            let joined = rounded(&estimate(value, half)).joined().replace('\u{a0}', " ");
+            assert_eq!(joined, text, "{value} {half:?}");
         }
     }
 

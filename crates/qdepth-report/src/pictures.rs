@@ -58,7 +58,7 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     let figure = figure(view, y_label.to_owned(), Scale::FromZero, series.collect());
     Picture {
         id: format!("{}-rate", load.id),
-        title: say(title, &[("profile", load.title.clone())]),
+        title: view.marked(say(title, &[("profile", load.title.clone())])),
         description: rate_description(view, load),
         data: rate_data(view, load),
         figure,
@@ -136,7 +136,7 @@ fn rate_data(view: &View<'_>, load: &Load<'_>) -> Table {
 }
 
 fn data_table(view: &View<'_>, columns: Vec<crate::document::Column>, rows: Vec<Row>) -> Table {
-    let caption = view.words.tables.data_caption.to_owned();
+    let caption = view.marked(view.words.tables.data_caption.to_owned());
     Table { caption, columns, rows, note: String::new() }
 }
 
@@ -191,7 +191,7 @@ fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
     let y_label = format!("{} [{}]", words.latency_y, unit.symbol());
     Picture {
         id: format!("{}-latency", load.id),
-        title: say(words.latency_title, &[("profile", load.title.clone())]),
+        title: view.marked(say(words.latency_title, &[("profile", load.title.clone())])),
         description: latency_description(view, load, unit),
         data: latency_data(view, load, &statistics, unit),
         figure: figure(view, y_label, Scale::Log, series),

@@ -62,7 +62,12 @@ fn measured(view: &View<'_>) -> String {
         let tenths = windows.first().copied().unwrap_or_default();
         values.push(("window", number::duration(tenths as f64 * 1e8)));
     }
-    say(if view.loads.is_empty() { words.nothing } else { words.measured }, &values)
+    let template = match view.loads.is_empty() {
+        true => words.nothing,
+        false if view.run.emulated => words.emulated_run,
+        false => words.measured,
+    };
+    say(template, &values)
 }
 
 fn intensities(view: &View<'_>) -> String {
@@ -159,6 +164,7 @@ fn trust(view: &View<'_>) -> String {
         remarks.push(say(words.doubts, &[("doubts", list(view, doubts))]));
     }
     let mut values = vec![
+        ("all_a", counted(words.all_a, points)),
         ("points", points.to_string()),
         ("a", a.to_string()),
         ("b", b.to_string()),
@@ -170,12 +176,12 @@ fn trust(view: &View<'_>) -> String {
     if view.run.emulated {
         values.push(("emulated", words.emulated.to_owned()));
     }
-    let clean = a == points && remarks.is_empty();
+    let clean = a == points;
     say(
         if points == 0 {
             words.no_points
         } else if clean {
-            words.all_a
+            words.no_cause
         } else {
             words.graded
         },

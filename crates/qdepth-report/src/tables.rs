@@ -26,6 +26,17 @@ fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
     view.compares().then(|| Cell::plain(view.target_name(target)))
 }
 
+/// A last column that marks every row of an emulated run.
+fn with_mark(view: &View<'_>, mut table: Table) -> Table {
+    if view.run.emulated {
+        table.columns.push(text(""));
+        for row in &mut table.rows {
+            row.cells.push(Cell::unknown(view.mark()));
+        }
+    }
+    table
+}
+
 /// The maximum of every load on every target, and the latency there and at the lowest load.
 pub(crate) fn key_figures(view: &View<'_>) -> Table {
     let words = &view.words.columns;
@@ -49,12 +60,15 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
             rows.push(Row { opens_group: index == 0 && view.compares(), ..row });
         }
     }
-    Table {
-        caption: view.words.tables.key_caption.to_owned(),
-        columns: columns.into_iter().flatten().collect(),
-        rows,
-        note: view.words.tables.key_note.to_owned(),
-    }
+    with_mark(
+        view,
+        Table {
+            caption: view.words.tables.key_caption.to_owned(),
+            columns: columns.into_iter().flatten().collect(),
+            rows,
+            note: view.words.tables.key_note.to_owned(),
+        },
+    )
 }
 
 fn key_points<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = [&'v Point<'a>; 2]> {
@@ -111,12 +125,15 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
         }));
         Row { cells, opens_group: false }
     });
-    Some(Table {
-        caption: view.words.tables.quotient_caption.to_owned(),
-        columns,
-        rows: rows.collect(),
-        note: view.words.tables.quotient_note.to_owned(),
-    })
+    Some(with_mark(
+        view,
+        Table {
+            caption: view.words.tables.quotient_caption.to_owned(),
+            columns,
+            rows: rows.collect(),
+            note: view.words.tables.quotient_note.to_owned(),
+        },
+    ))
 }
 
 /// The load profiles as measured.
@@ -213,12 +230,15 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
         former = Some(point.record.target);
         Row { cells: point_cells(view, point, unit), opens_group }
     });
-    Table {
-        caption: say(view.words.tables.points_caption, &[("profile", load.title.clone())]),
-        rows: rows.collect(),
-        columns,
-        note: view.words.tables.points_note.to_owned(),
-    }
+    with_mark(
+        view,
+        Table {
+            caption: say(view.words.tables.points_caption, &[("profile", load.title.clone())]),
+            rows: rows.collect(),
+            columns,
+            note: view.words.tables.points_note.to_owned(),
+        },
+    )
 }
 
 fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> {
@@ -271,7 +291,7 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
         }
     }
     let caption = say(view.words.tables.directions_caption, &[("profile", load.title.clone())]);
-    Some(Table { caption, columns, rows, note: String::new() })
+    Some(with_mark(view, Table { caption, columns, rows, note: String::new() }))
 }
 
 /// All points as one plain table for a terminal: one line a point.
@@ -314,7 +334,10 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
         cells.push(Cell::plain(point.summary.grade.to_string()));
         Row { cells, opens_group }
     });
-    Table { caption: String::new(), rows: rows.collect(), columns, note: String::new() }
+    with_mark(
+        view,
+        Table { caption: String::new(), rows: rows.collect(), columns, note: String::new() },
+    )
 }
 
 /// What was read from the machine and from the storage below the targets.

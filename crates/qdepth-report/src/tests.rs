@@ -293,7 +293,13 @@ fn emulated_runs_say_so_first() {
     run.targets[0].kind = TargetKind::Emulated;
     let document = compose(&run, &fixture::points(1), Lang::En);
     assert_eq!(document.banners[0].label, "EMULATED");
-    assert!(document.summary[2].contains("EMULATED"));
+    assert!(document.summary[0].contains("emulated") && document.summary[2].contains("EMULATED"));
+    assert!(pictures(&document).iter().all(|p| p.title.ends_with("(EMULATED)")));
+    for table in tables(&document).iter().filter(|t| t.caption.contains("every point")) {
+        assert!(table.rows.iter().all(|r| r.cells.last().is_some_and(|c| c.text == "EMULATED")));
+    }
+    let page = html(&document).expect("a page");
+    assert!(page.contains("<body data-mark=\"EMULATED\">"));
 }
 
 #[test]

@@ -144,6 +144,16 @@ impl<'a> View<'a> {
         })
     }
 
+    /// What every row and picture of an emulated run carries; else empty.
+    pub(crate) fn mark(&self) -> &'static str {
+        if self.run.emulated { self.words.emulated[0] } else { "" }
+    }
+
+    /// A title with that mark.
+    pub(crate) fn marked(&self, title: String) -> String {
+        if self.run.emulated { format!("{title} ({})", self.mark()) } else { title }
+    }
+
     /// Whether targets must be told apart.
     pub(crate) fn compares(&self) -> bool {
         self.targets.len() > 1
