@@ -1,0 +1,245 @@
+//! The loop against known truth: closed-form queueing results on a scripted target in virtual
+//! time, conservation under faults, and the same answer for the same seed.
+
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
+use qdepth_engine::{Outcome, conformance, measure};
+use qdepth_measure::{Nanos, PointFacts, check_laws};
+use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, SizeMix, Stop};
+
+fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
+    Point {
+        index: 0,
+        target: 0,
+        profile: "test".to_owned(),
+        profile_title: "Test".to_owned(),
+        application: String::new(),
+        random_share: 1.0,
+        read_share: 0.67,
+        request_size: SizeMix::one(4096),
+        alignment_bytes: 4096,
+        area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
+        streams: 1,
+        outstanding,
+        arrivals,
+        payload: Payload { compressible_share: 0.0 },
+        direct: true,
+        fsync: Fsync { every_writes: 0, at_end: false },
+        reported_as_throughput: false,
+        warm_up_ns: duration.0 / 20,
+        stop: Stop { duration_ns: duration.0, bytes: 0 },
+        seed: 7,
+    }
+}
+
+fn run(target: &mut ScriptedTarget, point: &Point) -> Outcome {
+    measure(target, point, &AtomicBool::new(false), &mut |_| {})
+}
+
+fn facts(outcome: &Outcome, asked: Option<f64>) -> PointFacts {
+    PointFacts {
+        duration_ns: outcome.duration.0 as f64,
+        outstanding_asked: asked,
+        in_flight_integral_ns: outcome.in_flight_integral,
+        latency_in_window_ns: outcome.latency_in_window,
+        issued: outcome.issued,
+        completed: outcome.completed(),
+        failed: outcome.failed(),
+        outside: outcome.completed_outside + outcome.failed_outside,
+        abandoned: outcome.abandoned,
+        histogram_sum: outcome.directions.iter().map(|d| d.service_time.bucket_sum()).sum(),
+        bytes: outcome.bytes(),
+        bytes_expected: Some(4096 * outcome.completed()),
+        ..PointFacts::default()
+    }
+}
+
+fn near(got: f64, truth: f64, error: f64, what: &str) {
+    assert!((got / truth - 1.0).abs() <= error, "{what}: {got} against {truth}");
+}
+
+fn mean(outcome: &Outcome, response: bool) -> f64 {
+    let [reads, writes, _] = &outcome.directions;
+    let pick = |d: &qdepth_engine::DirectionOutcome| match (&d.response_time, response) {
+        (Some(histogram), true) => histogram.clone(),
+        _ => d.service_time.clone(),
+    };
+    let mut all = pick(reads);
+    all.merge(&pick(writes));
+    all.mean().expect("completions")
+}
+
+#[test]
+fn closed_loop_rate_is_servers_over_service_time_at_every_depth() {
+    let service = Nanos::from_micros(100);
+    for servers in [1usize, 8, 32] {
+        for depth in [1u32, 2, 3, 8, 16, 64, 512] {
+            let mut target = ScriptedTarget::new(servers, Service::Fixed(service), 1);
+            let outcome = run(&mut target, &point(depth, Arrivals::Closed, Nanos::from_secs(2)));
+            let busy = f64::from(depth).min(servers as f64);
+            let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
+            near(rate, busy / service.as_secs_f64(), 0.001, "rate");
+            let latency = service.0 as f64 * f64::from(depth) / busy;
+            near(mean(&outcome, false), latency, 0.001, "latency");
+            assert_eq!(check_laws(&facts(&outcome, Some(f64::from(depth)))), []);
+        }
+    }
+}
+
+/// Mean response time of M/M/1 is S / (1 − ρ), of M/D/1 S · (1 + ρ / (2 (1 − ρ)))
+/// (Pollaczek–Khinchine; Kleinrock, *Queueing Systems* I, 5.6).
+#[test]
+fn open_loop_response_times_are_those_of_queueing_theory() {
+    let service = Nanos::from_micros(100);
+    let (s, rho) = (service.0 as f64, 0.5);
+    let arrivals = Arrivals::Poisson { rate: rho / service.as_secs_f64() };
+    let long = point(4096, arrivals, Nanos::from_secs(2000));
+    for (what, law, truth) in [
+        ("M/D/1", Service::Fixed(service), s * (1.0 + rho / (2.0 * (1.0 - rho)))),
+        ("M/M/1", Service::Exponential(service), s / (1.0 - rho)),
+    ] {
+        let outcome = run(&mut ScriptedTarget::new(1, law, 3), &long);
+        assert!(outcome.completed() > 9_900_000);
+        near(mean(&outcome, true), truth, 0.001, what);
+        assert_eq!(outcome.backlog_max, 0);
+    }
+}
+
+#[test]
+fn percentiles_of_an_exponential_response_are_exact_within_half_a_per_cent() {
+    let service = Nanos::from_micros(100);
+    let arrivals = Arrivals::Poisson { rate: 5_000.0 };
+    let mut target = ScriptedTarget::new(1, Service::Exponential(service), 3);
+    let outcome = run(&mut target, &point(4096, arrivals, Nanos::from_secs(2000)));
+    let [reads, writes, _] = outcome.directions;
+    let mut all = reads.response_time.expect("open loop");
+    all.merge(&writes.response_time.expect("open loop"));
+    for q in [0.5, 0.9, 0.99f64] {
+        // The response of M/M/1 is exponential with mean S / (1 − ρ).
+        let truth = -(1.0 - q).ln() * 200_000.0;
+        near(all.quantile(q).expect("values").0 as f64, truth, 0.005, "percentile");
+    }
+}
+
+#[test]
+fn a_stalled_closed_loop_hides_what_an_open_loop_shows() {
+    // 4 slots before one server of 10 k/s, offered 11.1 k/s: the service time stays at 4 × 100 µs,
+    // the response time grows with the backlog.
+    let mut target = ScriptedTarget::new(1, Service::Fixed(Nanos::from_micros(100)), 1);
+    let arrivals = Arrivals::Fixed { rate: 11_111.0 };
+    let outcome = run(&mut target, &point(4, arrivals, Nanos::from_secs(1)));
+    near(mean(&outcome, false), 400_000.0, 0.01, "service time");
+    assert!(mean(&outcome, true) > 40_000_000.0, "response time {}", mean(&outcome, true));
+    assert!(outcome.backlog_max > 4, "saturated");
+}
+
+#[test]
+fn faults_are_counted_exactly_and_never_in_rates() {
+    let service = Service::Fixed(Nanos::from_micros(50));
+    let point = point(8, Arrivals::Closed, Nanos::from_millis(500));
+    let whole = run(&mut ScriptedTarget::new(4, service, 1), &point);
+    let mut target =
+        ScriptedTarget::new(4, service, 1).with_fault(Fault::Error { every: 10, errno: 5 });
+    let outcome = run(&mut target, &point);
+    let failed = outcome.failed() + outcome.failed_outside;
+    assert_eq!(failed, outcome.issued / 10);
+    assert_eq!(outcome.issued, whole.issued);
+    assert!(outcome.directions.iter().all(|d| d.errors.kinds().all(|(errno, _)| errno == 5)));
+    assert_eq!(check_laws(&facts(&outcome, Some(8.0))), []);
+}
+
+#[test]
+fn short_transfers_are_completed_and_counted() {
+    let service = Service::Fixed(Nanos::from_micros(50));
+    let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Short { every: 100 });
+    let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_millis(500)));
+    assert!(outcome.directions.iter().map(|d| d.short).sum::<u64>() > 100);
+    assert_eq!(outcome.bytes(), outcome.completed() * 4096);
+    assert_eq!(check_laws(&facts(&outcome, Some(8.0))), []);
+}
+
+#[test]
+fn a_transfer_of_nothing_means_the_device_is_gone() {
+    let service = Service::Fixed(Nanos::from_micros(50));
+    let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Gone { from: 1000 });
+    let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_secs(1)));
+    assert!(matches!(outcome.failure, Some(qdepth_engine::TargetFailure::Gone(_))), "{:?}", outcome.failure);
+    assert!(outcome.issued < 1100, "stopped soon: {}", outcome.issued);
+    assert_eq!(check_laws(&facts(&outcome, None)), []);
+}
+
+#[test]
+fn a_request_that_never_returns_is_abandoned_and_time_is_kept() {
+    let service = Service::Fixed(Nanos::from_micros(50));
+    let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Hang { at: 500 });
+    let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_secs(1)));
+    assert_eq!(outcome.abandoned, 1);
+    assert_eq!(outcome.duration, Nanos::from_secs(1));
+    assert_eq!(check_laws(&facts(&outcome, None)), []);
+}
+
+#[test]
+fn the_scripted_target_keeps_the_laws_of_targets() {
+    for servers in [1, 4] {
+        for law in [Service::Fixed(Nanos::from_micros(80)), Service::Exponential(Nanos::from_micros(80))] {
+            conformance::check(&mut ScriptedTarget::new(servers, law, 5), 64, 1 << 20).expect("lawful");
+        }
+    }
+}
+
+#[test]
+fn a_sync_at_the_end_is_part_of_the_time() {
+    let mut point = point(4, Arrivals::Closed, Nanos::from_millis(100));
+    point.fsync = Fsync { every_writes: 16, at_end: true };
+    point.read_share = 0.0;
+    let service = Nanos::from_millis(1);
+    let outcome = run(&mut ScriptedTarget::new(1, Service::Fixed(service), 1), &point);
+    // Four requests are drained and one sync follows.
+    assert!(outcome.duration >= Nanos::from_millis(104), "{:?}", outcome.duration);
+    let [_, writes, syncs] = &outcome.directions;
+    assert!(syncs.completed > writes.completed / 20, "{} {}", syncs.completed, writes.completed);
+    let facts = facts(&outcome, None);
+    let expected = Some(4096 * writes.completed);
+    assert_eq!(check_laws(&PointFacts { bytes_expected: expected, ..facts }), []);
+}
+
+#[test]
+fn a_limit_of_bytes_ends_the_point() {
+    let mut point = point(8, Arrivals::Closed, Nanos::from_secs(100));
+    point.stop.bytes = 1 << 20;
+    let service = Service::Fixed(Nanos::from_micros(100));
+    let outcome = run(&mut ScriptedTarget::new(8, service, 1), &point);
+    assert!(outcome.bytes() >= 1 << 20 && outcome.bytes() <= (1 << 20) + 8 * 4096);
+    assert!(outcome.duration < Nanos::from_secs(1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn every_law_holds_on_any_load(
+        depth in 1u32..200, streams in 1u32..5, servers in 1usize..40, micros in 1u64..5000,
+        exponential in any::<bool>(), kind in 0..4, load in 0.1f64..1.5, seed in any::<u64>(),
+    ) {
+        let rate = load * servers as f64 * 1e6 / micros as f64 / f64::from(streams);
+        let arrivals = match kind {
+            0 => Arrivals::Closed,
+            1 => Arrivals::Fixed { rate },
+            2 => Arrivals::Poisson { rate },
+            _ => Arrivals::Paced { rate },
+        };
+        let mut point = point(depth, arrivals, Nanos::from_millis(300));
+        (point.streams, point.seed) = (streams, seed);
+        let mean = Nanos::from_micros(micros);
+        let law = if exponential { Service::Exponential(mean) } else { Service::Fixed(mean) };
+        let outcome = run(&mut ScriptedTarget::new(servers, law, seed), &point);
+        let asked = (kind == 0).then(|| f64::from(point.in_flight_max()));
+        prop_assert_eq!(check_laws(&facts(&outcome, asked)), []);
+        let series = outcome.series.intervals();
+        let counted: u64 = series.iter().map(|i| i.completed[0] + i.completed[1]).sum();
+        prop_assert_eq!(counted, outcome.completed(), "the series holds every completion");
+        let again = run(&mut ScriptedTarget::new(servers, law, seed), &point);
+        prop_assert_eq!(outcome, again, "same seed, same outcome");
+    }
+}
