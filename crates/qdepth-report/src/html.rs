@@ -72,7 +72,7 @@ fn table_html(table: &Table, folded: bool) -> askama::Result<String> {
         opens_group: row.opens_group,
         cells: (table.columns.iter().zip(&row.cells).zip(&decimals))
             .map(|((column, cell), decimals)| {
-                let number = column.align == Align::Number;
+                let number = column.align == Align::Number && cell.mark != Mark::Unknown;
                 let unknown = if cell.mark == Mark::Unknown { " unknown" } else { "" };
                 CellHtml {
                     class: format!("{}{unknown}", column.class()),
