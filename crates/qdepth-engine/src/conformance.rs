@@ -35,13 +35,19 @@ fn waiting_alone_ends_in_time<T: Target>(target: &mut T) -> Result<(), Broken> {
     let until = before + Nanos::from_millis(2);
     target.wait(until, &mut done).map_err(|e| Broken(e.to_string()))?;
     let after = target.now();
-    law(done.as_slice().is_empty(), || "a completion came though nothing was submitted".to_owned())?;
+    law(done.as_slice().is_empty(), || {
+        "a completion came though nothing was submitted".to_owned()
+    })?;
     law(after >= until && after <= until + SLACK, || {
         format!("wait({until:?}) from {before:?} returned at {after:?}")
     })
 }
 
-fn each_slot_completes_once<T: Target>(target: &mut T, depth: u32, area: u64) -> Result<(), Broken> {
+fn each_slot_completes_once<T: Target>(
+    target: &mut T,
+    depth: u32,
+    area: u64,
+) -> Result<(), Broken> {
     let mut done = Completions::with_capacity(depth as usize);
     let mut issued = vec![None; depth as usize];
     let (mut former, mut left, mut to_submit) = (target.now(), depth * 8, depth * 8);
@@ -64,9 +70,14 @@ fn each_slot_completes_once<T: Target>(target: &mut T, depth: u32, area: u64) ->
             let stamp: Instant = stamp
                 .ok_or_else(|| Broken(format!("slot {slot} completed without being submitted")))?;
             law(completion.at >= stamp && completion.at <= returned, || {
-                format!("slot {slot}: submitted {stamp:?}, stamped {:?}, returned {returned:?}", completion.at)
+                format!(
+                    "slot {slot}: submitted {stamp:?}, stamped {:?}, returned {returned:?}",
+                    completion.at
+                )
             })?;
-            law(completion.result == 4096, || format!("slot {slot} returned {}", completion.result))?;
+            law(completion.result == 4096, || {
+                format!("slot {slot} returned {}", completion.result)
+            })?;
             left -= 1;
             if to_submit > 0 {
                 submit(target, slot, area, to_submit, &mut issued);

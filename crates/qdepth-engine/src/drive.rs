@@ -69,7 +69,8 @@ struct Loop<'a, T, P, const RESPONSE: bool> {
 impl<'a, T: Target, P: Pacing, const RESPONSE: bool> Loop<'a, T, P, RESPONSE> {
     fn new(target: &'a mut T, point: &'a Point, start: Instant, pacing: P) -> Self {
         let nothing = Request { direction: Direction::Read, offset: 0, size: 0 };
-        let empty = InFlight { request: nothing, done: 0, intended: start, issued: start, taken: false };
+        let empty =
+            InFlight { request: nothing, done: 0, intended: start, issued: start, taken: false };
         Self {
             target,
             point,
@@ -117,7 +118,7 @@ impl<'a, T: Target, P: Pacing, const RESPONSE: bool> Loop<'a, T, P, RESPONSE> {
         self.ledger.pass(now);
         while let Some((slot, intended)) = self.pacing.next(now) {
             let stream = (slot.0 / self.point.outstanding) as usize;
-            let request = self.streams[stream].next();
+            let request = self.streams[stream].draw();
             self.slots[slot.0 as usize] =
                 InFlight { request, done: 0, intended, issued: now, taken: true };
             self.ledger.issued();
@@ -177,7 +178,11 @@ impl<'a, T: Target, P: Pacing, const RESPONSE: bool> Loop<'a, T, P, RESPONSE> {
 
     /// After the last request: waits for what is in flight, forces the data out where that is part
     /// of the measured time, and closes the books.
-    fn finish(mut self, failure: Option<TargetFailure>, seen: &mut impl FnMut(&Interval)) -> Outcome {
+    fn finish(
+        mut self,
+        failure: Option<TargetFailure>,
+        seen: &mut impl FnMut(&Interval),
+    ) -> Outcome {
         let stopped = self.target.now();
         let sync_counts = self.point.fsync.at_end && failure.is_none();
         let mut end = stopped.min(self.ledger.window_end).max(self.ledger.window_start);

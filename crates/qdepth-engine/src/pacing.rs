@@ -2,8 +2,8 @@
 //! asks no questions.
 
 use qdepth_measure::Instant;
-use qdepth_workload::{Point, Schedule};
 use qdepth_measure::Seed;
+use qdepth_workload::{Point, Schedule};
 
 use crate::target::Slot;
 

@@ -96,7 +96,9 @@ impl ScriptedTarget {
     fn result(&self, request: &Request) -> Option<i32> {
         let whole = if request.direction == Direction::Sync { 0 } else { request.size as i32 };
         match self.fault {
-            Some(Fault::Error { every, errno }) if self.submitted.is_multiple_of(every) => Some(-errno),
+            Some(Fault::Error { every, errno }) if self.submitted.is_multiple_of(every) => {
+                Some(-errno)
+            }
             Some(Fault::Short { every }) if self.submitted.is_multiple_of(every) => Some(whole / 2),
             Some(Fault::Gone { from }) if self.submitted >= from => Some(0),
             Some(Fault::Hang { at }) if self.submitted == at => None,

@@ -7,7 +7,9 @@ use std::sync::atomic::AtomicBool;
 use qdepth_engine::scripted::{ScriptedTarget, Service};
 use qdepth_engine::{Completions, Slot, Target, TargetFailure, measure};
 use qdepth_measure::{Instant, Nanos};
-use qdepth_workload::{Choices, Extent, PlanFile, Request, TargetShape, resolve, shipped_plan_text};
+use qdepth_workload::{
+    Choices, Extent, PlanFile, Request, TargetShape, resolve, shipped_plan_text,
+};
 
 thread_local! {
     static COUNTED: Cell<Option<u64>> = const { Cell::new(None) };
@@ -50,11 +52,10 @@ impl Target for Watched {
 
 #[test]
 fn nothing_is_allocated_while_the_loop_runs() {
-    let file: PlanFile = toml::from_str(shipped_plan_text("quick").expect("shipped")).expect("reads");
-    let shape = TargetShape {
-        usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
-        block_bytes: 512,
-    };
+    let file: PlanFile =
+        toml::from_str(shipped_plan_text("quick").expect("shipped")).expect("reads");
+    let shape =
+        TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 }, block_bytes: 512 };
     let plan = resolve(&file, &Choices::default(), &[shape]).expect("resolves");
     for point in &plan.points {
         let service = Service::Exponential(Nanos::from_micros(90));

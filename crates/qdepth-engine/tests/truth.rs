@@ -165,7 +165,11 @@ fn a_transfer_of_nothing_means_the_device_is_gone() {
     let service = Service::Fixed(Nanos::from_micros(50));
     let mut target = ScriptedTarget::new(4, service, 1).with_fault(Fault::Gone { from: 1000 });
     let outcome = run(&mut target, &point(8, Arrivals::Closed, Nanos::from_secs(1)));
-    assert!(matches!(outcome.failure, Some(qdepth_engine::TargetFailure::Gone(_))), "{:?}", outcome.failure);
+    assert!(
+        matches!(outcome.failure, Some(qdepth_engine::TargetFailure::Gone(_))),
+        "{:?}",
+        outcome.failure
+    );
     assert!(outcome.issued < 1100, "stopped soon: {}", outcome.issued);
     assert_eq!(check_laws(&facts(&outcome, None)), []);
 }
@@ -183,8 +187,11 @@ fn a_request_that_never_returns_is_abandoned_and_time_is_kept() {
 #[test]
 fn the_scripted_target_keeps_the_laws_of_targets() {
     for servers in [1, 4] {
-        for law in [Service::Fixed(Nanos::from_micros(80)), Service::Exponential(Nanos::from_micros(80))] {
-            conformance::check(&mut ScriptedTarget::new(servers, law, 5), 64, 1 << 20).expect("lawful");
+        for law in
+            [Service::Fixed(Nanos::from_micros(80)), Service::Exponential(Nanos::from_micros(80))]
+        {
+            conformance::check(&mut ScriptedTarget::new(servers, law, 5), 64, 1 << 20)
+                .expect("lawful");
         }
     }
 }

@@ -89,7 +89,11 @@ impl Aio {
         self.in_kernel += 1;
     }
 
-    pub(crate) fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+    pub(crate) fn wait(
+        &mut self,
+        until: Instant,
+        done: &mut Completions,
+    ) -> Result<(), TargetFailure> {
         self.hand_over(done)?;
         if !done.as_slice().is_empty() {
             return Ok(());
@@ -107,7 +111,11 @@ impl Aio {
         };
         let at = Clock.now();
         for event in self.events.iter().take(count.max(0) as usize) {
-            done.push(Completion { slot: Slot(event.data as u32), result: event.result as i32, at });
+            done.push(Completion {
+                slot: Slot(event.data as u32),
+                result: event.result as i32,
+                at,
+            });
             self.in_kernel -= 1;
         }
         let error = io::Error::last_os_error();

@@ -27,6 +27,7 @@ pub(crate) fn cpu_time(whole_process: bool) -> CpuTime {
     if answer != 0 {
         return CpuTime::default();
     }
-    let nanos = |t: libc::timeval| Nanos(t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000);
+    let nanos =
+        |t: libc::timeval| Nanos(t.tv_sec as u64 * 1_000_000_000 + t.tv_usec as u64 * 1_000);
     CpuTime { user: nanos(usage.ru_utime), system: nanos(usage.ru_stime) }
 }

@@ -65,7 +65,9 @@ pub struct OpenOptions {
 #[derive(Debug, Error)]
 pub enum OpenError {
     /// Memory for the buffers.
-    #[error("no memory for {slots} buffers of {size} B: {why}. Choose fewer outstanding I/Os or smaller requests")]
+    #[error(
+        "no memory for {slots} buffers of {size} B: {why}. Choose fewer outstanding I/Os or smaller requests"
+    )]
     Memory {
         /// How many.
         slots: u32,

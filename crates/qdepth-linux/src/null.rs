@@ -20,7 +20,8 @@ impl Target for NullTarget {
     }
 
     fn submit(&mut self, slot: Slot, request: Request) {
-        let entry = opcode::Nop::new().build().user_data(u64::from(slot.0) << 32 | u64::from(request.size));
+        let entry =
+            opcode::Nop::new().build().user_data(u64::from(slot.0) << 32 | u64::from(request.size));
         // SAFETY: a no-op refers to no memory.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         debug_assert!(pushed.is_ok());
@@ -28,7 +29,9 @@ impl Target for NullTarget {
 
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         let left = until.since(Clock.now());
-        let limit = types::Timespec::new().sec(left.0 / 1_000_000_000).nsec((left.0 % 1_000_000_000) as u32);
+        let limit = types::Timespec::new()
+            .sec(left.0 / 1_000_000_000)
+            .nsec((left.0 % 1_000_000_000) as u32);
         let arguments = types::SubmitArgs::new().timespec(&limit);
         // A time-out is no failure, and a ring of no-ops has no other.
         let _ = self.ring.submitter().submit_with_args(1, &arguments);

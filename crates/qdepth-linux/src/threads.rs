@@ -54,13 +54,19 @@ impl Threads {
         }
     }
 
-    pub(crate) fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+    pub(crate) fn wait(
+        &mut self,
+        until: Instant,
+        done: &mut Completions,
+    ) -> Result<(), TargetFailure> {
         let left = until.since(Clock.now());
         match self.from.recv_timeout(Duration::from_nanos(left.0)) {
             Ok(first) => self.take(first, done),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                return Err(TargetFailure::Broken("every thread of the engine has ended".to_owned()));
+                return Err(TargetFailure::Broken(
+                    "every thread of the engine has ended".to_owned(),
+                ));
             }
         }
         while done.has_room()
@@ -94,7 +100,8 @@ fn serve(file: RawFd, work: &Receiver<Work>, report: &Sender<Completion>) {
 }
 
 fn transfer(file: RawFd, request: Request, buffer: usize) -> i32 {
-    let (memory, size, offset) = (buffer as *mut libc::c_void, request.size as usize, request.offset as i64);
+    let (memory, size, offset) =
+        (buffer as *mut libc::c_void, request.size as usize, request.offset as i64);
     // SAFETY: the buffer belongs to the request's slot until its completion is handed back and
     // holds at least `size` bytes; the target keeps the file open while requests are in flight.
     let answer = unsafe {

@@ -98,7 +98,9 @@ impl Uring {
             (Direction::Write, true) => {
                 opcode::WriteFixed::new(file, buffer, size, 0).offset(offset).build()
             }
-            (Direction::Read, false) => opcode::Read::new(file, buffer, size).offset(offset).build(),
+            (Direction::Read, false) => {
+                opcode::Read::new(file, buffer, size).offset(offset).build()
+            }
             (Direction::Write, false) => {
                 opcode::Write::new(file, buffer, size).offset(offset).build()
             }
@@ -107,7 +109,11 @@ impl Uring {
     }
 
     #[inline]
-    pub(crate) fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+    pub(crate) fn wait(
+        &mut self,
+        until: Instant,
+        done: &mut Completions,
+    ) -> Result<(), TargetFailure> {
         self.enter(until)?;
         for entry in self.ring.completion() {
             done.push(completion(&entry));
@@ -132,7 +138,9 @@ impl Uring {
         if left.0 == 0 {
             return self.answer(|ring| ring.submit());
         }
-        let limit = types::Timespec::new().sec(left.0 / 1_000_000_000).nsec((left.0 % 1_000_000_000) as u32);
+        let limit = types::Timespec::new()
+            .sec(left.0 / 1_000_000_000)
+            .nsec((left.0 % 1_000_000_000) as u32);
         let arguments = types::SubmitArgs::new().timespec(&limit);
         self.answer(|ring| ring.submitter().submit_with_args(1, &arguments))
     }

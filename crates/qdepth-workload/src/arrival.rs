@@ -63,7 +63,8 @@ impl Schedule {
             Arrivals::Poisson { rate } => (rate, true),
         };
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mut schedule = Self { gap_ns: 1e9 / rate, exponential, next_ns: start.0 as f64, random };
+        let mut schedule =
+            Self { gap_ns: 1e9 / rate, exponential, next_ns: start.0 as f64, random };
         schedule.advance();
         Some(schedule)
     }

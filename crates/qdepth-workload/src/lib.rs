@@ -19,9 +19,12 @@ pub use arrival::{Arrivals, Schedule};
 pub use payload::{Payload, fill};
 pub use plan::{Extent, Fsync, Plan, Point, Stop};
 pub use profile::{
-    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, WeightedSize, plan_schema,
+    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, WeightedSize,
+    plan_schema,
 };
 pub use resolve::{Choices, ResolveError, TargetShape, needs_writing, resolve};
-pub use shipped::{shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text};
+pub use shipped::{
+    shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
+};
 pub use size::SizeMix;
 pub use stream::{Direction, Request, RequestStream};

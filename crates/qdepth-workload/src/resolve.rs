@@ -268,7 +268,8 @@ fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, 
         Some("full") => rest,
         Some(text) => match text.strip_suffix('%') {
             Some(share) => {
-                let share: f64 = share.trim().parse().map_err(|_| format!("area `{text}` is no share"))?;
+                let share: f64 =
+                    share.trim().parse().map_err(|_| format!("area `{text}` is no share"))?;
                 if !(share > 0.0 && share <= 100.0) {
                     return Err(format!("area `{text}`: above 0% and at most 100%"));
                 }
@@ -298,7 +299,10 @@ fn arrivals(spec: Option<ArrivalSpec>) -> Result<Arrivals, String> {
         ArrivalSpec::Paced { rate } => (rate, Arrivals::Paced { rate }),
     };
     if !(0.001..=1e9).contains(&arrivals.0) {
-        return Err(format!("a rate of {} requests per second; 0.001 to 1e9 are possible", arrivals.0));
+        return Err(format!(
+            "a rate of {} requests per second; 0.001 to 1e9 are possible",
+            arrivals.0
+        ));
     }
     Ok(arrivals.1)
 }

@@ -64,7 +64,7 @@ impl RequestStream {
 
     /// The next request.
     #[inline]
-    pub fn next(&mut self) -> Request {
+    pub fn draw(&mut self) -> Request {
         if self.sync_every != 0 && self.writes_since_sync >= self.sync_every {
             self.writes_since_sync = 0;
             return Request { direction: Direction::Sync, offset: 0, size: 0 };

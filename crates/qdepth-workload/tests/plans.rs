@@ -3,10 +3,8 @@
 use proptest::prelude::*;
 use qdepth_workload::*;
 
-const SHAPE: TargetShape = TargetShape {
-    usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
-    block_bytes: 512,
-};
+const SHAPE: TargetShape =
+    TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 }, block_bytes: 512 };
 
 fn plan(text: &str) -> Result<Plan, String> {
     let file: PlanFile = toml::from_str(text).map_err(|e| e.to_string())?;
@@ -64,7 +62,11 @@ fn wrong_profiles_say_what_would_be_right() {
         let error = one(profile).expect_err(profile);
         assert!(error.contains(says), "{profile}: {error}");
     }
-    assert!(plan("name=\"t\"\noutstanding=[1]\nprofiles=[\"databse\"]").unwrap_err().contains("database"));
+    assert!(
+        plan("name=\"t\"\noutstanding=[1]\nprofiles=[\"databse\"]")
+            .unwrap_err()
+            .contains("database")
+    );
 }
 
 #[test]
@@ -108,7 +110,7 @@ proptest! {
             let mut stream = RequestStream::new(&point, number);
             let (mut low, mut high) = (u64::MAX, 0);
             for _ in 0..500 {
-                let r = stream.next();
+                let r = stream.draw();
                 prop_assert_eq!((r.offset - point.area.offset_bytes) % point.alignment_bytes, 0);
                 low = low.min(r.offset);
                 high = high.max(r.offset + u64::from(r.size));
@@ -128,7 +130,7 @@ proptest! {
         (point.read_share, point.seed) = (read, seed);
         let mut stream = RequestStream::new(&point, 0);
         let n = 20_000;
-        let reads = (0..n).filter(|_| stream.next().direction == Direction::Read).count();
+        let reads = (0..n).filter(|_| stream.draw().direction == Direction::Read).count();
         // Six standard deviations of a binomial.
         let slack = 6.0 * (read * (1.0 - read) / f64::from(n)).sqrt() + 1e-9;
         prop_assert!((reads as f64 / f64::from(n) - read).abs() <= slack);
@@ -145,7 +147,7 @@ fn sequential_covers_the_area_in_order_and_starts_again() {
     let mut point = one("random=0\nread=100\nrequest_size=\"64KiB\"").expect("resolves");
     point.area = Extent { offset_bytes: 1 << 20, length_bytes: 256 << 10 };
     let mut stream = RequestStream::new(&point, 0);
-    let offsets: Vec<u64> = (0..6).map(|_| (stream.next().offset - (1 << 20)) >> 16).collect();
+    let offsets: Vec<u64> = (0..6).map(|_| (stream.draw().offset - (1 << 20)) >> 16).collect();
     assert_eq!(offsets, [0, 1, 2, 3, 0, 1]);
 }
 
@@ -156,7 +158,7 @@ fn random_offsets_are_even() {
     let mut stream = RequestStream::new(&point, 0);
     let mut hits = [0f64; 64];
     for _ in 0..64_000 {
-        hits[(stream.next().offset / 4096) as usize] += 1.0;
+        hits[(stream.draw().offset / 4096) as usize] += 1.0;
     }
     let chi2: f64 = hits.iter().map(|h| (h - 1000.0).powi(2) / 1000.0).sum();
     // 63 degrees of freedom: 99.99 % lie below 112.
@@ -193,7 +195,10 @@ fn poisson_gaps_have_mean_and_variance_of_the_exponential() {
     }
     let mean = sum / f64::from(n);
     let deviation = (square / f64::from(n) - mean * mean).sqrt();
-    assert!((mean / 1e4 - 1.0).abs() < 0.02 && (deviation / 1e4 - 1.0).abs() < 0.02, "{mean} {deviation}");
+    assert!(
+        (mean / 1e4 - 1.0).abs() < 0.02 && (deviation / 1e4 - 1.0).abs() < 0.02,
+        "{mean} {deviation}"
+    );
 }
 
 #[test]

@@ -101,9 +101,9 @@ pub(crate) struct RunOptions {
     /// Where no terminal asks: a file that names serial, size and the end of the consent
     #[arg(long, value_name = "FILE")]
     pub(crate) consent: Option<PathBuf>,
-    /// Name of a signature (ext4, gpt, data, …) on the device whose loss is accepted
-    #[arg(long, value_name = "SIGNATURE")]
-    pub(crate) overwrite: Vec<String>,
+    /// Signatures (ext4, gpt, data, …) on the device whose loss is accepted
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) overwrite_signature: Vec<String>,
     /// How requests reach the kernel
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,

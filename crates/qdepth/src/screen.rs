@@ -43,7 +43,9 @@ impl Screen {
     /// The bar of a file that is being filled; it appears with the first byte.
     pub(crate) fn filling(&self, path: &Path, bytes: u64) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(bytes), self.draw_target());
-        bar.set_style(style("{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}"));
+        bar.set_style(style(
+            "{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
+        ));
         bar.set_message(format!("filling the measurement file in {}", path.display()));
         bar
     }
@@ -60,7 +62,11 @@ impl Screen {
     }
 
     fn draw_target(&self) -> ProgressDrawTarget {
-        if self.terminal { ProgressDrawTarget::stderr_with_hz(5) } else { ProgressDrawTarget::hidden() }
+        if self.terminal {
+            ProgressDrawTarget::stderr_with_hz(5)
+        } else {
+            ProgressDrawTarget::hidden()
+        }
     }
 }
 

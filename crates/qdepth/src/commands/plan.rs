@@ -75,7 +75,11 @@ fn describe(plan: &Plan, targets: &[Inspected], writes: bool, file_bytes: u64) -
                 "block device {} of {} bytes{}",
                 device.model.as_deref().unwrap_or("of unknown model"),
                 device.identity.size_bytes,
-                if writes { "; WRITTEN TO: needs --destroy, and every guard must pass" } else { "" }
+                if writes {
+                    "; WRITTEN TO: needs --destroy, and every guard must pass"
+                } else {
+                    ""
+                }
             ),
         };
         lines.push(format!("target {}: {what}", target.spelling.display()));

@@ -122,8 +122,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
 
 pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
-    let text =
-        if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
+    let text = if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
     print(text.trim_end())?;
     Ok(Status::Valid)
 }

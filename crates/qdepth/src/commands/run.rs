@@ -9,9 +9,7 @@ use qdepth_host::environment;
 use qdepth_host::extents::unwritten_share;
 use qdepth_host::system::System;
 use qdepth_linux::{Engine, EngineChoice, ceiling};
-use qdepth_logbook::record::{
-    MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetRecord,
-};
+use qdepth_logbook::record::{MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetRecord};
 use qdepth_logbook::{Logbook, PointSummary, RESERVE_BYTES, export_json};
 use qdepth_measure::{Code, Finding, Grade, Nanos};
 use qdepth_report::Lang;
@@ -93,8 +91,10 @@ fn fresh(
     let Asked { file, choices, targets } = read_plan::read(&options.load)?;
     let id = uuid::Uuid::now_v7().to_string();
     let writes = needs_writing(&file, &choices)?;
-    let file_bytes = options.load.area_bytes().or(file.file_size.map(|b| b.0)).unwrap_or(FILE_BYTES);
-    let prepared = ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
+    let file_bytes =
+        options.load.area_bytes().or(file.file_size.map(|b| b.0)).unwrap_or(FILE_BYTES);
+    let prepared =
+        ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
     let plan = resolve_for(&file, &choices, &prepared)?;
     let ceilings = calibrate(&plan);
     let run = record(&id, &plan, &prepared, &ceilings, system);
@@ -110,9 +110,9 @@ fn again(
     signals: &Signals,
     logbook: &mut Logbook,
 ) -> Result<Ready> {
-    let run = logbook
-        .unfinished()?
-        .ok_or_else(|| Usage("there is nothing to resume: every run of the logbook has ended".to_owned()))?;
+    let run = logbook.unfinished()?.ok_or_else(|| {
+        Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
+    })?;
     let plan = Plan::from_text(&run.plan_text).map_err(Usage)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
     let writes = plan.points.iter().any(|p| p.writes());
@@ -156,7 +156,7 @@ fn ready_targets(
         keep: options.keep,
         destroy: &options.destroy,
         consent: options.consent.as_deref(),
-        overwrite: &options.overwrite,
+        overwrite: &options.overwrite_signature,
     };
     prepare(system, targets, &order, screen, &|| signals.caught().is_some())
 }
@@ -229,7 +229,8 @@ fn name(prepared: &[Prepared], index: usize) -> String {
         },
         qdepth_host::target::Kind::Directory(fs)
         | qdepth_host::target::Kind::RegularFile { file_system: fs, .. } => {
-            let path = target.inspected.path.file_name().unwrap_or(target.inspected.path.as_os_str());
+            let path =
+                target.inspected.path.file_name().unwrap_or(target.inspected.path.as_os_str());
             format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
         }
     };

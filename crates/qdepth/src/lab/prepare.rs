@@ -103,7 +103,15 @@ pub(crate) fn prepare(
     }
     let mut prepared = Vec::new();
     for (spelling, inspected, consent) in found {
-        prepared.push(one(system, spelling, inspected, consent.as_ref(), order, screen, interrupted)?);
+        prepared.push(one(
+            system,
+            spelling,
+            inspected,
+            consent.as_ref(),
+            order,
+            screen,
+            interrupted,
+        )?);
     }
     Ok(prepared)
 }
@@ -186,8 +194,9 @@ fn consent_for(
         (None, [first, ..]) => first,
     };
     if let Some(path) = order.consent {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Usage(format!("cannot read the consent file {}: {error}", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Usage(format!("cannot read the consent file {}: {error}", path.display()))
+        })?;
         let now = Timestamp::now();
         return Ok(Some(Consent::from_file(system, device, typed, &text, now, order.overwrite)?));
     }

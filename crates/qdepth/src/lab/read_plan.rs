@@ -35,7 +35,8 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
             (text, DEFAULT_PLAN.to_owned(), load.words.as_slice())
         }
     };
-    let file: PlanFile = toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
+    let file: PlanFile =
+        toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
     let mut targets: Vec<PathBuf> = targets.iter().map(PathBuf::from).collect();
     if targets.is_empty() {
         targets.push(PathBuf::from("."));

@@ -190,8 +190,10 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
     found(outcome.interrupted, Finding::invalid(Code::Interrupted));
     found(
         point.direct && !measured.direct,
-        Finding::invalid(Code::NotDirect)
-            .label("why", prepared.not_direct().unwrap_or_else(|| "the kernel ignored it".to_owned())),
+        Finding::invalid(Code::NotDirect).label(
+            "why",
+            prepared.not_direct().unwrap_or_else(|| "the kernel ignored it".to_owned()),
+        ),
     );
     found(!point.direct, Finding::remark(Code::Buffered));
     found(
@@ -229,9 +231,10 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
         );
     }
     let median = record.reads.service_time.quantile(0.5);
-    if let Some(median) = median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0) {
-        findings
-            .push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
+    if let Some(median) =
+        median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0)
+    {
+        findings.push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
     }
     findings
 }

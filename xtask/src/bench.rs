@@ -1,0 +1,245 @@
+//! Benchmarks beside fio, interleaved pair by pair, so that a busy machine hits both alike. Printed
+//! are medians of ratios, never a verdict on a single run.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::command::{output, root, show, there_is};
+
+/// One measurement of either program.
+#[derive(Clone, Copy, Debug)]
+struct Figure {
+    io_per_s: f64,
+    mean_ns: f64,
+    user_ns: f64,
+    system_ns: f64,
+}
+
+/// A load that both programs run.
+struct Load<'a> {
+    target: &'a Path,
+    area_bytes: u64,
+    size: &'a str,
+    read_percent: u32,
+    outstanding: u32,
+    seconds: u32,
+    /// Pin to this core, where one core is compared.
+    core: Option<&'a str>,
+}
+
+/// qdepth and fio agree on the same file: rate and mean latency within 3 % (issue: median of at
+/// least ten pairs).
+pub fn agree(pairs: usize) -> Result<()> {
+    ready()?;
+    let folder = root().join("target/bench-agree");
+    fs::create_dir_all(&folder)?;
+    let qdepth = binary();
+    let folder_text = folder.display().to_string();
+    let db = folder.join("bench.db").display().to_string();
+    // Makes the file, and leaves it for both.
+    output(
+        &qdepth,
+        &[
+            "run",
+            "quick",
+            &folder_text,
+            "--keep",
+            "--no-report",
+            "--area",
+            "1GiB",
+            "--profile",
+            "database",
+            "--outstanding",
+            "1",
+            "--duration",
+            "100ms",
+            "--logbook",
+            &db,
+        ],
+        &[0, 1],
+    )?;
+    let file = folder.join("qdepth-measurement-file");
+    println!("8 KiB, 67 % read, 1 GiB file, direct; {pairs} pairs of 3 s each; ratio qdepth / fio");
+    for outstanding in [1, 8, 32, 128] {
+        let load = Load {
+            target: &file,
+            area_bytes: 1 << 30,
+            size: "8KiB",
+            read_percent: 67,
+            outstanding,
+            seconds: 3,
+            core: None,
+        };
+        compare(&load, pairs, &folder)?;
+    }
+    fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+/// Rate per core on a device in memory, every latency recorded by both, fio in its best
+/// configuration.
+pub fn core(pairs: usize) -> Result<()> {
+    ready()?;
+    let number = fs::read_to_string("/sys/class/zram-control/hot_add")
+        .context("cannot make a zram device (root and the zram module are needed)")?;
+    let number = number.trim().to_owned();
+    let answer = core_on(&number, pairs);
+    let _ = fs::write(format!("/sys/block/zram{number}/reset"), "1");
+    let _ = fs::write("/sys/class/zram-control/hot_remove", &number);
+    answer
+}
+
+fn core_on(number: &str, pairs: usize) -> Result<()> {
+    fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
+    let folder = root().join("target/bench-core");
+    fs::create_dir_all(&folder)?;
+    println!("4 KiB random reads of zram, one core; {pairs} pairs of 2 s each; ratio qdepth / fio");
+    let device = PathBuf::from(format!("/dev/zram{number}"));
+    for outstanding in [1, 32, 512] {
+        let load = Load {
+            target: &device,
+            area_bytes: 1 << 30,
+            size: "4KiB",
+            read_percent: 100,
+            outstanding,
+            seconds: 2,
+            core: Some("1"),
+        };
+        compare(&load, pairs, &folder)?;
+    }
+    fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+fn ready() -> Result<()> {
+    if !there_is("fio") {
+        bail!("fio is not installed");
+    }
+    show("cargo", &["build", "--release", "--quiet"])
+}
+
+fn binary() -> String {
+    root().join("target/release/qdepth").display().to_string()
+}
+
+fn compare(load: &Load<'_>, pairs: usize, folder: &Path) -> Result<()> {
+    let mut figures = Vec::new();
+    for pair in 0..pairs {
+        // ABBA, so that a drift of the machine favours neither.
+        let (ours, fios) = if pair % 2 == 0 {
+            let ours = qdepth(load, folder)?;
+            (ours, fio(load)?)
+        } else {
+            let fios = fio(load)?;
+            (qdepth(load, folder)?, fios)
+        };
+        figures.push((ours, fios));
+    }
+    let ratio = |pick: fn(&Figure) -> f64| {
+        median(figures.iter().map(|(ours, fios)| pick(ours) / pick(fios)).collect())
+    };
+    let ours = |pick: fn(&Figure) -> f64| median(figures.iter().map(|(o, _)| pick(o)).collect());
+    let fios = |pick: fn(&Figure) -> f64| median(figures.iter().map(|(_, f)| pick(f)).collect());
+    println!(
+        "{:>4} outstanding: rate {:.3} ({:.0} against {:.0} IO/s), mean latency {:.3} ({:.1} against {:.1} µs), user CPU per I/O {:.2} ({:.0} against {:.0} ns), system {:.2} ({:.0} against {:.0} ns)",
+        load.outstanding,
+        ratio(|f| f.io_per_s),
+        ours(|f| f.io_per_s),
+        fios(|f| f.io_per_s),
+        ratio(|f| f.mean_ns),
+        ours(|f| f.mean_ns) / 1e3,
+        fios(|f| f.mean_ns) / 1e3,
+        ratio(|f| f.user_ns),
+        ours(|f| f.user_ns),
+        fios(|f| f.user_ns),
+        ratio(|f| f.system_ns),
+        ours(|f| f.system_ns),
+        fios(|f| f.system_ns),
+    );
+    Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    if n == 0 { f64::NAN } else { (values[(n - 1) / 2] + values[n / 2]) / 2.0 }
+}
+
+fn pinned(core: Option<&str>, program: &str, args: &[&str], accepted: &[i32]) -> Result<String> {
+    match core {
+        None => output(program, args, accepted),
+        Some(core) => {
+            let mut all = vec!["-c", core, program];
+            all.extend(args);
+            output("taskset", &all, accepted)
+        }
+    }
+}
+
+fn qdepth(load: &Load<'_>, folder: &Path) -> Result<Figure> {
+    let plan: PathBuf = folder.join("plan.toml");
+    fs::write(
+        &plan,
+        format!(
+            "name = \"bench\"\noutstanding = [{}]\nwarm_up = \"500ms\"\nduration = \"{}s\"\n\
+             [[profile]]\nname = \"bench\"\nrandom = 100\nread = {}\nrequest_size = \"{}\"\n",
+            load.outstanding, load.seconds, load.read_percent, load.size
+        ),
+    )?;
+    let db = folder.join("bench.db").display().to_string();
+    let (plan, target) = (plan.display().to_string(), load.target.display().to_string());
+    let args = ["run", &plan, &target, "--json", "--no-report", "--logbook", &db, "--area", "1GiB"];
+    let text = pinned(load.core, &binary(), &args, &[0, 1])?;
+    let document: Value = serde_json::from_str(&text)?;
+    let point = &document["points"][0];
+    let number = |value: &Value| value.as_f64().context("a figure is missing in qdepth's JSON");
+    Ok(Figure {
+        io_per_s: number(&point["io_per_s"])?,
+        mean_ns: number(&point["service_time_ns"]["all"]["mean"])?,
+        user_ns: number(&point["cpu_ns_per_io"]["user"])?,
+        system_ns: number(&point["cpu_ns_per_io"]["system"])?,
+    })
+}
+
+fn fio(load: &Load<'_>) -> Result<Figure> {
+    let rw = match load.read_percent {
+        100 => "--rw=randread".to_owned(),
+        share => format!("--rw=randrw --rwmixread={share}"),
+    };
+    let line = format!(
+        "--name=bench --filename={} --size={} --bs={} {rw} --iodepth={} --runtime={} --time_based \
+         --ramp_time=500ms --direct=1 --ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
+         --iodepth_batch_submit={} --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={} \
+         --norandommap=1 --randrepeat=0 --group_reporting --thread --output-format=json",
+        load.target.display(),
+        load.area_bytes,
+        load.size.trim_end_matches("iB"),
+        load.outstanding,
+        load.seconds,
+        load.outstanding,
+        load.outstanding,
+    );
+    let args: Vec<&str> = line.split_whitespace().collect();
+    let text = pinned(load.core, "fio", &args, &[0])?;
+    let start = text.find('{').context("fio printed no JSON")?;
+    let document: Value = serde_json::from_str(&text[start..])?;
+    let job = &document["jobs"][0];
+    let sides = [&job["read"], &job["write"]];
+    let sum = |pick: &dyn Fn(&Value) -> f64| sides.iter().map(|side| pick(side)).sum::<f64>();
+    let io_per_s = sum(&|side| side["iops"].as_f64().unwrap_or(0.0));
+    let ios = sum(&|side| side["total_ios"].as_f64().unwrap_or(0.0));
+    let latency = sum(&|side| {
+        side["lat_ns"]["mean"].as_f64().unwrap_or(0.0) * side["total_ios"].as_f64().unwrap_or(0.0)
+    });
+    let runtime_ns = job["job_runtime"].as_f64().unwrap_or(0.0) * 1e6;
+    let cpu = |name: &str| job[name].as_f64().unwrap_or(0.0) / 100.0 * runtime_ns / ios;
+    Ok(Figure {
+        io_per_s,
+        mean_ns: latency / ios,
+        user_ns: cpu("usr_cpu"),
+        system_ns: cpu("sys_cpu"),
+    })
+}

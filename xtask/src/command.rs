@@ -1,0 +1,56 @@
+//! Running other programs.
+
+#![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The root of the workspace.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Runs a program in the root with its output shown; fails where it fails.
+pub fn show(program: &str, args: &[&str]) -> Result<()> {
+    let status = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .status()
+        .with_context(|| format!("cannot start {program}"))?;
+    if !status.success() {
+        bail!("{program} {} ended with {status}", args.join(" "));
+    }
+    Ok(())
+}
+
+/// Runs a program and returns its standard output, whatever its exit status in `accepted`.
+pub fn output(program: &str, args: &[&str], accepted: &[i32]) -> Result<String> {
+    let out = Command::new(program)
+        .args(args)
+        .current_dir(root())
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot start {program}"))?;
+    if !out.status.code().is_some_and(|code| accepted.contains(&code)) {
+        bail!(
+            "{program} {} ended with {}: {}",
+            args.join(" "),
+            out.status,
+            String::from_utf8_lossy(&out.stderr)
+        );
+    }
+    Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+/// Whether a program can be started.
+pub fn there_is(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
+}

@@ -1,0 +1,115 @@
+//! `cargo xtask test`: sets up what the tests need, runs all of them, counts tests and skips.
+
+#![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{root, show, there_is};
+use crate::tidy;
+
+/// Debian packages that tests use, each with a program that tells whether it is there.
+const PACKAGES: &[(&str, &str)] = &[
+    ("fio", "fio"),
+    ("nbdkit", "nbdkit"),
+    ("libnbd-bin", "nbdfuse"),
+    ("fuse3", "fusermount3"),
+    ("e2fsprogs", "mkfs.ext4"),
+    ("xfsprogs", "mkfs.xfs"),
+    ("btrfs-progs", "mkfs.btrfs"),
+    ("cryptsetup-bin", "cryptsetup"),
+    ("lvm2", "pvcreate"),
+    ("mdadm", "mdadm"),
+    ("ntfs-3g", "mkntfs"),
+    ("dosfstools", "mkfs.vfat"),
+    ("gdisk", "sgdisk"),
+    ("fdisk", "sfdisk"),
+    ("util-linux", "losetup"),
+    ("chromium", "chromium"),
+];
+
+/// Figures of a run of tests.
+#[derive(Default)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+pub fn test() -> Result<()> {
+    install();
+    tidy::tidy()?;
+    if there_is("cargo-fmt") {
+        show("cargo", &["fmt", "--all", "--check"])?;
+    }
+    if there_is("cargo-clippy") {
+        show("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    }
+    let counts = run()?;
+    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
+    if counts.failed > 0 {
+        bail!("{} tests failed", counts.failed);
+    }
+    Ok(())
+}
+
+/// Installs what is missing, where we may; tests that then lack a tool say that they are skipped.
+fn install() {
+    let search = |program: &str| {
+        ["/usr/bin", "/usr/sbin", "/bin", "/sbin"]
+            .iter()
+            .any(|folder| std::path::Path::new(folder).join(program).exists())
+    };
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, program)| !search(program)).map(|(name, _)| *name).collect();
+    if missing.is_empty() || !there_is("apt-get") {
+        return;
+    }
+    println!("installing {}", missing.join(" "));
+    let mut install = vec!["install", "-y", "-qq", "--no-install-recommends"];
+    install.extend(missing);
+    for args in [vec!["update", "-qq"], install] {
+        let status = Command::new("apt-get")
+            .args(&args)
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdout(Stdio::null())
+            .status();
+        if !status.is_ok_and(|s| s.success()) {
+            println!("apt-get {} did not succeed; tests that need more are skipped", args[0]);
+        }
+    }
+}
+
+/// Runs every test of the workspace, shows what they print, and counts.
+fn run() -> Result<Counts> {
+    let mut child = Command::new("cargo")
+        .args(["test", "--workspace", "--no-fail-fast", "--", "--show-output"])
+        .current_dir(root())
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo test")?;
+    let mut counts = Counts::default();
+    let out = child.stdout.take().context("cargo test has no output")?;
+    for line in BufReader::new(out).lines() {
+        let line = line?;
+        if let Some(result) = line.strip_prefix("test result: ") {
+            counts.passed += number_before(result, " passed");
+            counts.failed += number_before(result, " failed");
+            counts.skipped += number_before(result, " ignored");
+        }
+        counts.skipped += u64::from(line.trim_start().starts_with("SKIPPED"));
+        println!("{line}");
+    }
+    let status = child.wait()?;
+    if !status.success() && counts.failed == 0 {
+        bail!("cargo test ended with {status}");
+    }
+    Ok(counts)
+}
+
+fn number_before(text: &str, word: &str) -> u64 {
+    let before = text.split(word).next().unwrap_or_default();
+    before.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse().ok()).unwrap_or(0)
+}

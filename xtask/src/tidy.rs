@@ -1,0 +1,132 @@
+//! `cargo xtask tidy`: the structure that the compiler does not check. Arrows between crates,
+//! sizes, stray paths.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{output, root};
+
+/// Which crate may use which: the table of ARCHITECTURE.md is held against this as well.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("qdepth-measure", &[]),
+    ("qdepth-workload", &["qdepth-measure"]),
+    ("qdepth-engine", &["qdepth-measure", "qdepth-workload"]),
+    ("qdepth-linux", &["qdepth-engine", "qdepth-measure", "qdepth-workload"]),
+    ("qdepth-host", &["qdepth-logbook", "qdepth-measure"]),
+    ("qdepth-logbook", &["qdepth-measure"]),
+    ("qdepth-report", &["qdepth-logbook", "qdepth-measure"]),
+    (
+        "qdepth",
+        &[
+            "qdepth-engine",
+            "qdepth-host",
+            "qdepth-linux",
+            "qdepth-logbook",
+            "qdepth-measure",
+            "qdepth-report",
+            "qdepth-workload",
+        ],
+    ),
+    ("xtask", &[]),
+];
+
+/// Most lines of a file, tests apart.
+const FILE_LINES: usize = 600;
+/// Crates that may hold `unsafe`.
+const UNSAFE: &[&str] = &["crates/qdepth-linux/", "crates/qdepth-engine/tests/allocation.rs"];
+
+pub fn tidy() -> Result<()> {
+    let mut broken = Vec::new();
+    arrows(&mut broken)?;
+    architecture(&mut broken)?;
+    for file in files(&root().join("crates"))? {
+        source(&file, &mut broken)?;
+    }
+    if !broken.is_empty() {
+        bail!("not tidy:\n{}", broken.join("\n"));
+    }
+    println!("tidy");
+    Ok(())
+}
+
+fn arrows(broken: &mut Vec<String>) -> Result<()> {
+    let text = output("cargo", &["metadata", "--format-version", "1", "--no-deps"], &[0])?;
+    let metadata: serde_json::Value = serde_json::from_str(&text)?;
+    let packages = metadata["packages"].as_array().context("no packages")?;
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let Some((_, allowed)) = ARROWS.iter().find(|(known, _)| *known == name) else {
+            broken.push(format!("{name}: a crate that is not in the table of arrows"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let used = dependency["name"].as_str().unwrap_or_default();
+            let dev = dependency["kind"].as_str() == Some("dev");
+            if used.starts_with("qdepth") && !dev && !allowed.contains(&used) {
+                broken.push(format!("{name} uses {used}, which the table of arrows forbids"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The block `arrows` of ARCHITECTURE.md says what the table here says.
+fn architecture(broken: &mut Vec<String>) -> Result<()> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).context("ARCHITECTURE.md")?;
+    let block = text.split("```arrows").nth(1).and_then(|rest| rest.split("```").next());
+    let Some(block) = block else {
+        broken.push("ARCHITECTURE.md has no block `arrows`".to_owned());
+        return Ok(());
+    };
+    let mut written = BTreeMap::new();
+    for line in block.lines().filter(|line| line.contains(':')) {
+        let (name, uses) = line.split_once(':').unwrap_or_default();
+        let mut uses: Vec<&str> = uses.split_whitespace().collect();
+        uses.sort_unstable();
+        written.insert(name.trim(), uses);
+    }
+    for (name, allowed) in ARROWS.iter().filter(|(name, _)| *name != "xtask") {
+        if written.get(name).is_none_or(|uses| uses != allowed) {
+            broken.push(format!("ARCHITECTURE.md: the arrows of {name} are not those of the code"));
+        }
+    }
+    Ok(())
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn source(path: &Path, broken: &mut Vec<String>) -> Result<()> {
+    let text = fs::read_to_string(path)?;
+    let name = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    let is_test = name.contains("/tests/") || name.ends_with("tests.rs");
+    let lines = text.split("#[cfg(test)]").next().unwrap_or_default().lines().count();
+    if lines > FILE_LINES && !is_test {
+        broken.push(format!("{name}: {lines} lines, at most {FILE_LINES}"));
+    }
+    let has_unsafe =
+        text.lines().any(|line| line.contains("unsafe {") || line.contains("unsafe impl"));
+    if has_unsafe && !UNSAFE.iter().any(|allowed| name.starts_with(allowed)) {
+        broken.push(format!("{name}: holds `unsafe`, which only qdepth-linux may"));
+    }
+    for word in ["/work/", "/root/"] {
+        if text.contains(word) {
+            broken.push(format!("{name}: holds a path of somebody's machine ({word})"));
+        }
+    }
+    Ok(())
+}
