@@ -1,0 +1,321 @@
+//! The program under faults: failed and hung I/Os, full results disk, signals, sudden death. Truth
+//! is what the faulty storage itself says that it did. What cannot run here says `SKIPPED`.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use common::{Ended, Place, alone, can, codes, figure, pause, points, sh};
+use serde_json::Value;
+
+/// A plan of random 4 KiB requests on all of the target.
+#[cfg(test)]
+fn plan(read: u32, outstanding: &str, warm_up: &str, duration: &str) -> String {
+    format!(
+        "name = \"faults\"\noutstanding = [{outstanding}]\nwarm_up = \"{warm_up}\"\n\
+         duration = \"{duration}\"\n[[profile]]\nname = \"load\"\nrandom = 100\nread = {read}\n\
+         request_size = \"4KiB\"\n"
+    )
+}
+
+/// Failed I/Os that the document reports: those within the windows, and all.
+#[cfg(test)]
+fn reported(document: &Value, direction: &str) -> (u64, u64) {
+    let mut inside = 0;
+    let mut all = 0.0;
+    for point in points(document) {
+        for error in point["errors"].as_array().unwrap() {
+            assert_eq!(
+                (&error["errno"], error["direction"].as_str()),
+                (&5.into(), Some(direction))
+            );
+            inside += error["count"].as_u64().unwrap();
+        }
+        all += figure(point, "io-errors", "failed").unwrap_or(0.0);
+    }
+    (inside, all as u64)
+}
+
+#[cfg(test)]
+fn failed_are_in_no_figure(document: &Value) {
+    for point in points(document) {
+        let done = point["reads"].as_u64().unwrap() + point["writes"].as_u64().unwrap();
+        assert_eq!(point["service_time_ns"]["all"]["count"], done);
+        let rate = done as f64 * 1e9 / point["duration_ns"].as_f64().unwrap();
+        let said = point["io_per_s"].as_f64().unwrap();
+        assert!((rate - said).abs() < 0.01 * rate.max(1.0), "{rate} {said}");
+        for law in ["littles-law", "conservation", "bytes-law"] {
+            assert!(!codes(point).iter().any(|code| code == law), "{law}: {point:#}");
+        }
+    }
+}
+
+#[test]
+fn injected_read_errors_are_reported_exactly() {
+    let test = "injected_read_errors_are_reported_exactly";
+    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let trigger = place.join("trigger");
+    let served = place.served(&format!(
+        "--filter=error memory 64M error=EIO error-pread-rate=1% error-file={}",
+        trigger.display()
+    ));
+    let device = place.attach(&served.file);
+    let toml = place.write("plan.toml", &plan(100, "1, 8", "100ms", "1s"));
+    let mut run = place.start(&format!("run {toml} {} --json", device.display()));
+    run.says("plan faults");
+    // Only now, so that looking at the device is not disturbed.
+    fs::write(&trigger, "").unwrap();
+    let document = run.wait().expect(1).json();
+    fs::remove_file(&trigger).unwrap();
+    let (truth, (inside, all)) = (served.injected("pread"), reported(&document, "read"));
+    println!("read errors: injected {truth}, reported {all}, of these in windows {inside}");
+    assert!(truth > 10, "too few injected: {truth}");
+    assert_eq!(all, truth);
+    assert!(inside > 0 && inside <= all);
+    assert_eq!(points(&document).len(), 2, "the other points go on");
+    assert!(points(&document).iter().all(|point| point["grade"] == "C"));
+    failed_are_in_no_figure(&document);
+}
+
+#[test]
+fn injected_write_errors_are_reported_exactly() {
+    let test = "injected_write_errors_are_reported_exactly";
+    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let trigger = place.join("trigger");
+    let served = place.served(&format!(
+        "--filter=error memory 64M error=EIO error-pwrite-rate=1% error-file={}",
+        trigger.display()
+    ));
+    let device = place.attach(&served.file);
+    let toml = place.write("plan.toml", &plan(0, "1, 8", "100ms", "1s"));
+    // The refusal says what the consent file must hold: a user copies that.
+    let refused = place.run(&format!("run {toml} {} --json", device.display())).expect(3);
+    assert_eq!(refused.out, "");
+    let consent = place.write("consent", &consent_lines(&refused.err));
+    let name = format!("{}:{}", device.display(), 64 << 20);
+    let mut run = place.start(&format!(
+        "run {toml} {} --json --destroy {name} --consent {consent}",
+        device.display()
+    ));
+    run.says("plan faults");
+    fs::write(&trigger, "").unwrap();
+    let document = run.wait().expect(1).json();
+    fs::remove_file(&trigger).unwrap();
+    let (truth, (inside, all)) = (served.injected("pwrite"), reported(&document, "write"));
+    println!("write errors: injected {truth}, reported {all}, of these in windows {inside}");
+    assert!(truth > 10, "too few injected: {truth}");
+    assert_eq!(all, truth);
+    assert!(inside > 0 && inside <= all);
+    failed_are_in_no_figure(&document);
+}
+
+#[cfg(test)]
+fn consent_lines(refusal: &str) -> String {
+    let keys = ["destroy = ", "size_bytes = ", "expires = "];
+    let is = |line: &&str| keys.iter().any(|key| line.starts_with(key));
+    let lines: Vec<&str> = refusal.lines().filter(is).collect();
+    assert_eq!(lines.len(), 3, "{refusal}");
+    lines.join("\n")
+}
+
+#[test]
+fn device_that_hangs_does_not_hang_the_program() {
+    let test = "device_that_hangs_does_not_hang_the_program";
+    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let served = place.served("memory 64M");
+    let device = place.attach(&served.file);
+    let toml = place.write("plan.toml", &plan(100, "8", "100ms", "2s"));
+    let mut run = place.start(&format!("run {toml} {} --json", device.display()));
+    run.says("plan faults");
+    pause(700);
+    served.signal("STOP");
+    let began = Instant::now();
+    let ended = run.wait_at_most(Duration::from_secs(30));
+    let beyond = began.elapsed().saturating_sub(Duration::from_millis(1400));
+    println!("hang: ended {:.1} s beyond the planned time", beyond.as_secs_f64());
+    let stored = place.run("export --json").expect(0).json();
+    served.signal("CONT");
+    let document = ended.expect(1).json();
+    assert!(beyond < Duration::from_secs(12), "{beyond:?}");
+    assert_eq!(stored, document);
+    assert!(codes(&points(&document)[0]).contains(&"hung".to_owned()), "{document:#}");
+    assert_eq!(points(&document)[0]["abandoned"], 8);
+    failed_are_in_no_figure(&document);
+}
+
+/// Lines of finished points on standard error.
+#[cfg(test)]
+fn said_finished(ended: &Ended) -> usize {
+    let whole = ended.err.rfind('\n').map_or("", |end| &ended.err[..end]);
+    whole.lines().filter(|line| line.contains("IO/s")).count()
+}
+
+#[cfg(test)]
+fn all_points(document: &Value, count: u64) {
+    let indices: Vec<u64> =
+        points(document).iter().map(|point| point["index"].as_u64().unwrap()).collect();
+    assert_eq!(indices, (0..count).collect::<Vec<_>>());
+    assert_eq!(document["run"]["state"], "sealed");
+}
+
+/// Runs the program once the kernel has let go of a dead one's file: a ring with registered files
+/// is taken down some time after its process, and holds the lock until then.
+#[cfg(test)]
+fn after_death(place: &Place, words: &str) -> Ended {
+    let began = Instant::now();
+    loop {
+        let ended = place.run(words);
+        let held = ended.status == Some(3) && ended.err.contains("is locked (flock)");
+        if !held || began.elapsed() > Duration::from_secs(3) {
+            return ended;
+        }
+        println!("killed: its lock outlives it ({} ms)", began.elapsed().as_millis());
+        pause(20);
+    }
+}
+
+/// What must hold after sudden death: the logbook opens, what was finished is there, and the run
+/// goes on to its end.
+#[cfg(test)]
+fn recovers(place: &Place, killed: &Ended, words: &str) -> &'static str {
+    let Ok(mut stored) = serde_json::from_str::<Value>(&place.run("export --json").out) else {
+        // Killed before the run was in the logbook: nothing may have been called finished.
+        assert_eq!(said_finished(killed), 0);
+        let nothing = place.run("run --resume").expect(2);
+        assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
+        all_points(&after_death(place, words).expect_finished().json(), 6);
+        return "before it began";
+    };
+    let listed = place.run("list").expect(0).out;
+    assert!(listed.contains(&stored["run"]["id"].as_str().unwrap()[..13]), "{listed}");
+    let kept = points(&stored).len();
+    assert!(kept >= said_finished(killed), "{kept} points kept: {}", killed.err);
+    if stored["run"]["state"] == "sealed" {
+        all_points(&stored, 6);
+        return "after its end";
+    }
+    assert_eq!(stored["run"]["state"], "running");
+    let mut whole = after_death(place, "run --resume --json").expect_finished().json();
+    all_points(&whole, 6);
+    assert_eq!(whole["run"]["plan_hash"], stored["run"]["plan_hash"]);
+    let old = stored["points"].as_array_mut().unwrap().split_off(0);
+    let new = whole["points"].as_array_mut().unwrap();
+    assert_eq!(old[..], new[..kept], "finished points are not touched");
+    "during the run"
+}
+
+#[test]
+fn killed_at_any_moment_it_keeps_what_was_finished_and_resumes() {
+    let _alone = alone();
+    let toml =
+        plan(67, "1, 2, 3, 4, 5, 6", "20ms", "80ms").replace("[[", "file_size = \"8MiB\"\n[[");
+    let words = "run plan.toml . --json";
+    let place = Place::new();
+    place.write("plan.toml", &toml);
+    let began = Instant::now();
+    let document = place.run(words).expect_finished().json();
+    all_points(&document, 6);
+    let whole = began.elapsed().as_millis() as u64;
+    let mut seed = 0x9e37_79b9_u64;
+    let mut seen = std::collections::BTreeMap::<_, u32>::new();
+    for moment in 0..15 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let place = Place::new();
+        place.write("plan.toml", &toml);
+        let keep = if moment % 2 == 0 { " --keep" } else { "" };
+        let run = place.start(&format!("{words}{keep}"));
+        pause((whole * moment + (seed >> 33) % whole) / 15);
+        let killed = run.kill();
+        *seen.entry(recovers(&place, &killed, words)).or_default() += 1;
+        assert!(!place.has("qdepth-measurement-file") || !keep.is_empty());
+    }
+    println!("killed: {seen:?} (a whole run: {whole} ms)");
+    assert!(seen.contains_key("during the run"));
+}
+
+#[cfg(test)]
+fn interrupted_by(signal: &str, status: i32) {
+    let _alone = alone();
+    let place = Place::new();
+    let toml = plan(67, "1, 2, 4", "100ms", "1s").replace("[[", "file_size = \"8MiB\"\n[[");
+    place.write("plan.toml", &toml);
+    let mut run = place.start("run plan.toml . --json");
+    run.says("MB/s");
+    pause(300);
+    let began = Instant::now();
+    run.signal(signal);
+    let document = run.wait().expect(status).json();
+    println!("{signal}: ended {} ms after it", began.elapsed().as_millis());
+    assert!(began.elapsed() < Duration::from_secs(3));
+    assert_eq!(document["run"]["state"], "interrupted");
+    assert!(!place.has("qdepth-measurement-file"), "it is removed");
+    let report = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    assert!(report.contains("</html>"));
+    assert_eq!(document, place.run("export").expect(0).json());
+    let kept = points(&document);
+    assert!((1..3).contains(&kept.len()), "{}", kept.len());
+    let whole = place.run("run --resume --json").expect_finished().json();
+    all_points(&whole, 3);
+    assert_eq!(kept[0], points(&whole)[0]);
+    for point in points(&whole) {
+        assert!(!codes(point).contains(&"interrupted".to_owned()), "{point:#}");
+    }
+    assert!(!place.has("qdepth-measurement-file"));
+}
+
+#[test]
+fn sigint_keeps_what_was_measured_and_resumes() {
+    interrupted_by("INT", 130);
+}
+
+#[test]
+fn sigterm_keeps_what_was_measured_and_resumes() {
+    interrupted_by("TERM", 143);
+}
+
+#[test]
+fn full_results_disk_ends_the_run_and_loses_nothing() {
+    let test = "full_results_disk_ends_the_run_and_loses_nothing";
+    if !can(test, &["mount", "fallocate"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let results = place.join("results");
+    fs::create_dir(&results).unwrap();
+    let at = results.display();
+    sh(&format!("mount -t tmpfs -o size=6M qdepth-test {at}")).unwrap();
+    place.later(format!("umount {at}"));
+    let depths: Vec<String> = (1..=200).map(|depth| depth.to_string()).collect();
+    let toml = plan(67, &depths.join(", "), "10ms", "100ms");
+    place.write("plan.toml", &toml.replace("[[", "file_size = \"8MiB\"\n[["));
+    let mut run = place.start("run plan.toml . --logbook results/q.db --no-report --json");
+    run.says("MB/s");
+    sh(&format!("fallocate -l $(($(df --output=avail -B1 {at} | tail -1) - 262144)) {at}/filler"))
+        .unwrap();
+    let ended = run.wait_at_most(Duration::from_secs(60)).expect(4);
+    assert!(ended.err.contains("full") || ended.err.contains("room"), "{}", ended.err);
+    assert_eq!(ended.out, "");
+    let stored = place.run("export --logbook results/q.db").expect(0).json();
+    let kept = points(&stored).len();
+    println!(
+        "full disk: {kept} points kept, {} said finished: {}",
+        said_finished(&ended),
+        stored["run"]["state"]
+    );
+    assert!(kept >= said_finished(&ended) && kept > 1 && kept < 200, "{kept}");
+    assert!(!place.has("qdepth-measurement-file"));
+    place.run("show --logbook results/q.db").expect(0);
+}
