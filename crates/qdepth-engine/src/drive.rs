@@ -15,7 +15,7 @@ use crate::target::{Completions, CpuTime, Slot, Target, TargetFailure};
 const DRAIN: Nanos = Nanos::from_secs(8);
 const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
 /// How often the stop flag is looked at while nothing completes.
-const ATTENTION: Nanos = Nanos::from_millis(50);
+const ATTENTION: Nanos = Nanos::from_millis(100);
 /// EIO: what a transfer of nothing is counted as.
 const EIO: i32 = 5;
 

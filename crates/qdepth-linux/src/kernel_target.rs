@@ -196,7 +196,10 @@ impl Drop for KernelTarget {
 impl Target for KernelTarget {
     #[inline]
     fn now(&mut self) -> Instant {
-        self.clock.now()
+        match &mut *self.queue {
+            Queue::Uring(queue) => queue.now(),
+            Queue::Aio(_) | Queue::Threads(_) => self.clock.now(),
+        }
     }
 
     #[inline]

@@ -67,7 +67,8 @@ fn half_width(batches: &[f64]) -> f64 {
     let n = batches.len() as f64;
     let centre = mean(batches);
     let variance = batches.iter().map(|x| (x - centre).powi(2)).sum::<f64>() / (n - 1.0);
-    let t = StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::INFINITY, |t| t.inverse_cdf(UPPER_QUANTILE));
+    let t =
+        StudentsT::new(0.0, 1.0, n - 1.0).map_or(f64::INFINITY, |t| t.inverse_cdf(UPPER_QUANTILE));
     t * (variance / n).sqrt()
 }
 

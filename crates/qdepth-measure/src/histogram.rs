@@ -75,7 +75,10 @@ impl PartialEq for LatencyHistogram {
 
 impl LatencyHistogram {
     /// An empty histogram.
-    #[expect(clippy::missing_panics_doc, reason = "the powers are constants that the crate accepts")]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the powers are constants that the crate accepts"
+    )]
     pub fn new() -> Self {
         let config = Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("constant powers");
         let buckets = Histogram::with_config(&config);
@@ -190,8 +193,14 @@ impl LatencyHistogram {
     /// count. Allocates only where `out` has too little room.
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.push(FORMAT);
-        let header =
-            [self.count, self.sum as u64, (self.sum >> 64) as u64, self.min, self.max, self.overflow];
+        let header = [
+            self.count,
+            self.sum as u64,
+            (self.sum >> 64) as u64,
+            self.min,
+            self.max,
+            self.overflow,
+        ];
         for number in header {
             put(out, number);
         }
@@ -236,8 +245,7 @@ impl LatencyHistogram {
             let gap = usize::try_from(take(input)?).map_err(|_| CorruptHistogram)?;
             index = index.checked_add(gap).ok_or(CorruptHistogram)?;
             let count = take(input)?;
-            let bucket =
-                histogram.buckets.as_mut_slice().get_mut(index).ok_or(CorruptHistogram)?;
+            let bucket = histogram.buckets.as_mut_slice().get_mut(index).ok_or(CorruptHistogram)?;
             *bucket = bucket.checked_add(count).ok_or(CorruptHistogram)?;
             total = total.checked_add(count).ok_or(CorruptHistogram)?;
         }

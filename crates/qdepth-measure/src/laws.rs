@@ -138,8 +138,7 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
         return None;
     }
     let code = if share > 0.0 { Code::ForeignIo } else { Code::KernelSawLess };
-    let severity =
-        if share.abs() > KERNEL_INVALID { Severity::Invalid } else { Severity::Remark };
+    let severity = if share.abs() > KERNEL_INVALID { Severity::Invalid } else { Severity::Remark };
     let finding = Finding { severity, ..Finding::remark(code) };
     Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
 }
@@ -200,7 +199,14 @@ mod tests {
     fn each_broken_law_is_found_alone() {
         let broken = [
             (PointFacts { latency_in_window_ns: 7.9e9, ..lawful() }, Code::LittlesLaw),
-            (PointFacts { in_flight_integral_ns: 7.91e9, latency_in_window_ns: 7.91e9, ..lawful() }, Code::DepthNotReached),
+            (
+                PointFacts {
+                    in_flight_integral_ns: 7.91e9,
+                    latency_in_window_ns: 7.91e9,
+                    ..lawful()
+                },
+                Code::DepthNotReached,
+            ),
             (PointFacts { issued: 1011, ..lawful() }, Code::Conservation),
             (PointFacts { histogram_sum: 999, ..lawful() }, Code::Conservation),
             (PointFacts { bytes: 8_191_999, ..lawful() }, Code::BytesLaw),

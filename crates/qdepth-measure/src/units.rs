@@ -87,7 +87,11 @@ pub struct ParseNanosError(String);
 
 impl fmt::Display for ParseNanosError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no duration: write a number and a unit, as 500ms, 3s, 2min or 1h", self.0)
+        write!(
+            f,
+            "`{}` is no duration: write a number and a unit, as 500ms, 3s, 2min or 1h",
+            self.0
+        )
     }
 }
 impl std::error::Error for ParseNanosError {}
@@ -117,9 +121,13 @@ impl FromStr for Nanos {
 impl fmt::Display for Nanos {
     /// The shortest exact text that [`FromStr`] reads back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (scale, unit) in
-            [(3_600_000_000_000, "h"), (60_000_000_000, "min"), (1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")]
-        {
+        for (scale, unit) in [
+            (3_600_000_000_000, "h"),
+            (60_000_000_000, "min"),
+            (1_000_000_000, "s"),
+            (1_000_000, "ms"),
+            (1_000, "us"),
+        ] {
             if self.0 != 0 && self.0.is_multiple_of(scale) {
                 return write!(f, "{}{unit}", self.0 / scale);
             }
