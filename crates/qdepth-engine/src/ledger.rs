@@ -1,7 +1,7 @@
 //! What is kept of each completion: histograms per direction, counts, and the series. All room is
 //! made before the loop; nothing here allocates while it runs.
 
-use qdepth_measure::{Instant, LatencyHistogram, Nanos};
+use qdepth_measure::{EncodedHistogram, Instant, LatencyHistogram, Nanos};
 use qdepth_workload::{Direction, Point};
 
 use crate::outcome::{DirectionOutcome, Outcome};
@@ -50,11 +50,10 @@ impl Series {
     }
 
     /// Histograms of the service times of reads and writes of a slice; empty where they were lost.
-    pub fn histograms(&self, index: usize) -> [LatencyHistogram; 2] {
+    pub fn histograms(&self, index: usize) -> [EncodedHistogram; 2] {
         let start = index.checked_sub(1).map_or(0, |former| self.intervals[former].ends[1]);
         let ends = self.intervals[index].ends;
-        [start..ends[0], ends[0]..ends[1]]
-            .map(|range| LatencyHistogram::decode(&self.arena[range]).unwrap_or_default())
+        [start..ends[0], ends[0]..ends[1]].map(|range| EncodedHistogram(self.arena[range].to_vec()))
     }
 }
 

@@ -46,6 +46,17 @@ pub enum EngineChoice {
     Only(Engine),
 }
 
+impl EngineChoice {
+    /// The engine that is tried first, as far as the kernel says without a target.
+    pub fn first(self) -> Engine {
+        match self {
+            Self::Only(engine) => engine,
+            Self::Auto if probe().is_ok() => Engine::IoUring,
+            Self::Auto => Engine::LinuxAio,
+        }
+    }
+}
+
 /// What a target is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOptions {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_measure::{Code, Finding, LatencyHistogram, Severity};
+use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
@@ -368,8 +368,8 @@ fn intervals(connection: &Connection, point: i64) -> Result<Vec<IntervalRecord>>
                 writes: count(row, "writes")?,
                 read_bytes: count(row, "read_bytes")?,
                 written_bytes: count(row, "written_bytes")?,
-                read_service_time: histogram_of(row, "read_service_time")?,
-                write_service_time: histogram_of(row, "write_service_time")?,
+                read_service_time: EncodedHistogram(row.get("read_service_time")?),
+                write_service_time: EncodedHistogram(row.get("write_service_time")?),
             })
         })?
         .collect()

@@ -4,7 +4,7 @@
 //! These types are not the domain types of engine or workload: the lab converts by hand, so a
 //! change inside the engine cannot silently change the stored form.
 
-use qdepth_measure::{Finding, LatencyHistogram};
+use qdepth_measure::{EncodedHistogram, Finding, LatencyHistogram};
 
 /// The version of the meaning of stored figures. It rises with every change that makes the same
 /// plan give other numbers (CHANGELOG, *Changed results*).
@@ -149,9 +149,9 @@ pub struct IntervalRecord {
     /// Bytes written.
     pub written_bytes: u64,
     /// Service times of the reads.
-    pub read_service_time: LatencyHistogram,
+    pub read_service_time: EncodedHistogram,
     /// Service times of the writes.
-    pub write_service_time: LatencyHistogram,
+    pub write_service_time: EncodedHistogram,
 }
 
 /// What the kernel counted on the device while a point ran (`/sys/block/DEV/stat`).

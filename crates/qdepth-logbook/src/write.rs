@@ -279,8 +279,8 @@ fn interval(
             bits(record.writes),
             bits(record.read_bytes),
             bits(record.written_bytes),
-            encoded(&record.read_service_time),
-            encoded(&record.write_service_time)
+            record.read_service_time.0,
+            record.write_service_time.0
         ])?;
     Ok(())
 }

@@ -262,6 +262,32 @@ impl LatencyHistogram {
     }
 }
 
+/// A histogram in its stored form: a few hundred bytes where the open form takes 70 KB. A series
+/// of thousands of slices is held in this.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EncodedHistogram(pub Vec<u8>);
+
+impl EncodedHistogram {
+    /// The histogram; no bytes at all are the empty one.
+    ///
+    /// # Errors
+    /// As [`LatencyHistogram::decode`].
+    pub fn decode(&self) -> Result<LatencyHistogram, CorruptHistogram> {
+        if self.0.is_empty() {
+            return Ok(LatencyHistogram::new());
+        }
+        LatencyHistogram::decode(&self.0)
+    }
+}
+
+impl From<&LatencyHistogram> for EncodedHistogram {
+    fn from(histogram: &LatencyHistogram) -> Self {
+        let mut bytes = Vec::with_capacity(histogram.encoded_len());
+        histogram.encode(&mut bytes);
+        Self(bytes)
+    }
+}
+
 /// Lower and upper edge (inclusive) of the bucket with this index: the layout of the `histogram`
 /// crate (H2), which a test holds against the crate.
 fn bucket_range(index: usize) -> (u64, u64) {

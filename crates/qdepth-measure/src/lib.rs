@@ -12,6 +12,6 @@ mod units;
 
 pub use estimate::{Estimate, Percentile, batch_means, percentile, reported_percentiles};
 pub use finding::{Code, Finding, Grade, Severity};
-pub use histogram::{CorruptHistogram, LatencyHistogram};
+pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};
 pub use units::{Bytes, Instant, Nanos, ParseBytesError, ParseNanosError, Seed};

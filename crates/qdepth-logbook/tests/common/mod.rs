@@ -125,8 +125,8 @@ fn interval(n: u64) -> IntervalRecord {
         writes: 50,
         read_bytes: 100 * 8192,
         written_bytes: 50 * 8192,
-        read_service_time: histogram(&[n + 1, 2 * n + 2]),
-        write_service_time: histogram(&[]),
+        read_service_time: (&histogram(&[n + 1, 2 * n + 2])).into(),
+        write_service_time: (&histogram(&[])).into(),
     }
 }
 
@@ -205,8 +205,8 @@ prop_compose! {
                 writes: whole[4],
                 read_bytes: whole[5],
                 written_bytes: whole[6],
-                read_service_time: reads.service_time.clone(),
-                write_service_time: writes.service_time.clone(),
+                read_service_time: (&reads.service_time).into(),
+                write_service_time: (&writes.service_time).into(),
             }],
             findings: vec![Finding { values: figures, labels, ..Finding::remark(code) }],
             reads,
