@@ -95,7 +95,8 @@ pub(crate) struct RunOptions {
     #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "area", "read_only", "seed"])]
     pub(crate) resume: bool,
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
-    /// one without a serial). Without it, devices are only read
+    /// one without a serial). Without it, a device is written only where its label says that an
+    /// earlier run had this consent
     #[arg(long, value_name = "SERIAL")]
     pub(crate) destroy: Vec<String>,
     /// Where no terminal asks: a file that names serial, size and the end of the consent

@@ -5,14 +5,15 @@ use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
-    Extent, Plan, TargetShape, needs_writing, resolve, shipped_plan_names, shipped_plan_text,
+    Plan, TargetShape, needs_writing, resolve, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,
 };
 
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
-use crate::lab::read_plan;
+use crate::lab::prepare::foreseen;
+use crate::lab::read_plan::{self, Asked};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
@@ -25,15 +26,9 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let asked = read_plan::read(&options.load)?;
-    let system = System::real();
-    let mut inspected = Vec::new();
-    for target in &asked.targets {
-        inspected.push(inspect(&system, target)?);
-    }
     let default = asked.file.file_size.map_or(32 << 30, |b| b.0);
     let file_bytes = options.load.area_bytes().unwrap_or(default);
-    let shapes: Vec<TargetShape> = inspected.iter().map(|t| shape(t, file_bytes)).collect();
-    let plan = resolve(&asked.file, &asked.choices, &shapes)?;
+    let (plan, inspected) = foresee(&System::real(), &asked, file_bytes)?;
     if options.json {
         print(&plan.text())?;
         return Ok(Status::Valid);
@@ -43,15 +38,18 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-fn shape(target: &Inspected, file_bytes: u64) -> TargetShape {
-    let (length_bytes, block_bytes) = match &target.kind {
-        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (file_bytes, 512),
-        Kind::RegularFile { size_bytes, .. } => (*size_bytes, 512),
-        Kind::BlockDevice(device) => {
-            (device.identity.size_bytes, device.logical_block_bytes as u32)
-        }
-    };
-    TargetShape { usable: Extent { offset_bytes: 0, length_bytes }, block_bytes }
+/// The plan as it would be, from a look at the targets that touches nothing.
+pub(crate) fn foresee(
+    system: &System,
+    asked: &Asked,
+    file_bytes: u64,
+) -> Result<(Plan, Vec<Inspected>)> {
+    let mut inspected = Vec::new();
+    for target in &asked.targets {
+        inspected.push(inspect(system, target)?);
+    }
+    let shapes: Vec<TargetShape> = inspected.iter().map(|t| foreseen(t, file_bytes)).collect();
+    Ok((resolve(&asked.file, &asked.choices, &shapes)?, inspected))
 }
 
 fn describe(plan: &Plan, targets: &[Inspected], writes: bool, file_bytes: u64) -> String {

@@ -16,6 +16,7 @@ use qdepth_report::Lang;
 use qdepth_workload::{Choices, Plan, needs_writing, resolve};
 use rustix::io::Errno;
 
+use crate::commands::plan::foresee;
 use crate::commands::read::{print, print_table, write_report};
 use crate::ended::{Status, Usage};
 use crate::flags::{EngineFlag, RunOptions};
@@ -42,13 +43,7 @@ struct Ready {
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     let (screen, system) = (Screen::new(), System::real());
     let signals = Signals::watch()?;
-    let mut logbook = Logbook::open(&options.logbook.logbook)?;
-    logbook.reserve(RESERVE_BYTES)?;
-    let ready = if options.resume {
-        again(options, &system, &screen, &signals, &mut logbook)?
-    } else {
-        fresh(options, &system, &screen, &signals, &mut logbook)?
-    };
+    let (mut logbook, ready) = begin(options, &system, &screen, &signals)?;
     screen.say(&format!(
         "plan {} ({}), {} points, {} in all, seed {}",
         ready.plan.name,
@@ -76,9 +71,42 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
         screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));
     }
-    let all_valid =
-        logbook.points(&ready.run.id)?.iter().all(|p| Grade::of(&p.findings) != Grade::C);
+    let valid = |findings: &Vec<Finding>| Grade::of(findings) != Grade::C;
+    let points = logbook.points(&ready.run.id)?;
+    let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&ready.run.findings);
     Ok(if all_valid { Status::Valid } else { Status::Invalid })
+}
+
+/// Everything up to the first point. Wrong usage is said before anything is made or touched.
+fn begin(
+    options: &RunOptions,
+    system: &System,
+    screen: &Screen,
+    signals: &Signals,
+) -> Result<(Logbook, Ready)> {
+    let path = &options.logbook.logbook;
+    let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
+    match &asked {
+        Some(asked) => drop(foresee(system, asked, file_bytes(options, asked))?),
+        None if path.exists() => {}
+        None => return Err(nothing_to_resume().into()),
+    }
+    let mut logbook = Logbook::open(path)?;
+    logbook.reserve(RESERVE_BYTES)?;
+    let ready = match asked {
+        Some(asked) => fresh(options, system, screen, signals, &mut logbook, asked)?,
+        None => again(options, system, screen, signals, &mut logbook)?,
+    };
+    Ok((logbook, ready))
+}
+
+fn nothing_to_resume() -> Usage {
+    Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
+}
+
+fn file_bytes(options: &RunOptions, asked: &Asked) -> u64 {
+    let size = options.load.area_bytes().or(asked.file.file_size.map(|b| b.0));
+    size.unwrap_or(FILE_BYTES)
 }
 
 fn fresh(
@@ -87,17 +115,17 @@ fn fresh(
     screen: &Screen,
     signals: &Signals,
     logbook: &mut Logbook,
+    asked: Asked,
 ) -> Result<Ready> {
-    let Asked { file, choices, targets } = read_plan::read(&options.load)?;
+    let file_bytes = file_bytes(options, &asked);
+    let Asked { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
     let writes = needs_writing(&file, &choices)?;
-    let file_bytes =
-        options.load.area_bytes().or(file.file_size.map(|b| b.0)).unwrap_or(FILE_BYTES);
     let prepared =
         ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
     let plan = resolve_for(&file, &choices, &prepared)?;
     let ceilings = calibrate(&plan);
-    let run = record(&id, &plan, &prepared, &ceilings, system);
+    let run = record(&id, &plan, &prepared, &ceilings, system, engine(options.engine));
     logbook.begin_run(&run)?;
     Ok(Ready { plan, targets: prepared, ceilings, run, done: Vec::new() })
 }
@@ -110,9 +138,7 @@ fn again(
     signals: &Signals,
     logbook: &mut Logbook,
 ) -> Result<Ready> {
-    let run = logbook.unfinished()?.ok_or_else(|| {
-        Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
-    })?;
+    let run = logbook.unfinished()?.ok_or_else(nothing_to_resume)?;
     let plan = Plan::from_text(&run.plan_text).map_err(Usage)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
     let writes = plan.points.iter().any(|p| p.writes());
@@ -167,7 +193,6 @@ pub(crate) fn resolve_for(
     prepared: &[Prepared],
 ) -> Result<Plan> {
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
-    // A size on the command line that only says how large the measurement file is.
     Ok(resolve(file, choices, &shapes)?)
 }
 
@@ -190,6 +215,7 @@ fn record(
     prepared: &[Prepared],
     ceilings: &BTreeMap<u32, f64>,
     system: &System,
+    engine: EngineChoice,
 ) -> RunRecord {
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
@@ -197,7 +223,7 @@ fn record(
         name: name(prepared, index),
         kind: target.kind(),
         area_bytes: target.shape.usable.length_bytes,
-        engine: "io_uring".to_owned(),
+        engine: engine.first().name().to_owned(),
         ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
         facts: environment::target_facts(system, &target.inspected),
     };

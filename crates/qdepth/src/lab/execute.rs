@@ -42,7 +42,10 @@ pub(crate) fn execute(
     seen: &mut dyn FnMut(&Interval),
 ) -> Result<Measured> {
     let claim = prepared.claim();
-    claim.check_identity(system)?;
+    // In the middle of a run this is a failure: earlier points may have written.
+    claim
+        .check_identity(system)
+        .map_err(|changed| anyhow::anyhow!("{}. {}", changed.found, changed.remedy))?;
     let direct = set_direct(prepared, point.direct)?;
     let file = claim.file.try_clone().context("cannot duplicate the target's descriptor")?;
     let options = OpenOptions {

@@ -20,6 +20,23 @@ use crate::screen::Screen;
 /// Smallest size and alignment of direct I/O on a file where the device below is not known.
 const FILE_BLOCK: u32 = 512;
 
+/// Kept free for labels at each end of a device that is written.
+const LABEL_ROOM: u64 = 1 << 20;
+
+/// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
+/// that does not fit is wrong usage, and must be found before anything is written.
+pub(crate) fn foreseen(target: &Inspected, file_bytes: u64) -> TargetShape {
+    let (length_bytes, block_bytes) = match &target.kind {
+        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (file_bytes, FILE_BLOCK),
+        Kind::RegularFile { size_bytes, .. } => (*size_bytes, FILE_BLOCK),
+        Kind::BlockDevice(device) => (
+            device.identity.size_bytes.saturating_sub(2 * LABEL_ROOM),
+            device.logical_block_bytes as u32,
+        ),
+    };
+    TargetShape { usable: Extent { offset_bytes: 0, length_bytes }, block_bytes }
+}
+
 /// A target that may be measured.
 pub(crate) struct Prepared {
     pub(crate) spelling: PathBuf,
