@@ -43,7 +43,12 @@ struct Ready {
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     let (screen, system) = (Screen::new(), System::real());
     let signals = Signals::watch()?;
-    let (mut logbook, ready) = begin(options, &system, &screen, &signals)?;
+    let begun = begin(options, &system, &screen, &signals);
+    if let (Err(_), Some(signal)) = (&begun, signals.caught()) {
+        screen.say("interrupted before the first point: nothing was measured");
+        return Ok(Status::Interrupted(signal));
+    }
+    let (mut logbook, ready) = begun?;
     screen.say(&format!(
         "plan {} ({}), {} points, {} in all, seed {}",
         ready.plan.name,

@@ -13,6 +13,7 @@ use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
 use qdepth_host::{Guard, Refusal};
 use qdepth_logbook::record::TargetKind;
 use qdepth_workload::{Extent, TargetShape};
+use rustix::fs::{FlockOperation, flock};
 
 use crate::ended::Usage;
 use crate::screen::Screen;
@@ -80,11 +81,17 @@ impl Prepared {
     }
 
     /// Removes a measurement file that is not to be kept.
+    /// Gives the lock back, which a ring may otherwise hold for some time after the program's end.
     pub(crate) fn put_back(self) -> Result<()> {
-        match self.held {
-            Held::File(file) => Ok(file.remove()?),
+        let locked = self.claim().file.try_clone();
+        let removed = match self.held {
+            Held::File(file) => file.remove(),
             Held::Claim(_) => Ok(()),
+        };
+        if let Ok(locked) = locked {
+            let _ = flock(&locked, FlockOperation::Unlock);
         }
+        Ok(removed?)
     }
 }
 
