@@ -1,6 +1,8 @@
 //! What the tests of the binary share: running it as a user does, and storage that misbehaves on
 //! demand (nbdkit through nbdfuse, and a loop device on top).
 
+#![allow(dead_code, clippy::allow_attributes, reason = "no test file uses all of it")]
+
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -234,7 +236,9 @@ impl Place {
         let mount = self.join("served");
         fs::create_dir(&mount).unwrap();
         let file = mount.join("disk");
+        // One request waits at a time on each connection. Threads are ten at most.
         let fuse = Command::new("nbdfuse")
+            .args(["--connections", "64"])
             .arg(&file)
             .arg(format!("nbd+unix:///?socket={}", socket.display()))
             .stderr(Stdio::null())

@@ -1,0 +1,420 @@
+//! The command line as a user or a script meets it: usage, refusals, machine output, engines, every
+//! kind of load. What cannot run here says `SKIPPED`.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+
+use common::{Place, alone, can, codes, pause, points, sh};
+use serde_json::Value;
+
+const FILE: &str = "qdepth-measurement-file";
+
+/// Options of a run that is over soon.
+const SHORT: &str = "--area 8MiB --duration 200ms --profile database";
+
+#[test]
+fn wrong_usage_is_explained_and_leaves_nothing_behind() {
+    let place = Place::new();
+    place.write("unknown.toml", "name = \"x\"\noutstanding = [1]\nwarmup = \"3s\"\n");
+    place.write("time.toml", "name = \"x\"\noutstanding = [1]\nduration = \"3 parsecs\"\n");
+    place.write(
+        "share.toml",
+        "name = \"x\"\noutstanding = [1]\n[[profile]]\nname = \"a\"\nrandom = 140\nread = 100\n\
+         request_size = \"8KiB\"\n",
+    );
+    let cases: &[(&str, &[&str])] = &[
+        ("run nosuch", &["nosuch", "standard, quick, latency", "directory or device"]),
+        ("run nosuch.toml", &["nosuch.toml", "No such file"]),
+        ("run unknown.toml", &["unknown.toml", "line 3, column 1", "warmup", "`warm_up`"]),
+        ("run time.toml", &["line 3, column 12", "3 parsecs", "500ms"]),
+        ("run share.toml", &["profile `a`", "random = 140", "0 to 100"]),
+        ("run --outstanding 0", &["0 outstanding", "1 to 4096"]),
+        ("run --outstanding 100000", &["100000 outstanding", "1 to 4096"]),
+        ("run --outstanding x", &["'x'", "--outstanding"]),
+        ("run --duration 5", &["`5` is no duration", "500ms"]),
+        ("run --duration 0s", &["10ms to 168h"]),
+        ("run --area banana", &["`banana` is no size", "8KiB"]),
+        ("run --profile nosuch", &["no profile `nosuch`", "database, file-server"]),
+        ("run --engine foo", &["'foo'", "io_uring, linux-aio, threads"]),
+        ("run --resume", &["nothing to resume"]),
+        ("run --resume .", &["cannot be used with"]),
+        ("run --nosuch", &["--nosuch"]),
+        ("plan --show nosuch", &["no plan or profile `nosuch`", "standard, quick, latency"]),
+        ("measure", &["measure"]),
+        ("", &["Usage: qdepth", "Exit status"]),
+    ];
+    for (words, says) in cases {
+        let ended = place.run(words).expect(2);
+        assert_eq!(ended.out, "", "{words}");
+        for text in *says {
+            assert!(ended.err.contains(text), "`{words}` does not say `{text}`: {}", ended.err);
+        }
+        for left in ["qdepth.db", "qdepth.db.reserve", "qdepth-report.html", FILE] {
+            assert!(!place.has(left), "`{words}` leaves {left}");
+        }
+    }
+    let ended = place.run("list").expect(4);
+    assert!(ended.err.contains("no logbook at qdepth.db"), "{}", ended.err);
+}
+
+#[test]
+fn file_of_the_user_is_refused_and_unchanged() {
+    let place = Place::new();
+    // As large as what is asked for: only its contents speak against it.
+    place.write("precious", &"the only copy\n".repeat(1 << 20));
+    place.write(FILE, &"mine, for all its name\n".repeat(1 << 20));
+    for (target, file) in [("precious", "precious"), (FILE, FILE), (".", FILE)] {
+        let before = fs::read(place.join(file)).unwrap();
+        let ended = place.run(&format!("run {target} {SHORT} --outstanding 1 --json")).expect(3);
+        assert!(ended.err.contains("refused by guard G8, nothing was changed"), "{}", ended.err);
+        assert!(ended.err.contains("Give a directory") || target == ".", "{}", ended.err);
+        assert_eq!(ended.out, "");
+        assert_eq!(fs::read(place.join(file)).unwrap(), before);
+    }
+    assert!(!place.has("qdepth-report.html"));
+}
+
+#[test]
+fn device_is_refused_without_consent_and_unchanged() {
+    let test = "device_is_refused_without_consent_and_unchanged";
+    if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let device = place.device("image", 64 << 20);
+    let node = device.display().to_string();
+    let sum = |node: &str| sh(&format!("sha256sum < {node}")).unwrap();
+    let run = |more: &str, guard: &str, says: &str| {
+        let before = sum(&node);
+        let ended =
+            place.run(&format!("run {node} {SHORT} --outstanding 1 --json {more}")).expect(3);
+        let refused = format!("refused by guard {guard}, nothing was changed");
+        assert!(ended.err.contains(&refused) && ended.err.contains(says), "{}", ended.err);
+        assert_eq!(ended.out, "");
+        assert_eq!(sum(&node), before, "{node} was written by `{more}`");
+    };
+    let right = format!("--destroy {node}:{}", 64 << 20);
+    run("", "G9", &right);
+    run("--destroy /dev/null:5", "G9", &right);
+    run(&right, "G9", "no terminal");
+    let expired = format!(
+        "destroy = \"{node}:{0}\"\nsize_bytes = {0}\nexpires = \"2020-01-01T00:00:00Z\"\n",
+        64 << 20
+    );
+    place.write("expired", &expired);
+    run(&format!("{right} --consent expired"), "G9", "the consent ends at 2020");
+    sh(&format!(
+        "mkfs.ext4 -q {node} && mkdir {0}/mount && mount {node} {0}/mount && sync",
+        place.path().display()
+    ))
+    .unwrap();
+    place.later(format!("umount {}/mount", place.path().display()));
+    run(&right, "G9", "no terminal");
+    place.write("later", &expired.replace("2020-01-01T00:00:00Z", &in_an_hour()));
+    run(&format!("{right} --consent later"), "G4", "is mounted on");
+}
+
+#[cfg(test)]
+fn in_an_hour() -> String {
+    sh("date -u -d '1 hour' +%Y-%m-%dT%H:%M:%SZ").unwrap()
+}
+
+#[test]
+fn device_is_read_without_consent_and_unchanged() {
+    let test = "device_is_read_without_consent_and_unchanged";
+    if !can(test, &["losetup", "sha256sum"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    sh(&format!("head -c 33554432 /dev/urandom > {}", place.join("image").display())).unwrap();
+    let device = place.attach(&place.join("image"));
+    let before = sh(&format!("sha256sum < {}", device.display())).unwrap();
+    let words = "--read-only --duration 300ms --outstanding 1,8 --json";
+    let ended = place.run(&format!("run {} {words}", device.display())).expect_finished();
+    let document = ended.json();
+    assert!(!points(&document).is_empty());
+    for point in points(&document) {
+        assert_eq!(point["writes"], 0);
+        assert!(point["reads"].as_u64().unwrap() > 0, "{point:#}");
+        lawful(point);
+    }
+    assert_eq!(document["targets"][0]["kind"], "block-device");
+    let after = sh(&format!("sha256sum < {}", device.display())).unwrap();
+    assert_eq!(after, before);
+}
+
+#[test]
+fn shipped_plans_and_profiles_print_as_files_that_are_accepted() {
+    let place = Place::new();
+    for name in ["standard", "quick", "latency"] {
+        let shown = place.run(&format!("plan --show {name}")).expect(0).out;
+        place.write("shown.toml", &shown);
+        let ours = place.run(&format!("plan {name} . --area 64MiB --json")).expect(0).json();
+        let theirs = place.run("plan shown.toml . --area 64MiB --json").expect(0).json();
+        assert_eq!(ours, theirs, "{name}");
+    }
+    for name in ["database", "file-server", "file-copy", "streaming", "restore"] {
+        let shown = place.run(&format!("plan --show {name}")).expect(0).out;
+        // A profile goes into a plan under [[profile]].
+        let plan = format!("name = \"own\"\noutstanding = [1]\n[[profile]]\n{shown}");
+        place.write("own.toml", &plan);
+        place.run("plan own.toml . --area 64MiB").expect(0);
+    }
+    place.run("schema plan").expect(0).json();
+    place.run("schema run").expect(0).json();
+    assert!(!place.has("qdepth.db"), "plan touches nothing");
+}
+
+/// What the laws of a measurement allow: nothing about them was found.
+#[cfg(test)]
+#[track_caller]
+fn lawful(point: &Value) {
+    for law in ["littles-law", "conservation", "bytes-law", "io-errors", "target-failed", "hung"] {
+        assert!(!codes(point).iter().any(|code| code == law), "{law}: {point:#}");
+    }
+}
+
+#[cfg(test)]
+#[track_caller]
+fn is_number(value: &Value, path: &str) {
+    let found = value.pointer(path).unwrap_or(&Value::Null);
+    assert!(found.is_number(), "{path} is {found}");
+}
+
+/// The fields that scripts may rely on.
+#[cfg(test)]
+fn promised(document: &Value) {
+    for path in ["/schema/name", "/run/id", "/run/plan_hash", "/run/seed", "/run/version"] {
+        assert!(document.pointer(path).is_some_and(Value::is_string), "{path}");
+    }
+    is_number(document, "/schema/version");
+    assert_eq!(document["run"]["emulated"], false);
+    assert_eq!(document["run"]["plan_hash"].as_str().map(str::len), Some(64));
+    for point in points(document) {
+        for path in ["/target", "/profile"] {
+            assert!(point.pointer(path).is_some_and(Value::is_string), "{path}");
+        }
+        for path in ["/outstanding", "/io_per_s", "/mib_per_s", "/reads", "/writes", "/duration_ns"]
+        {
+            is_number(point, path);
+        }
+        for time in ["service_time_ns", "response_time_ns"] {
+            for direction in ["reads", "writes", "all"] {
+                for figure in ["min", "mean", "max"] {
+                    is_number(point, &format!("/{time}/{direction}/{figure}"));
+                }
+                let percentiles = point[time][direction]["percentiles"].as_object().unwrap();
+                assert!(percentiles.contains_key("50"), "{percentiles:?}");
+                assert!(percentiles.values().all(Value::is_u64));
+                assert!(percentiles.keys().all(|name| name.parse::<f64>().is_ok()));
+            }
+        }
+        is_number(point, "/cpu_ns_per_io/user");
+        is_number(point, "/cpu_ns_per_io/system");
+        if !point["interval"].is_null() {
+            is_number(point, "/interval/0");
+            is_number(point, "/interval/1");
+        }
+        assert!(["A", "B", "C"].contains(&point["grade"].as_str().unwrap()));
+        for finding in point["findings"].as_array().unwrap() {
+            assert!(finding["code"].is_string() && finding["severity"].is_string());
+        }
+    }
+}
+
+#[test]
+fn machine_output_is_one_document_with_the_promised_fields() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = "--area 8MiB --profile database --outstanding 1,8 --duration 1s";
+    let first = place.run(&format!("run . {words} --json --seed 7")).expect_finished().json();
+    promised(&first);
+    assert_eq!(points(&first).len(), 2);
+    points(&first).iter().for_each(lawful);
+    assert!(place.has("qdepth-report.html") && !place.has(FILE));
+    assert_eq!(first, place.run("export --json").expect(0).json());
+    let again = place.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
+    let same = place.run(&format!("run . {SHORT} --outstanding 1 --json --seed 7 --no-report"));
+    let other = place.run(&format!("run . {SHORT} --outstanding 1 --json --seed 8 --no-report"));
+    let [again, same, other] =
+        [again, same, other].map(|e| e.expect_finished().json()["run"]["plan_hash"].clone());
+    assert_eq!(again, same, "same plan, same seed");
+    assert_ne!(again, other, "another seed");
+    let csv = place.run("export --csv").expect(0).out;
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    assert_eq!(place.run("list").expect(0).out.matches("sealed").count(), 4);
+    place.run("show").expect(0);
+}
+
+#[test]
+fn measurement_file_goes_unless_it_is_to_be_kept() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = format!("run . {SHORT} --outstanding 1 --no-report");
+    let ended = place.run(&words).expect_finished();
+    assert!(ended.out.contains("Database"), "the table: {}", ended.out);
+    assert!(!place.has(FILE));
+    place.run(&format!("{words} --keep")).expect_finished();
+    let kept = fs::metadata(place.join(FILE)).unwrap();
+    place.run(&format!("{words} --keep")).expect_finished();
+    use std::os::unix::fs::MetadataExt;
+    assert_eq!(fs::metadata(place.join(FILE)).unwrap().ino(), kept.ino(), "it is used again");
+    fs::remove_file(place.join(FILE)).unwrap();
+
+    // Interrupted while it is filled: nothing is left, nothing is in the logbook as measured.
+    let run = place.start("run . --area 4GiB --duration 1s --outstanding 1 --json");
+    pause(300);
+    run.signal("INT");
+    let ended = run.wait();
+    assert!(!place.has(FILE), "{}", ended.err);
+    assert_eq!(ended.status, Some(130), "{}", ended.err);
+}
+
+#[test]
+fn targets_are_measured_one_after_the_other() {
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("a")).unwrap();
+    fs::create_dir(place.join("b")).unwrap();
+    let document = place.run(&format!("run a b {SHORT} --outstanding 1,2 --json"));
+    let document = document.expect_finished().json();
+    let names: Vec<&str> =
+        points(&document).iter().map(|p| p["target"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 4);
+    assert_eq!(document["targets"].as_array().unwrap().len(), 2);
+    assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 2, "{names:?}");
+    assert!(!place.has(&format!("a/{FILE}")) && !place.has(&format!("b/{FILE}")));
+}
+
+#[test]
+fn every_engine_measures() {
+    let (_alone, place) = (alone(), Place::new());
+    for engine in ["io_uring", "linux-aio", "threads"] {
+        let words = format!("run . {SHORT} --outstanding 1,8 --engine {engine} --json --no-report");
+        let ended = place.run(&words);
+        if engine == "io_uring" && ended.err.contains("io_uring") && ended.status == Some(4) {
+            println!("SKIPPED: every_engine_measures: {engine}: {}", ended.err.trim());
+            continue;
+        }
+        let document = ended.expect_finished().json();
+        assert_eq!(document["targets"][0]["engine"], engine);
+        for point in points(&document) {
+            lawful(point);
+            let (in_flight, asked) = (&point["mean_in_flight"], &point["outstanding"]);
+            println!("{engine}: {asked} asked, {in_flight} in flight, {} IO/s", point["io_per_s"]);
+        }
+    }
+}
+
+/// One profile for each thing that a load may be.
+const LOADS: &str = r#"
+name = "loads"
+outstanding = [4]
+warm_up = "100ms"
+duration = "500ms"
+file_size = "16MiB"
+
+[[profile]]
+name = "fixed"
+random = 100
+read = 100
+request_size = "4KiB"
+arrivals = { kind = "fixed", rate = 500 }
+
+[[profile]]
+name = "poisson"
+random = 100
+read = 50
+request_size = "4KiB"
+arrivals = { kind = "poisson", rate = 500 }
+
+[[profile]]
+name = "paced"
+random = 100
+read = 100
+request_size = "4KiB"
+arrivals = { kind = "paced", rate = 300 }
+
+[[profile]]
+name = "mixed"
+random = 50
+read = 50
+request_size = [{ size = "4KiB", weight = 3 }, { size = "64KiB", weight = 1 }]
+
+[[profile]]
+name = "streams"
+random = 0
+read = 50
+request_size = "64KiB"
+streams = 4
+area = { size = "50%", offset = "4MiB" }
+
+[[profile]]
+name = "small"
+random = 100
+read = 100
+request_size = "512"
+alignment = "512"
+
+[[profile]]
+name = "flushed"
+random = 100
+read = 0
+request_size = "4KiB"
+fsync = { kind = "every", writes = 8 }
+
+[[profile]]
+name = "buffered"
+random = 0
+read = 0
+request_size = "64KiB"
+direct = false
+compressible = 50
+fsync = { kind = "end" }
+
+[[profile]]
+name = "cached"
+random = 100
+read = 100
+request_size = "4KiB"
+direct = false
+"#;
+
+#[test]
+fn every_kind_of_load_gives_lawful_points() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("loads.toml", LOADS);
+    let document = place.run("run loads.toml . --json --no-report").expect_finished().json();
+    let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();
+    assert_eq!(points(&document).len(), 9);
+    for point in points(&document) {
+        println!("{} {} {:?}", point["profile"], point["io_per_s"], codes(point));
+        lawful(point);
+        assert!(point["io_per_s"].as_f64().unwrap() > 0.0);
+    }
+    for (name, rate, within) in [("fixed", 500.0, 0.05), ("poisson", 500.0, 0.3)] {
+        let said = point(name)["io_per_s"].as_f64().unwrap();
+        assert!((said - rate).abs() < rate * within, "{name}: {said} IO/s of {rate}");
+    }
+    // What a paced load misses on a busy machine, it does not make up for.
+    let paced = point("paced")["io_per_s"].as_f64().unwrap();
+    assert!((150.0..=306.0).contains(&paced), "paced: {paced} IO/s of 300");
+    let response = |name: &str| point(name)["response_time_ns"]["all"]["mean"].as_f64().unwrap();
+    let service = |name: &str| point(name)["service_time_ns"]["all"]["mean"].as_f64().unwrap();
+    assert!(response("poisson") >= service("poisson"));
+    let bytes = |name: &str| {
+        let point = point(name);
+        let bytes =
+            point["read_bytes"].as_u64().unwrap() + point["written_bytes"].as_u64().unwrap();
+        bytes as f64 / (point["reads"].as_u64().unwrap() + point["writes"].as_u64().unwrap()) as f64
+    };
+    assert!((bytes("mixed") / (19.0 * 1024.0) - 1.0).abs() < 0.15, "{}", bytes("mixed"));
+    assert_eq!(point("streams")["streams"], 4);
+    assert!(point("flushed")["syncs"].as_u64().unwrap() > 0);
+    assert_eq!(point("buffered")["syncs"], 1);
+    for (name, direct) in [("buffered", false), ("cached", false), ("mixed", true)] {
+        assert_eq!(point(name)["direct"], direct, "{name}");
+        assert_eq!(codes(point(name)).contains(&"buffered".to_owned()), !direct);
+    }
+}

@@ -1,0 +1,74 @@
+//! Known truth: storage that answers every request after a fixed delay has the rate outstanding ÷
+//! delay at every number of outstanding I/Os. What cannot run here says `SKIPPED`.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use common::{Place, alone, can, codes, points, sh};
+
+/// Long enough that what FUSE, the socket and a busy machine add (some 0.2 ms) stays below the
+/// tolerance.
+const DELAY_S: f64 = 0.1;
+const TOLERANCE: f64 = 0.01;
+
+const PLAN: &str = r#"
+name = "truth"
+outstanding = [1, 2, 4, 8]
+warm_up = "300ms"
+duration = "4s"
+
+[[profile]]
+name = "delayed"
+random = 100
+read = 100
+request_size = "4KiB"
+"#;
+
+#[test]
+fn fixed_delays_give_the_closed_form_rate() {
+    let test = "fixed_delays_give_the_closed_form_rate";
+    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let served = place.served("--filter=delay memory 64M rdelay=100ms");
+    // The kernel would read ahead around small requests on its own, each after its delay.
+    let device = place.attach(&served.file);
+    let name = device.display().to_string();
+    let _ = sh(&format!(
+        "echo 0 > /sys/block/{}/queue/read_ahead_kb",
+        name.trim_start_matches("/dev/")
+    ));
+    place.write("truth.toml", PLAN);
+    let document =
+        place.run(&format!("run truth.toml {name} --json --no-report")).expect_finished();
+    let document = document.json();
+    for point in points(&document) {
+        let outstanding = point["outstanding"].as_f64().unwrap();
+        let said = point["io_per_s"].as_f64().unwrap();
+        let mean = point["service_time_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
+        let truth = outstanding / DELAY_S;
+        println!(
+            "outstanding {outstanding}: {said:.3} IO/s, closed form {truth} ({:+.2} %), mean {:.3} ms, {:?}",
+            100.0 * (said / truth - 1.0),
+            mean * 1e3,
+            codes(point),
+        );
+        assert!(mean >= DELAY_S, "no request can come back before its delay: {mean} s");
+        assert!(mean < DELAY_S * (1.0 + TOLERANCE), "{mean} s");
+        // A window holds a whole number of completions of each slot, more or less one.
+        assert!(
+            (said / truth - 1.0).abs() < TOLERANCE + 1.0 / (4.0 / DELAY_S),
+            "{said} of {truth}"
+        );
+        // And exactly: the rate is what was in flight over the mean service time.
+        let in_flight = point["mean_in_flight"].as_f64().unwrap();
+        assert!((in_flight / outstanding - 1.0).abs() < TOLERANCE, "{in_flight} in flight");
+        let exact = in_flight / mean;
+        assert!((exact / truth - 1.0).abs() < TOLERANCE, "{exact} of {truth}");
+        assert!(!codes(point).contains(&"littles-law".to_owned()), "{point:#}");
+    }
+    assert_eq!(points(&document).len(), 4);
+}
