@@ -165,6 +165,9 @@ struct Backing {
     path: String,
     /// What it was in truth, where `losetup` can say it.
     inode: Option<(DeviceNumber, u64)>,
+    /// Whether the kernel was asked and its file system did not answer, as that of a FUSE server
+    /// that died. Device nodes live on devtmpfs, which always answers: this is no device.
+    unanswering: bool,
 }
 
 impl Backing {
@@ -173,7 +176,9 @@ impl Backing {
             (Subject::File { device, inode, name }, Some(found)) => {
                 (found == (*device, *inode)).then(|| name.clone())
             }
-            (Subject::Devices(names), _) if self.is_hidden(system) => self.fits(system, names),
+            (Subject::Devices(names), _) if !self.unanswering && self.is_hidden(system) => {
+                self.fits(system, names)
+            }
             _ => subject.is_at(system, &self.path),
         }
     }
@@ -209,7 +214,7 @@ fn loop_backings(system: &System) -> Result<Vec<Backing>, Refusal> {
     for user in sysfs::whole_devices(system) {
         if let Some(path) = system.read_trimmed(format!("/sys/block/{user}/loop/backing_file")) {
             let path = path.trim_end_matches(" (deleted)").to_owned();
-            backings.push(Backing { user, path, inode: None });
+            backings.push(Backing { user, path, inode: None, unanswering: false });
         }
     }
     if backings.is_empty() {
@@ -220,7 +225,14 @@ fn loop_backings(system: &System) -> Result<Vec<Backing>, Refusal> {
         Ok(output) => {
             let known = losetup_inodes(&output.stdout);
             for one in &mut backings {
-                one.inode = known.iter().find(|(user, _)| *user == one.user).map(|(_, i)| *i);
+                let Some((_, inode)) = known.iter().find(|(user, _)| *user == one.user) else {
+                    continue;
+                };
+                one.inode = *inode;
+                // Who may not open the loop device gets no answer either.
+                let node = system.path(format!("/dev/{}", one.user));
+                let asked = rustix::fs::access(node, rustix::fs::Access::READ_OK).is_ok();
+                one.unanswering = inode.is_none() && asked;
             }
             Ok(backings)
         }
@@ -233,15 +245,16 @@ fn loop_backings(system: &System) -> Result<Vec<Backing>, Refusal> {
     }
 }
 
-fn losetup_inodes(json: &str) -> Vec<(String, (DeviceNumber, u64))> {
+/// Loop devices with the file system and inode that they hold, where the kernel said it.
+fn losetup_inodes(json: &str) -> Vec<(String, Option<(DeviceNumber, u64)>)> {
     let Ok(value) = serde_json::from_str::<serde_json::Value>(json) else { return Vec::new() };
     let Some(devices) = value["loopdevices"].as_array() else { return Vec::new() };
     let one = |device: &serde_json::Value| {
         let name = device["name"].as_str()?.strip_prefix("/dev/")?.to_owned();
         let inode = &device["back-ino"];
-        let inode = inode.as_u64().or_else(|| inode.as_str()?.trim().parse().ok())?;
-        let number = device["back-maj:min"].as_str()?.parse().ok()?;
-        Some((name, (number, inode)))
+        let inode = inode.as_u64().or_else(|| inode.as_str()?.trim().parse().ok());
+        let number = device["back-maj:min"].as_str().and_then(|number| number.parse().ok());
+        Some((name, number.zip(inode)))
     };
     devices.iter().filter_map(one).collect()
 }

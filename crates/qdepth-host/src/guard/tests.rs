@@ -132,6 +132,28 @@ fn a_hidden_backing_of_the_same_length_is_suspected() {
 }
 
 #[test]
+fn a_backing_whose_file_system_died_is_no_device() {
+    let answer = |inode: &str| {
+        format!(
+            r#"{{"loopdevices": [{{"name":"/dev/loop0", "back-ino":{inode}, "back-maj:min":null}}]}}"#
+        )
+    };
+    let dead = |answer: &str, node: bool| {
+        let machine = machine()
+            .disk("loop0", "7:0")
+            .attribute("loop0", "loop/backing_file", "/served/disk (deleted)\n")
+            .attribute("loop0", "size", "2097152")
+            .with_output("losetup", 0, answer);
+        if node { machine.with_file("/dev/loop0", "") } else { machine }
+    };
+    assert_eq!(check(&dead(&answer("null"), true), in_use::backing, "sdb"), None);
+    // Without the right to ask, and where the list does not name it, it stays suspected.
+    let suspected = Some(Guard::G6Backing);
+    assert_eq!(check(&dead(&answer("null"), false), in_use::backing, "sdb"), suspected);
+    assert_eq!(check(&dead("", true), in_use::backing, "sdb"), suspected);
+}
+
+#[test]
 fn two_paths_to_one_disk_are_refused_unless_the_kernel_hides_one() {
     let twins = machine().attribute("sda", "wwid", "eui.1").attribute("sdb", "wwid", "eui.1");
     let refusal = in_use::shared(&twins.system, "sda1").unwrap_err();

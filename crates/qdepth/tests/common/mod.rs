@@ -232,30 +232,32 @@ impl Place {
             .unwrap();
         let pid = nbdkit.id();
         self.servers.borrow_mut().push(nbdkit);
-        until("nbdkit", || socket.exists());
+        until(|| "nbdkit does not come".to_owned(), || socket.exists());
         let mount = self.join("served");
         fs::create_dir(&mount).unwrap();
         let file = mount.join("disk");
+        let fuse_log = self.join("fuse.err");
+        self.later(format!("umount -l {0} 2>/dev/null || ! mountpoint -q {0}", mount.display()));
         // One request waits at a time on each connection. Threads are ten at most.
         let fuse = Command::new("nbdfuse")
             .args(["--connections", "64"])
             .arg(&file)
             .arg(format!("nbd+unix:///?socket={}", socket.display()))
-            .stderr(Stdio::null())
+            .stderr(File::create(&fuse_log).unwrap())
             .spawn()
             .unwrap();
         self.servers.borrow_mut().push(fuse);
-        until("nbdfuse", || file.exists());
-        self.later(format!("umount -l {}", mount.display()));
+        let said = || fs::read_to_string(&fuse_log).unwrap_or_default();
+        until(|| format!("nbdfuse does not come: {}", said()), || file.exists());
         Served { pid, file, log }
     }
 }
 
 #[track_caller]
-fn until(what: &str, mut is: impl FnMut() -> bool) {
+fn until(failing: impl Fn() -> String, mut is: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is() {
-        assert!(began.elapsed() < Duration::from_secs(10), "{what} does not come");
+        assert!(began.elapsed() < Duration::from_secs(10), "{}", failing());
         pause(10);
     }
 }
