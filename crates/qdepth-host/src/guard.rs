@@ -3,6 +3,8 @@
 //! [`claim_for_writing`] reads from the top as the order of the guards: first those that look
 //! without opening anything, so that a disk in use is never even opened; then exclusiveness, held
 //! from there to the end of the run; then contents and consent; the first byte is written last.
+//! Where several targets are asked for, [`clear_for_writing`] asks all guards of each before
+//! [`Cleared::claim`] writes to the first.
 
 mod device;
 mod exclusive;
@@ -24,7 +26,7 @@ use rustix::io::Errno;
 use crate::consent::Consent;
 use crate::identity::{DeviceIdentity, Identity};
 use crate::label::{LABEL_BYTES, Label};
-use crate::refusal::{Guard, Problem, Refusal};
+use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
@@ -161,10 +163,57 @@ pub fn claim_read_only(
     })
 }
 
-/// Opens a device, or a complete measurement file of ours, for writing, if every guard lets it.
-/// Without a label of ours, a device needs the user's consent; with one it does not. An empty file
-/// is filled first by [`crate::measurement_file::adopt`], a directory gets its file by
-/// [`crate::measurement_file::create`].
+/// A target that every guard has let pass, held, with nothing written to it yet.
+#[derive(Debug)]
+pub struct Cleared {
+    claim: Claim,
+    unlabelled: Option<Unlabelled>,
+}
+
+/// A device that was consented to and bears no label yet.
+#[derive(Debug)]
+struct Unlabelled {
+    kernel_name: String,
+    size_bytes: u64,
+}
+
+impl Cleared {
+    /// Takes it: a device that bears no label of ours gets one, which is the first thing written.
+    ///
+    /// # Errors
+    /// The failure to write the label.
+    pub fn claim(mut self, writing: &Writing<'_>) -> Result<Claim, Failure> {
+        if let Some(device) = &self.unlabelled {
+            let file = File::from(self.claim.file);
+            self.claim.label = Some(device::put_label(&file, device, writing)?);
+            self.claim.file = file.into();
+        }
+        Ok(self.claim)
+    }
+}
+
+/// Opens a device, or a complete measurement file of ours, for writing, if every guard lets it,
+/// and writes nothing. Without a label of ours, a device needs the user's consent; with one it
+/// does not. An empty file or a directory is cleared by [`crate::measurement_file::clear`].
+///
+/// # Errors
+/// A refusal of any guard.
+pub fn clear_for_writing(
+    system: &System,
+    target: &Inspected,
+    consent: Option<&Consent>,
+    writing: &Writing<'_>,
+) -> Result<Cleared, Refusal> {
+    match &target.kind {
+        Kind::Directory(_) => Err(is_directory(target)),
+        Kind::RegularFile { .. } => {
+            Ok(Cleared { claim: file::claim(system, target, writing)?, unlabelled: None })
+        }
+        Kind::BlockDevice(found) => device::clear(system, target, found, consent, writing),
+    }
+}
+
+/// [`clear_for_writing`] and [`Cleared::claim`] at once, for a single target.
 ///
 /// # Errors
 /// A refusal of any guard, before anything was written; or the failure to write the label.
@@ -174,11 +223,7 @@ pub fn claim_for_writing(
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<Claim, Problem> {
-    match &target.kind {
-        Kind::Directory(_) => Err(is_directory(target).into()),
-        Kind::RegularFile { .. } => Ok(file::claim(system, target, writing)?),
-        Kind::BlockDevice(found) => device::claim(system, target, found, consent, writing),
-    }
+    Ok(clear_for_writing(system, target, consent, writing)?.claim(writing)?)
 }
 
 fn is_directory(target: &Inspected) -> Refusal {

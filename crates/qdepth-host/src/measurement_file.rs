@@ -12,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
 use crate::aligned::AlignedBuffer;
@@ -92,61 +92,160 @@ impl Drop for MeasurementFile {
     }
 }
 
+/// A place for a measurement file that every guard has let pass: what is there already is held, and
+/// nothing is written yet.
+#[derive(Debug)]
+pub struct Cleared {
+    path: PathBuf,
+    made_in: Option<OwnedFd>,
+    held: Option<Existing>,
+    size_bytes: u64,
+}
+
+/// A file of ours, or an empty one, open and locked.
+#[derive(Debug)]
+struct Existing {
+    file: File,
+    stat: Stat,
+    label: Option<Label>,
+}
+
+impl Existing {
+    fn hold(file: File, path: &Path) -> Result<Self, Problem> {
+        let stat = stat_of(&file, path)?;
+        check_regular(&stat, path)?;
+        guard::lock_file(&file, path, Use::Write)?;
+        let label = own_or_empty(&file, path)?;
+        Ok(Self { file, stat, label })
+    }
+
+    /// Whether it was filled to its end for this size, and no part of it was taken away since.
+    fn is_filled(&self, size_bytes: u64) -> bool {
+        self.label.as_ref().is_some_and(|label| {
+            label.complete
+                && label.size_bytes == size_bytes
+                && unwritten_share(&self.file, 0, label.size_bytes).is_none_or(|share| share <= 0.0)
+        })
+    }
+}
+
+impl Cleared {
+    /// Bytes that filling it will write: none where a file of ours is there, complete.
+    pub fn bytes_to_fill(&self) -> u64 {
+        let filled = self.held.as_ref().is_some_and(|held| held.is_filled(self.size_bytes));
+        if filled { 0 } else { self.size_bytes + LABEL_BYTES }
+    }
+
+    /// Makes the file where it is not there, and fills it where it is not filled.
+    ///
+    /// # Errors
+    /// Refused where somebody made a file of that name since; failed when it could not be filled,
+    /// and then it is removed again.
+    pub fn make(
+        self,
+        wanted: &Wanted<'_>,
+        progress: Progress<'_>,
+    ) -> Result<MeasurementFile, Problem> {
+        let held = match (self.held, &self.made_in) {
+            (Some(held), _) => held,
+            (None, Some(directory)) => {
+                let file = open_in(directory, OFlags::CREATE | OFlags::EXCL)
+                    .map_err(|error| cannot_make(&self.path, error))?;
+                Existing::hold(File::from(file), &self.path)?
+            }
+            (None, None) => return Err(cannot_make(&self.path, Errno::NOENT).into()),
+        };
+        let wanted = Wanted { size_bytes: self.size_bytes, ..*wanted };
+        finish(held, self.path, self.made_in, &wanted, progress)
+    }
+}
+
+/// Asks every guard about the measurement file that a plan needs: in a directory one that is made
+/// or that an earlier run left there, else an empty file, which is never removed. `promised_bytes`
+/// is what other targets of the run will take of the same file system.
+///
+/// # Errors
+/// Refused: G14 for a system place or one that may not be written, G13 without room (twice the
+/// size must be free, and 5 % of the file system must stay free), G8 for a file that is not ours,
+/// G2 when another run uses it, G5 and G6 when it is swap or backs a loop device. Failed: when it
+/// could not be read.
+pub fn clear(
+    system: &System,
+    target: &Inspected,
+    wanted: &Wanted<'_>,
+    promised_bytes: u64,
+) -> Result<Cleared, Problem> {
+    let size_bytes = wanted.size_bytes / LABEL_BYTES * LABEL_BYTES;
+    let Kind::Directory(file_system) = &target.kind else {
+        guard::check_unused(system, target)?;
+        check_room(target, size_bytes, allocated(target), promised_bytes)?;
+        let open = target.open(OFlags::RDWR).map_err(|error| cannot_make(&target.path, error))?;
+        let held = Some(Existing::hold(File::from(open), &target.path)?);
+        return Ok(Cleared { path: target.path.clone(), made_in: None, held, size_bytes });
+    };
+    guard::check_place(&target.path, file_system)?;
+    let path = target.path.join(NAME);
+    let directory = target.handle().try_clone_to_owned();
+    let directory = directory.map_err(|error| failure("open", &target.path, error))?;
+    let held = match rustix::fs::statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => {
+            may_make(&directory).map_err(|error| cannot_make(&path, error))?;
+            check_room(target, size_bytes, 0, promised_bytes)?;
+            None
+        }
+        Err(error) => return Err(cannot_make(&path, error).into()),
+        Ok(_) => {
+            let existing = target::inspect(system, &path)?;
+            guard::check_unused(system, &existing)?;
+            check_room(target, size_bytes, allocated(&existing), promised_bytes)?;
+            let open = open_in(&directory, OFlags::empty());
+            let open = open.map_err(|error| cannot_make(&path, error))?;
+            Some(Existing::hold(File::from(open), &path)?)
+        }
+    };
+    Ok(Cleared { path, made_in: Some(directory), held, size_bytes })
+}
+
 /// Makes a measurement file in a directory, or takes the one that an earlier run left there. One
 /// of the right size that was filled completely is not written again.
 ///
 /// # Errors
-/// Refused: G14 for a system place, G13 without room (twice the size must be free, and 5 % of the
-/// file system must stay free), G8 for a file of that name which is not ours, G2 when another run
-/// uses it, G5 and G6 when it is swap or backs a loop device. Failed: when it could not be filled;
-/// then it is removed again.
+/// As [`clear`] and [`Cleared::make`], and G1 where it is no directory.
 pub fn create(
     system: &System,
     directory: &Inspected,
     wanted: &Wanted<'_>,
     progress: Progress<'_>,
 ) -> Result<MeasurementFile, Problem> {
-    let Kind::Directory(file_system) = &directory.kind else {
+    let Kind::Directory(_) = &directory.kind else {
         let found = format!("{} is no directory", directory.spelling.display());
         return Err(Refusal::new(Guard::G1Resolve, found, "Give a directory").into());
     };
-    guard::check_place(&directory.path, file_system)?;
-    let path = directory.path.join(NAME);
-    let made_in = directory.handle().try_clone_to_owned();
-    let made_in = made_in.map_err(|error| failure("open", &directory.path, error))?;
-    let wanted = Wanted { size_bytes: wanted.size_bytes / LABEL_BYTES * LABEL_BYTES, ..*wanted };
-
-    let existing = target::inspect(system, &path).ok();
-    let held_bytes = existing.as_ref().map_or(0, allocated);
-    check_room(directory, wanted.size_bytes, held_bytes)?;
-    let file = match open_in(&made_in, OFlags::CREATE | OFlags::EXCL) {
-        Ok(file) => file,
-        Err(Errno::EXIST) => {
-            let existing = target::inspect(system, &path)?;
-            guard::check_unused(system, &existing)?;
-            open_in(&made_in, OFlags::empty()).map_err(|error| cannot_make(&path, error))?
-        }
-        Err(error) => return Err(cannot_make(&path, error).into()),
-    };
-    finish(File::from(file), path, Some(made_in), &wanted, progress)
+    clear(system, directory, wanted, 0)?.make(wanted, progress)
 }
 
 /// Takes a file that the user named for a plan that writes: one that is empty is filled, one of
 /// ours is used, any other is refused. It is never removed.
 ///
 /// # Errors
-/// As [`create`].
+/// As [`clear`] and [`Cleared::make`].
 pub fn adopt(
     system: &System,
     file: &Inspected,
     wanted: &Wanted<'_>,
     progress: Progress<'_>,
 ) -> Result<MeasurementFile, Problem> {
-    guard::check_unused(system, file)?;
-    let wanted = Wanted { size_bytes: wanted.size_bytes / LABEL_BYTES * LABEL_BYTES, ..*wanted };
-    check_room(file, wanted.size_bytes, allocated(file))?;
-    let open = file.open(OFlags::RDWR).map_err(|error| cannot_make(&file.path, error))?;
-    finish(File::from(open), file.path.clone(), None, &wanted, progress)
+    clear(system, file, wanted, 0)?.make(wanted, progress)
+}
+
+/// Whether a file can be made there, as far as can be told without making one.
+fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    match rustix::fs::accessat(directory, ".", access, AtFlags::EACCESS) {
+        Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(error),
+        // Kernels before 5.8 cannot answer for the effective user; the attempt will tell.
+        _ => Ok(()),
+    }
 }
 
 /// One component below an open directory, no link followed, nothing outside reached.
@@ -162,22 +261,15 @@ fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
 }
 
 fn finish(
-    file: File,
+    held: Existing,
     path: PathBuf,
     made_in: Option<OwnedFd>,
     wanted: &Wanted<'_>,
     progress: Progress<'_>,
 ) -> Result<MeasurementFile, Problem> {
-    let stat = stat_of(&file, &path)?;
-    check_regular(&stat, &path)?;
-    guard::lock_file(&file, &path, Use::Write)?;
-    let old = own_or_empty(&file, &path)?;
-    let direct = set_direct(&file, wanted.direct);
-    let usable = old.as_ref().is_some_and(|label| {
-        label.complete
-            && label.size_bytes == wanted.size_bytes
-            && unwritten_share(&file, 0, label.size_bytes).is_none_or(|share| share <= 0.0)
-    });
+    let direct = set_direct(&held.file, wanted.direct);
+    let usable = held.is_filled(wanted.size_bytes);
+    let Existing { file, stat, label: old } = held;
     let keep = wanted.keep || old.as_ref().is_some_and(|label| label.keep);
     let mut made = MeasurementFile {
         claim: Claim {
@@ -297,8 +389,13 @@ fn allocated(target: &Inspected) -> u64 {
 }
 
 /// G13: twice the size is free, and 5 % of the file system stays free. What the file holds
-/// already counts as free.
-fn check_room(at: &Inspected, size_bytes: u64, held_bytes: u64) -> Result<(), Refusal> {
+/// already counts as free, what other targets will take of the file system does not.
+fn check_room(
+    at: &Inspected,
+    size_bytes: u64,
+    held_bytes: u64,
+    promised_bytes: u64,
+) -> Result<(), Refusal> {
     let refuse = |found: String, remedy: &str| Err(Refusal::new(Guard::G13Bounds, found, remedy));
     let place = at.path.display();
     if size_bytes == 0 {
@@ -315,6 +412,7 @@ fn check_room(at: &Inspected, size_bytes: u64, held_bytes: u64) -> Result<(), Re
         }
     };
     let free = space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes);
+    let free = free.saturating_sub(promised_bytes);
     let total = space.f_blocks.saturating_mul(space.f_frsize);
     let needed = size_bytes + LABEL_BYTES;
     let remedy = "Ask for a smaller area, or give a file system with more room";

@@ -127,6 +127,12 @@ impl Inspected {
         }
     }
 
+    /// Whether both are files or directories of one file system, and so share its free space.
+    pub fn shares_file_system(&self, other: &Self) -> bool {
+        let both_files = self.block_device().is_none() && other.block_device().is_none();
+        both_files && self.stat.st_dev == other.stat.st_dev
+    }
+
     /// Device of the file system and inode, as compared with other files.
     pub(crate) fn inode(&self) -> (DeviceNumber, u64) {
         (DeviceNumber::of(self.stat.st_dev), self.stat.st_ino)

@@ -6,22 +6,26 @@ use std::os::fd::OwnedFd;
 use rustix::fs::OFlags;
 
 use super::in_use::{self, Subject};
-use super::{Claim, Usable, Writing, signature, system_disk};
+use super::{Claim, Cleared, Unlabelled, Usable, Writing, signature, system_disk};
 use crate::consent::{self, Consent};
 use crate::identity::{DeviceIdentity, Identity};
 use crate::label::{Label, RESERVED_BYTES, end_offset};
-use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::refusal::{Failure, Guard, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected};
 
-pub(super) fn claim(
+/// Every guard, in their order; nothing is written.
+pub(super) fn clear(
     system: &System,
     target: &Inspected,
     found: &BlockDevice,
     consent: Option<&Consent>,
     writing: &Writing<'_>,
-) -> Result<Claim, Problem> {
-    unused(system, found, writing)?;
+) -> Result<Cleared, Refusal> {
+    let looked = Looked::new(system, found, writing);
+    for (_, look) in LOOKS {
+        look(&looked)?;
+    }
     let held = super::exclusive::hold(target)?;
     check_same(system, &found.identity)?;
     let size_bytes = bounds(found, &held)?;
@@ -34,43 +38,76 @@ pub(super) fn claim(
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
     super::exclusive::lock_device(&file, &target.spelling, super::Use::Write)?;
     check_same(system, &found.identity)?;
-    let file = File::from(file);
-    let label = match grant {
-        Grant::Labelled(label) => label,
-        Grant::Consented => put_label(&file, found, size_bytes, writing)?,
+    let (label, unlabelled) = match grant {
+        Grant::Labelled(label) => (Some(label), None),
+        Grant::Consented => {
+            let kernel_name = found.identity.kernel_name.clone();
+            (None, Some(Unlabelled { kernel_name, size_bytes }))
+        }
     };
-    Ok(Claim {
-        file: file.into(),
+    let claim = Claim {
+        file,
         usable: Usable { offset: RESERVED_BYTES, length: usable_length(size_bytes) },
         identity: Identity::Device(found.identity.clone()),
         direct,
         writable: true,
-        label: Some(label),
+        label,
         exclusive: Some(held),
-    })
+    };
+    Ok(Cleared { claim, unlabelled })
 }
 
-/// All guards that need no open descriptor, those of the system's own disk first.
-fn unused(system: &System, found: &BlockDevice, writing: &Writing<'_>) -> Result<(), Refusal> {
-    let name = &found.identity.kernel_name;
-    let subject = Subject::device(system, name);
-    if let Subject::Devices(names) = &subject {
-        system_disk::check(system, names, writing.results_dir)?;
-    }
-    in_use::mounted(system, &subject)?;
-    in_use::swap(system, &subject)?;
-    in_use::backing(system, &subject)?;
-    in_use::holders(system, &subject)?;
-    in_use::shared(system, name)?;
-    if found.read_only {
-        return Err(Refusal::new(
-            Guard::G2Exclusive,
-            format!("/dev/{name} is read-only"),
-            "Give a plan that only reads, or set it writable (`blockdev --setrw`)",
-        ));
-    }
-    Ok(())
+/// What the guards look at that need no open descriptor.
+pub(super) struct Looked<'a> {
+    system: &'a System,
+    found: &'a BlockDevice,
+    subject: Subject,
+    writing: &'a Writing<'a>,
 }
+
+impl<'a> Looked<'a> {
+    pub(super) fn new(
+        system: &'a System,
+        found: &'a BlockDevice,
+        writing: &'a Writing<'a>,
+    ) -> Self {
+        let subject = Subject::device(system, &found.identity.kernel_name);
+        Self { system, found, subject, writing }
+    }
+
+    fn system_disk(&self) -> Result<(), Refusal> {
+        match &self.subject {
+            Subject::Devices(names) => {
+                system_disk::check(self.system, names, self.writing.results_dir)
+            }
+            Subject::File { .. } => Ok(()),
+        }
+    }
+
+    fn writable(&self) -> Result<(), Refusal> {
+        if !self.found.read_only {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            Guard::G2Exclusive,
+            format!("/dev/{} is read-only", self.found.identity.kernel_name),
+            "Give a plan that only reads, or set it writable (`blockdev --setrw`)",
+        ))
+    }
+}
+
+type Look = fn(&Looked<'_>) -> Result<(), Refusal>;
+
+/// All guards that need no open descriptor, those of the system's own disk first.
+pub(super) const LOOKS: [(Guard, Look); 7] = [
+    (Guard::G11System, |looked| looked.system_disk()),
+    (Guard::G4Mounts, |looked| in_use::mounted(looked.system, &looked.subject)),
+    (Guard::G5Swap, |looked| in_use::swap(looked.system, &looked.subject)),
+    (Guard::G6Backing, |looked| in_use::backing(looked.system, &looked.subject)),
+    (Guard::G3Holders, |looked| in_use::holders(looked.system, &looked.subject)),
+    (Guard::G12Shared, |looked| in_use::shared(looked.system, &looked.found.identity.kernel_name)),
+    (Guard::G2Exclusive, |looked| looked.writable()),
+];
 
 enum Grant {
     Labelled(Label),
@@ -165,22 +202,21 @@ pub(super) fn label(file: &File, size_bytes: u64) -> Option<Label> {
 }
 
 /// G8. The first bytes that are ever written to a device.
-fn put_label(
+pub(super) fn put_label(
     file: &File,
-    found: &BlockDevice,
-    size_bytes: u64,
+    device: &Unlabelled,
     writing: &Writing<'_>,
 ) -> Result<Label, Failure> {
-    let label = Label::new(writing.run_id, &writing.now.to_string(), size_bytes);
+    let label = Label::new(writing.run_id, &writing.now.to_string(), device.size_bytes);
     let write = || {
-        clear_reserved(file, size_bytes)?;
+        clear_reserved(file, device.size_bytes)?;
         label.write_at(file, 0)?;
-        label.write_at(file, end_offset(size_bytes))?;
+        label.write_at(file, end_offset(device.size_bytes))?;
         file.sync_all()
     };
     write().map_err(|source| Failure {
         doing: "label",
-        thing: format!("/dev/{}", found.identity.kernel_name),
+        thing: format!("/dev/{}", device.kernel_name),
         source,
         remedy: "The device is not fit for writing: look at the kernel's log",
     })?;

@@ -12,7 +12,7 @@ use qdepth_workload::{
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
-use crate::lab::prepare::foreseen;
+use crate::lab::prepare::{all_different, foreseen};
 use crate::lab::read_plan::{self, Asked};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
@@ -48,6 +48,7 @@ pub(crate) fn foresee(
     for target in &asked.targets {
         inspected.push(inspect(system, target)?);
     }
+    all_different(&inspected)?;
     let shapes: Vec<TargetShape> = inspected.iter().map(|t| foreseen(t, file_bytes)).collect();
     Ok((resolve(&asked.file, &asked.choices, &shapes)?, inspected))
 }

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 use qdepth_host::consent::{Consent, template, tokens};
-use qdepth_host::guard::{Claim, Direct, Writing, claim_for_writing, claim_read_only};
+use qdepth_host::guard::{self, Claim, Direct, Writing, claim_read_only, clear_for_writing};
 use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
 use qdepth_host::system::System;
 use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
-use qdepth_host::{Guard, Refusal};
+use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_logbook::record::TargetKind;
 use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
@@ -107,8 +107,8 @@ pub(crate) struct Order<'a> {
     pub(crate) overwrite: &'a [String],
 }
 
-/// Looks at all targets before any is touched, then makes each ready. `interrupted` ends the
-/// filling of a measurement file.
+/// Asks every guard of every target before the first is written to, then makes each ready.
+/// `interrupted` ends the filling of a measurement file.
 pub(crate) fn prepare(
     system: &System,
     spellings: &[PathBuf],
@@ -118,78 +118,148 @@ pub(crate) fn prepare(
 ) -> Result<Vec<Prepared>> {
     let mut found = Vec::new();
     for spelling in spellings {
-        let inspected = inspect(system, spelling)?;
-        let consent = match inspected.block_device() {
+        found.push(inspect(system, spelling)?);
+    }
+    let mut consents = Vec::new();
+    for target in &found {
+        consents.push(match target.block_device() {
             Some(device) if order.writes => consent_for(system, device, order, screen)?,
             _ => None,
-        };
-        found.push((spelling.clone(), inspected, consent));
+        });
     }
-    let mut prepared = Vec::new();
-    for (spelling, inspected, consent) in found {
-        prepared.push(one(
-            system,
-            spelling,
-            inspected,
-            consent.as_ref(),
-            order,
-            screen,
-            interrupted,
-        )?);
+    let mut cleared = Vec::new();
+    for (target, consent) in found.iter().zip(&consents) {
+        let promised = promised(&found[..cleared.len()], &cleared, target);
+        cleared.push(clear(system, target, consent.as_ref(), order, promised)?);
+    }
+    let mut prepared: Vec<Prepared> = Vec::new();
+    for (target, cleared) in found.into_iter().zip(cleared) {
+        let ready = make_ready(target, cleared, order, screen, interrupted);
+        prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
     }
     Ok(prepared)
 }
 
-fn one(
+/// The same storage twice is one target, whatever its names.
+pub(crate) fn all_different(found: &[Inspected]) -> Result<()> {
+    for (index, target) in found.iter().enumerate() {
+        if let Some(twin) = found[..index].iter().find(|t| t.identity() == target.identity()) {
+            bail!(Usage(format!(
+                "{} and {} are the same target: name it once",
+                twin.spelling.display(),
+                target.spelling.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A target that every guard has let pass, with nothing written to it yet.
+enum Cleared {
+    ReadOnly(Claim),
+    Writing(guard::Cleared),
+    File(measurement_file::Cleared),
+}
+
+/// Bytes that measurement files of earlier targets will take of a target's file system.
+fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u64 {
+    let bytes = |(other, cleared): (&Inspected, &Cleared)| match cleared {
+        Cleared::File(file) if other.shares_file_system(target) => file.bytes_to_fill(),
+        Cleared::File(_) | Cleared::ReadOnly(_) | Cleared::Writing(_) => 0,
+    };
+    earlier.iter().zip(cleared).map(bytes).sum()
+}
+
+fn wanted<'a>(order: &Order<'a>) -> Wanted<'a> {
+    Wanted {
+        size_bytes: order.file_bytes,
+        run_id: order.run_id,
+        now: Timestamp::now(),
+        keep: order.keep,
+        direct: true,
+    }
+}
+
+fn writing<'a>(order: &Order<'a>) -> Writing<'a> {
+    Writing {
+        run_id: order.run_id,
+        now: Timestamp::now(),
+        results_dir: order.results_dir,
+        direct: true,
+    }
+}
+
+fn clear(
     system: &System,
-    spelling: PathBuf,
-    inspected: Inspected,
+    target: &Inspected,
     consent: Option<&Consent>,
+    order: &Order<'_>,
+    promised: u64,
+) -> Result<Cleared> {
+    Ok(match &target.kind {
+        Kind::Directory(_) => {
+            Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
+        }
+        Kind::RegularFile { size_bytes: 0, .. } if order.writes => {
+            Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } if order.writes => {
+            Cleared::Writing(clear_for_writing(system, target, consent, &writing(order))?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
+            Cleared::ReadOnly(claim_read_only(system, target, true)?)
+        }
+    })
+}
+
+/// The first bytes that are written.
+fn make_ready(
+    inspected: Inspected,
+    cleared: Cleared,
     order: &Order<'_>,
     screen: &Screen,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Prepared> {
-    let now = Timestamp::now();
-    let wanted = Wanted {
-        size_bytes: order.file_bytes,
-        run_id: order.run_id,
-        now,
-        keep: order.keep,
-        direct: true,
-    };
-    let filling = screen.filling(&spelling, order.file_bytes);
-    let mut progress = |bytes| {
-        filling.set_position(bytes);
-        if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let held = match &inspected.kind {
-        Kind::Directory(_) => {
-            Held::File(measurement_file::create(system, &inspected, &wanted, &mut progress)?)
-        }
-        Kind::RegularFile { size_bytes: 0, .. } if order.writes => {
-            Held::File(measurement_file::adopt(system, &inspected, &wanted, &mut progress)?)
-        }
-        Kind::BlockDevice(_) | Kind::RegularFile { .. } if order.writes => {
-            let writing =
-                Writing { run_id: order.run_id, now, results_dir: order.results_dir, direct: true };
-            Held::Claim(claim_for_writing(system, &inspected, consent, &writing)?)
-        }
-        Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
-            Held::Claim(claim_read_only(system, &inspected, true)?)
+    let held = match cleared {
+        Cleared::ReadOnly(claim) => Held::Claim(claim),
+        Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(order))?),
+        Cleared::File(cleared) => {
+            let filling = screen.filling(&inspected.spelling, order.file_bytes);
+            let mut progress = |bytes| {
+                filling.set_position(bytes);
+                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let made = cleared.make(&wanted(order), &mut progress);
+            filling.finish_and_clear();
+            Held::File(made?)
         }
     };
-    filling.finish_and_clear();
-    let mut prepared = Prepared {
-        spelling,
-        inspected,
-        shape: TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 0 }, block_bytes: 1 },
-        held,
-    };
-    prepared.shape = shape(&prepared);
+    let spelling = inspected.spelling.clone();
+    let none = Extent { offset_bytes: 0, length_bytes: 0 };
+    let shape = TargetShape { usable: none, block_bytes: 1 };
+    let mut prepared = Prepared { spelling, inspected, shape, held };
+    prepared.shape = shape_of(&prepared);
     Ok(prepared)
 }
 
-fn shape(prepared: &Prepared) -> TargetShape {
+/// A refusal says that nothing was changed, which no longer holds once a target was made ready.
+fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
+    if !changed {
+        return error;
+    }
+    match error.downcast::<Problem>() {
+        Ok(Problem::Refused(refusal)) => anyhow::anyhow!(
+            "{} ({}), after other targets were made ready. {}",
+            refusal.found,
+            refusal.guard,
+            refusal.remedy
+        ),
+        Ok(failed) => failed.into(),
+        Err(error) => error,
+    }
+}
+
+fn shape_of(prepared: &Prepared) -> TargetShape {
     let usable = prepared.claim().usable;
     let block_bytes = match (&prepared.inspected.kind, &prepared.claim().direct) {
         (Kind::BlockDevice(device), _) => device.logical_block_bytes as u32,

@@ -1,0 +1,88 @@
+//! Several targets in one run: what is refused for one leaves all of them untouched.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use common::{Place, alone, can, sh};
+
+const SHORT: &str = "--area 8MiB --duration 100ms --profile database --outstanding 1";
+
+/// When something was last made in or taken out of a directory.
+#[cfg(test)]
+fn changed(place: &Place, name: &str) -> (i64, i64) {
+    let meta = fs::metadata(place.join(name)).unwrap();
+    (meta.ctime(), meta.ctime_nsec())
+}
+
+#[test]
+fn refusal_of_a_later_file_comes_before_the_first_is_made() {
+    let place = Place::new();
+    fs::create_dir(place.join("a")).unwrap();
+    place.write("precious", &"the only copy\n".repeat(1 << 20));
+    let before = changed(&place, "a");
+    let ended = place.run(&format!("run a precious {SHORT}")).expect(3);
+    assert!(ended.err.contains("refused by guard G8, nothing was changed"), "{}", ended.err);
+    assert_eq!(changed(&place, "a"), before, "something was made in a and taken away again");
+}
+
+#[test]
+fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
+    let test = "refusal_of_a_later_target_comes_before_the_first_device_is_labelled";
+    if !can(test, &["losetup", "sha256sum"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let node = place.device("image", 64 << 20).display().to_string();
+    place.write("precious", &"the only copy\n".repeat(1 << 20));
+    let sum = || sh(&format!("sha256sum < {node}")).unwrap();
+    let before = sum();
+    let name = format!("{node}:{}", 64 << 20);
+    let consent = place.write(
+        "consent",
+        &format!(
+            "destroy = \"{name}\"\nsize_bytes = {}\nexpires = \"{}\"\n",
+            64 << 20,
+            sh("date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ").unwrap()
+        ),
+    );
+    let words = format!("{SHORT} --destroy {name} --consent {consent} --no-report");
+    place.run(&format!("run {node} precious {words}")).expect(3);
+    assert_eq!(sum(), before, "{node} was written to");
+    place.run(&format!("run {node} {words}")).expect_finished();
+    assert_ne!(sum(), before, "alone it would have been");
+}
+
+#[test]
+fn room_is_counted_for_all_targets_together() {
+    let test = "room_is_counted_for_all_targets_together";
+    if !can(test, &["mount"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("small")).unwrap();
+    let at = place.join("small").display().to_string();
+    sh(&format!("mount -t tmpfs -o size=40M qdepth-test {at}")).unwrap();
+    place.later(format!("umount {at}"));
+    sh(&format!("mkdir {at}/a {at}/b")).unwrap();
+    let words = "--area 16MiB --duration 100ms --profile database --outstanding 1 --no-report";
+    let ended = place.run(&format!("run small/a small/b {words}")).expect(3);
+    assert!(ended.err.contains("refused by guard G13, nothing was changed"), "{}", ended.err);
+    assert_eq!(sh(&format!("ls {at}/a")).unwrap(), "");
+    // Alone, each has room enough (memory has no direct I/O, so its points are invalid).
+    place.run(&format!("run small/b {words}")).expect_finished();
+}
+
+#[test]
+fn one_target_under_two_names_is_wrong_usage() {
+    let place = Place::new();
+    fs::create_dir(place.join("a")).unwrap();
+    std::os::unix::fs::symlink("a", place.join("also-a")).unwrap();
+    let ended = place.run(&format!("run a also-a {SHORT}")).expect(2);
+    assert!(ended.err.contains("a and also-a are the same target"), "{}", ended.err);
+    assert!(!place.has("qdepth.db"));
+}
