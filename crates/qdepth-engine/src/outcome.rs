@@ -12,24 +12,30 @@ const KINDS_MAX: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
     kinds: [(i32, u64); KINDS_MAX],
+    others: u64,
     total: u64,
 }
 
 impl Errors {
-    /// Counts one. The seventeenth kind and later ones are counted with the last.
+    /// Stands for all kinds beyond the sixteenth: no error has the number 0.
+    pub const OTHERS: i32 = 0;
+
+    /// Counts one. The seventeenth kind and later ones are counted together, as [`OTHERS`](Self::OTHERS).
     pub fn count(&mut self, errno: i32) {
         self.total += 1;
-        let place = self.kinds.iter().position(|(e, n)| *e == errno || *n == 0);
-        let kind = &mut self.kinds[place.unwrap_or(KINDS_MAX - 1)];
-        *kind = (errno, kind.1 + 1);
+        match self.kinds.iter_mut().find(|(e, n)| *e == errno || *n == 0) {
+            Some(kind) => *kind = (errno, kind.1 + 1),
+            None => self.others += 1,
+        }
     }
     /// All of them.
     pub fn total(&self) -> u64 {
         self.total
     }
-    /// Error number and count of each kind seen.
+    /// Error number and count of each kind seen, those beyond the room together at the end.
     pub fn kinds(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
-        self.kinds.iter().copied().filter(|(_, n)| *n > 0)
+        let others = (Self::OTHERS, self.others);
+        self.kinds.iter().copied().chain([others]).filter(|(_, n)| *n > 0)
     }
 }
 
@@ -100,5 +106,23 @@ impl Outcome {
     /// Bytes of the window.
     pub fn bytes(&self) -> u64 {
         self.directions.iter().map(|d| d.bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_kinds_beyond_the_room_are_counted_as_others() {
+        let mut errors = Errors::default();
+        for errno in (1..=18).chain([16, 18]) {
+            errors.count(errno);
+        }
+        let kinds: Vec<(i32, u64)> = errors.kinds().collect();
+        let first: Vec<(i32, u64)> = (1..=16).map(|e| (e, 1 + u64::from(e == 16))).collect();
+        assert_eq!(kinds[..16], first);
+        assert_eq!(kinds[16..], [(Errors::OTHERS, 3)]);
+        assert_eq!(errors.total(), 20);
     }
 }

@@ -219,7 +219,7 @@ pub struct CpuPerIo {
 pub struct ErrorEntry {
     /// `read`, `write` or `sync`.
     pub direction: String,
-    /// Linux error number, positive.
+    /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
     pub errno: i32,
     /// How often.
     pub count: u64,

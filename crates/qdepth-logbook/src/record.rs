@@ -110,7 +110,7 @@ pub struct RunRecord {
 /// Failed I/Os of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ErrorCount {
-    /// Linux error number, positive.
+    /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
     pub errno: i32,
     /// How often.
     pub count: u64,

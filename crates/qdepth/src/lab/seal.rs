@@ -1,7 +1,7 @@
 //! From an outcome to the record that is stored: written out by hand, so that a change inside the
 //! engine never silently changes the stored form. The laws are checked here, on every point.
 
-use qdepth_engine::{DirectionOutcome, TargetFailure};
+use qdepth_engine::{DirectionOutcome, Errors, TargetFailure};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{DirectionRecord, ErrorCount, IntervalRecord, PointRecord};
 use qdepth_measure::{Code, Finding, PointFacts, check_laws};
@@ -213,7 +213,10 @@ fn errors(directions: &[DirectionOutcome; 3]) -> String {
     let mut parts = Vec::new();
     for (name, direction) in ["read", "write", "sync"].iter().zip(directions) {
         for (errno, count) in direction.errors.kinds() {
-            let text = std::io::Error::from_raw_os_error(errno);
+            let text = match errno {
+                Errors::OTHERS => "errors of other kinds".to_owned(),
+                errno => std::io::Error::from_raw_os_error(errno).to_string(),
+            };
             parts.push(format!("{name}: {count} × {text}"));
         }
     }
