@@ -152,15 +152,7 @@ fn point(
     shape: &TargetShape,
 ) -> Result<Point, ResolveError> {
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
-    for (name, share) in [
-        ("random", profile.random),
-        ("read", profile.read),
-        ("compressible", profile.compressible.unwrap_or(0.0)),
-    ] {
-        if !(0.0..=100.0).contains(&share) {
-            return Err(bad(format!("{name} = {share} is no share in per cent, 0 to 100")));
-        }
-    }
+    shares(profile).map_err(bad)?;
     let streams = profile.streams.unwrap_or(1);
     if streams == 0 || streams > STREAMS_MAX {
         return Err(bad(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible")));
@@ -216,6 +208,15 @@ fn point(
         stop: Stop { duration_ns: duration.0, bytes: file.bytes.map_or(0, |b| b.0) },
         seed: 0,
     })
+}
+
+fn shares(profile: &Profile) -> Result<(), String> {
+    let compressible = profile.compressible.unwrap_or(0.0);
+    let all = [("random", profile.random), ("read", profile.read), ("compressible", compressible)];
+    match all.iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {
+        Some((name, share)) => Err(format!("{name} = {share} is no share in per cent, 0 to 100")),
+        None => Ok(()),
+    }
 }
 
 fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
