@@ -126,6 +126,14 @@ pub enum LogbookError {
         /// Id of the run.
         run: String,
     },
+    /// Another process is measuring the run.
+    #[error(
+        "run {run} is still being measured by another process; nothing was changed: wait for its end, or stop it with Ctrl-C or SIGTERM, then resume"
+    )]
+    Alive {
+        /// Id of the run.
+        run: String,
+    },
     /// The run has ended; it must be reopened before anything is added.
     #[error("run {run} is {state}, not running: resume it before adding to it")]
     NotRunning {

@@ -6,6 +6,7 @@
 //!
 //! It reads no clock: times come in as RFC 3339 texts.
 
+mod alive;
 mod document;
 mod error;
 mod logbook;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use qdepth_measure::Finding;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
+use crate::alive::Alive;
 use crate::error::LogbookError;
 use crate::open::{doing, open_for_reading, open_for_writing, sibling};
 use crate::record::{PointRecord, RunRecord, RunState};
@@ -44,6 +45,7 @@ pub struct Logbook {
     connection: Connection,
     path: PathBuf,
     reserve: Option<Reserve>,
+    alive: Option<Alive>,
 }
 
 impl Logbook {
@@ -55,7 +57,7 @@ impl Logbook {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let connection = open_for_writing(path)?;
-        Ok(Self { connection, path: path.to_owned(), reserve: None })
+        Ok(Self { connection, path: path.to_owned(), reserve: None, alive: None })
     }
 
     /// Opens an existing logbook for reading only; every writing call then fails.
@@ -65,7 +67,7 @@ impl Logbook {
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let connection = open_for_reading(path)?;
-        Ok(Self { connection, path: path.to_owned(), reserve: None })
+        Ok(Self { connection, path: path.to_owned(), reserve: None, alive: None })
     }
 
     /// The file.
@@ -89,6 +91,20 @@ impl Logbook {
         Ok(())
     }
 
+    /// Marks a run as being measured by this process, until the `Logbook` is dropped or the process
+    /// dies. Call it before anything is done for the run.
+    ///
+    /// # Errors
+    /// [`LogbookError::Alive`] where another process measures it, or where the mark cannot be made.
+    pub fn hold(&mut self, run_id: &str) -> Result<()> {
+        Alive::tidy(&self.path);
+        let held = Alive::hold(&self.path, run_id)
+            .map_err(|error| LogbookError::io(&self.path, "marking the run as alive", error))?;
+        let run = || run_id.to_owned();
+        self.alive = Some(held.ok_or_else(|| LogbookError::Alive { run: run() })?);
+        Ok(())
+    }
+
     /// Stores a new run with its environment, targets and first findings.
     ///
     /// # Errors
@@ -98,7 +114,7 @@ impl Logbook {
     }
 
     /// Stores a finished point of a running run, in one transaction: when this returns `Ok`, it is
-    /// on disk. A point of the same index that was interrupted is superseded, and kept.
+    /// on disk. A point of the same index that was cut short is superseded, and kept.
     ///
     /// # Errors
     /// [`LogbookError::AlreadyMeasured`], [`LogbookError::NotRunning`], [`LogbookError::Sealed`],
@@ -110,7 +126,7 @@ impl Logbook {
             let last = read::last_attempt(transaction, run, point.index)?;
             let attempt = match last {
                 None => 1,
-                Some(last) if last.interrupted => last.attempt + 1,
+                Some(last) if last.cut_short => last.attempt + 1,
                 Some(_) => {
                     let (run, index) = (run_id.to_owned(), point.index);
                     return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
@@ -187,7 +203,8 @@ impl Logbook {
         read::points(&self.connection, &id).map_err(doing(&self.path, "reading the points"))
     }
 
-    /// Indices of the points that are measured and not interrupted: what a resumed run leaves out.
+    /// Indices of the points that are measured to their end: what a resumed run leaves out. One
+    /// that was interrupted, or whose device was gone or target failed, is to be measured again.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -196,20 +213,27 @@ impl Logbook {
         read::points_done(&self.connection, &id).map_err(doing(&self.path, "reading the points"))
     }
 
-    /// The run begun last, of those that are not sealed. A run that another process is measuring
-    /// right now looks the same as one that was killed: state Running.
+    /// The run begun last, of those that are not sealed and that no process is measuring, held as
+    /// by [`hold`](Self::hold).
     ///
     /// # Errors
-    /// Where the file is damaged.
-    pub fn unfinished(&self) -> Result<Option<RunRecord>> {
+    /// [`LogbookError::Alive`] where the only ones are being measured right now, or where the file
+    /// is damaged.
+    pub fn hold_unfinished(&mut self) -> Result<Option<RunRecord>> {
         let what = "looking for an unfinished run";
-        let query = "SELECT id FROM run WHERE state <> 'sealed' ORDER BY sequence DESC LIMIT 1";
-        let id: Option<String> = self
-            .connection
-            .query_row(query, [], |row| row.get(0))
-            .optional()
-            .map_err(doing(&self.path, what))?;
-        id.map(|id| read::run(&self.connection, &id).map_err(doing(&self.path, what))).transpose()
+        let ids = read::unsealed(&self.connection).map_err(doing(&self.path, what))?;
+        let mut alive = None;
+        for id in ids {
+            match self.hold(&id) {
+                Ok(()) => {
+                    let run = read::run(&self.connection, &id);
+                    return run.map(Some).map_err(doing(&self.path, what));
+                }
+                Err(error @ LogbookError::Alive { .. }) => alive = alive.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        alive.map_or(Ok(None), Err)
     }
 
     /// Reads the whole file and holds it against itself (SQLite's `integrity_check`).

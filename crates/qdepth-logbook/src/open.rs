@@ -13,7 +13,10 @@ use crate::error::LogbookError;
 
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
-const MIGRATION_LIST: &[M<'static>] = &[M::up(include_str!("../migrations/0001_first.sql"))];
+const MIGRATION_LIST: &[M<'static>] = &[
+    M::up(include_str!("../migrations/0001_first.sql")),
+    M::up(include_str!("../migrations/0002_engine_choice.sql")),
+];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(MIGRATION_LIST);
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);

@@ -16,8 +16,9 @@ use crate::record::{
 /// Of each point the attempt that counts.
 const LAST_ATTEMPTS: &str = "SELECT * FROM point AS p WHERE run = ?1 AND attempt =
     (SELECT max(attempt) FROM point AS q WHERE q.run = p.run AND q.place = p.place)";
-const NOT_INTERRUPTED: &str = "NOT EXISTS (SELECT 1 FROM finding
-    WHERE finding.point = last.id AND finding.code = 'interrupted')";
+/// A point that was cut short, by the user or because its target was lost, is not measured yet.
+const WHOLE: &str = "NOT EXISTS (SELECT 1 FROM finding WHERE finding.point = last.id
+    AND finding.code IN ('interrupted', 'device-gone', 'device-changed', 'target-failed'))";
 
 pub(crate) fn unreadable(
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -107,6 +108,7 @@ pub(crate) fn run(connection: &Connection, id: &str) -> Result<RunRecord> {
                 seed: seed.parse().map_err(|_| unreadable(format!("`{seed}` is no seed")))?,
                 emulated: row.get("emulated")?,
                 points_planned: row.get("points_planned")?,
+                engine_choice: engine_choice(row)?,
                 environment: Vec::new(),
                 targets: Vec::new(),
                 findings: Vec::new(),
@@ -117,6 +119,14 @@ pub(crate) fn run(connection: &Connection, id: &str) -> Result<RunRecord> {
     run.targets = targets(connection, sequence)?;
     run.findings = findings(connection, sequence, None)?;
     Ok(run)
+}
+
+/// Logbooks of schema version 1, opened for reading only, do not have it.
+fn engine_choice(row: &Row<'_>) -> Result<String> {
+    match row.get("engine_choice") {
+        Err(rusqlite::Error::InvalidColumnName(_)) => Ok("auto".to_owned()),
+        choice => choice,
+    }
 }
 
 fn targets(connection: &Connection, run: i64) -> Result<Vec<TargetRecord>> {
@@ -207,7 +217,7 @@ fn figure(value: &Value) -> Result<f64> {
 
 pub(crate) fn headlines(connection: &Connection) -> Result<Vec<RunHeadline>> {
     let done = format!(
-        "SELECT r.*, (SELECT count(*) FROM ({last}) AS last WHERE {NOT_INTERRUPTED}) AS done
+        "SELECT r.*, (SELECT count(*) FROM ({last}) AS last WHERE {WHOLE}) AS done
          FROM run AS r ORDER BY r.sequence",
         last = LAST_ATTEMPTS.replace("?1", "r.sequence")
     );
@@ -234,7 +244,8 @@ pub(crate) fn headlines(connection: &Connection) -> Result<Vec<RunHeadline>> {
 /// The attempt at a point that counts.
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,
-    pub(crate) interrupted: bool,
+    /// Whether it is to be measured again.
+    pub(crate) cut_short: bool,
 }
 
 pub(crate) fn last_attempt(
@@ -243,23 +254,29 @@ pub(crate) fn last_attempt(
     place: u32,
 ) -> Result<Option<Attempt>> {
     let query = format!(
-        "SELECT attempt, NOT ({NOT_INTERRUPTED}) FROM point AS last
+        "SELECT attempt, NOT ({WHOLE}) FROM point AS last
          WHERE run = ?1 AND place = ?2 ORDER BY attempt DESC LIMIT 1"
     );
     connection
         .prepare_cached(&query)?
         .query_row(params![run, place], |row| {
-            Ok(Attempt { attempt: row.get(0)?, interrupted: row.get(1)? })
+            Ok(Attempt { attempt: row.get(0)?, cut_short: row.get(1)? })
         })
         .optional()
+}
+
+/// Ids of the runs that are not sealed, the one begun last first.
+pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
+    connection
+        .prepare_cached("SELECT id FROM run WHERE state <> 'sealed' ORDER BY sequence DESC")?
+        .query_map([], |row| row.get(0))?
+        .collect()
 }
 
 pub(crate) fn points_done(connection: &Connection, id: &str) -> Result<BTreeSet<u32>> {
     let Some((run, _)) = state(connection, id)? else { return Ok(BTreeSet::new()) };
     connection
-        .prepare_cached(&format!(
-            "SELECT place FROM ({LAST_ATTEMPTS}) AS last WHERE {NOT_INTERRUPTED}"
-        ))?
+        .prepare_cached(&format!("SELECT place FROM ({LAST_ATTEMPTS}) AS last WHERE {WHOLE}"))?
         .query_map([run], |row| row.get(0))?
         .collect()
 }

@@ -99,6 +99,8 @@ pub struct RunRecord {
     pub emulated: bool,
     /// How many points the plan has.
     pub points_planned: u32,
+    /// How requests were to reach the kernel, as asked: `auto`, or the name of an engine.
+    pub engine_choice: String,
     /// The machine.
     pub environment: Vec<Observation>,
     /// The targets, by index.

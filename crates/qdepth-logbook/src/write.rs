@@ -45,9 +45,10 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO run (id, started_at, ended_at, state, qdepth_version, measurement_version,
-                plan_name, plan_hash, plan_text, seed, emulated, points_planned)
+                plan_name, plan_hash, plan_text, seed, emulated, points_planned, engine_choice)
              VALUES (:id, :started_at, :ended_at, :state, :qdepth_version, :measurement_version,
-                :plan_name, :plan_hash, :plan_text, :seed, :emulated, :points_planned)",
+                :plan_name, :plan_hash, :plan_text, :seed, :emulated, :points_planned,
+                :engine_choice)",
         )?
         .execute(named_params! {
             ":id": run.id, ":started_at": run.started_at, ":ended_at": run.ended_at,
@@ -55,7 +56,7 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
             ":measurement_version": run.measurement_version, ":plan_name": run.plan_name,
             ":plan_hash": run.plan_hash, ":plan_text": run.plan_text,
             ":seed": run.seed.to_string(), ":emulated": run.emulated,
-            ":points_planned": run.points_planned,
+            ":points_planned": run.points_planned, ":engine_choice": run.engine_choice,
         })?;
     let sequence = connection.last_insert_rowid();
     for fact in &run.environment {

@@ -49,7 +49,9 @@ fn a_run_comes_back_as_it_went_in() {
     assert_eq!(headline.targets, ["a", "b", "c", "d"]);
     assert_eq!((headline.points_done, headline.points_planned), (3, 4));
     assert_eq!((headline.state, headline.emulated), (RunState::Sealed, true));
-    assert_eq!(logbook.unfinished().unwrap(), None);
+    drop(logbook);
+    let mut logbook = Logbook::open(directory.path().join("qdepth.db")).unwrap();
+    assert_eq!(logbook.hold_unfinished().unwrap(), None);
 }
 
 #[test]
@@ -75,7 +77,7 @@ fn an_interrupted_point_is_superseded_and_no_other() {
     logbook.add_point(ID, &interrupted(1)).unwrap();
     logbook.end_run(ID, RunState::Interrupted, END, &[]).unwrap();
     assert!(matches!(logbook.add_point(ID, &point(2)), Err(LogbookError::NotRunning { .. })));
-    assert_eq!(logbook.unfinished().unwrap().unwrap().id, ID);
+    assert_eq!(logbook.hold_unfinished().unwrap().unwrap().id, ID);
     assert_eq!(logbook.points_done(ID).unwrap(), [0].into());
     assert_eq!(logbook.runs().unwrap()[0].points_done, 1);
     assert_eq!(logbook.points(ID).unwrap().len(), 2);
@@ -94,6 +96,74 @@ fn an_interrupted_point_is_superseded_and_no_other() {
     assert!(matches!(logbook.add_point(ID, &point(3)), Err(LogbookError::Sealed { .. })));
     let nobody = logbook.add_point("nobody", &point(3));
     assert!(matches!(nobody, Err(LogbookError::NoSuchRun { .. })));
+}
+
+#[test]
+fn a_point_whose_target_was_lost_is_measured_again() {
+    let (_directory, mut logbook) = fresh();
+    logbook.begin_run(&run(ID)).unwrap();
+    let codes = [Code::DeviceGone, Code::TargetFailed, Code::DeviceChanged, Code::IoErrors];
+    for (index, code) in (0..).zip(codes) {
+        let mut lost = point(index);
+        lost.findings.push(Finding::invalid(code));
+        logbook.add_point(ID, &lost).unwrap();
+    }
+    assert_eq!(logbook.points_done(ID).unwrap(), [3].into(), "failed I/Os are a result");
+    for index in 0..3 {
+        logbook.add_point(ID, &point(index)).unwrap();
+    }
+    assert_eq!(logbook.points_done(ID).unwrap(), [0, 1, 2, 3].into());
+    assert_eq!(logbook.points(ID).unwrap()[..3], [0, 1, 2].map(point));
+}
+
+#[test]
+fn a_run_that_is_being_measured_is_not_taken_up() {
+    let (directory, mut logbook) = fresh();
+    let file = directory.path().join("qdepth.db");
+    for id in [ID, OTHER] {
+        logbook.begin_run(&run(id)).unwrap();
+    }
+    let mut other = Logbook::open(&file).unwrap();
+    logbook.hold(OTHER).unwrap();
+    // The younger one is alive, the older one is not.
+    assert_eq!(other.hold_unfinished().unwrap().unwrap().id, ID);
+    let mut third = Logbook::open(&file).unwrap();
+    let Err(LogbookError::Alive { run }) = third.hold_unfinished() else { panic!("taken up") };
+    assert_eq!(run, OTHER);
+    assert!(matches!(third.hold(ID), Err(LogbookError::Alive { .. })));
+    drop(logbook);
+    assert_eq!(third.hold_unfinished().unwrap().unwrap().id, OTHER);
+    drop((other, third));
+    let left: Vec<_> = std::fs::read_dir(directory.path()).unwrap().flatten().collect();
+    assert!(left.iter().all(|f| !f.file_name().to_str().unwrap().contains("running")), "{left:?}");
+}
+
+#[test]
+fn what_killed_runs_left_behind_goes_away() {
+    let (directory, mut logbook) = fresh();
+    let left = directory.path().join("qdepth.db.running-01890000");
+    let not_ours = directory.path().join("other.db.running-01890000");
+    for path in [&left, &not_ours] {
+        std::fs::write(path, "").unwrap();
+    }
+    logbook.hold(ID).unwrap();
+    assert!(!left.exists() && not_ours.exists());
+}
+
+#[test]
+fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_writing() {
+    let (directory, mut logbook) = fresh();
+    let file = directory.path().join("qdepth.db");
+    logbook.begin_run(&run(ID)).unwrap();
+    drop(logbook);
+    let old = rusqlite::Connection::open(&file).unwrap();
+    old.execute_batch("ALTER TABLE run DROP COLUMN engine_choice; PRAGMA user_version = 1")
+        .unwrap();
+    drop(old);
+    assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap(), run(ID));
+    let mut logbook = Logbook::open(&file).unwrap();
+    assert_eq!(logbook.run(ID).unwrap(), run(ID));
+    logbook.begin_run(&run(OTHER)).unwrap();
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use qdepth_host::{Failure, Problem, Refusal};
+use qdepth_logbook::LogbookError;
 use qdepth_workload::ResolveError;
 
 /// Exit statuses that scripts may rely on.
@@ -46,6 +47,7 @@ pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
     is(error.is::<Usage>() || error.is::<ResolveError>(), 2)
         .or_else(|| is(error.is::<Refusal>(), 3))
         .or_else(|| is(matches!(error.downcast_ref(), Some(Problem::Refused(_))), 3))
+        .or_else(|| is(matches!(error.downcast_ref(), Some(LogbookError::Alive { .. })), 3))
         .or_else(|| is(error.is::<Failure>(), 4))
         .unwrap_or_else(|| ExitCode::from(4))
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::{Bytes, Nanos};
 
 /// Storage performance at every queue depth: measured, explained, published.
@@ -92,7 +93,7 @@ pub(crate) struct RunOptions {
     #[arg(long)]
     pub(crate) keep: bool,
     /// Continue the last run that was interrupted, failed or killed
-    #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "area", "read_only", "seed"])]
+    #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "area", "read_only", "seed", "engine"])]
     pub(crate) resume: bool,
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
     /// one without a serial). Without it, a device is written only where its label says that an
@@ -192,5 +193,22 @@ impl Load {
     /// The area as a size, where it is one.
     pub(crate) fn area_bytes(&self) -> Option<u64> {
         self.area.as_deref()?.parse::<Bytes>().ok().map(|bytes| bytes.0)
+    }
+}
+
+impl EngineFlag {
+    /// What the engine's crate is asked for.
+    pub(crate) fn choice(self) -> EngineChoice {
+        match self {
+            Self::Auto => EngineChoice::Auto,
+            Self::IoUring => EngineChoice::Only(Engine::IoUring),
+            Self::LinuxAio => EngineChoice::Only(Engine::LinuxAio),
+            Self::Threads => EngineChoice::Only(Engine::Threads),
+        }
+    }
+
+    /// As typed and stored.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }

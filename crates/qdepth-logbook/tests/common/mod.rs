@@ -53,6 +53,7 @@ pub(crate) fn run(id: &str) -> RunRecord {
         seed: u64::MAX - 1,
         emulated: true,
         points_planned: 4,
+        engine_choice: "auto".into(),
         environment: vec![fact("model", Ok("=cmd()")), fact("cores", Err("not permitted"))],
         targets: vec![
             target(0, "a", TargetKind::Directory),

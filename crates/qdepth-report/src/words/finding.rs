@@ -161,7 +161,7 @@ fn accidents(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::DeviceChanged => [
             "The device is not the same any more",
-            "The identity of the device changed since the run began[: it was {was}][, it is {is}].",
+            "The identity of the device changed since the run began[: it was {was}][; then: {is}].",
             "Do not use the figures together. Start a new run.",
         ],
         _ => return None,

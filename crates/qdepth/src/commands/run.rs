@@ -4,12 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::ValueEnum;
 use jiff::Timestamp;
 use qdepth_host::environment;
 use qdepth_host::extents::unwritten_share;
 use qdepth_host::system::System;
-use qdepth_linux::{Engine, EngineChoice, ceiling};
-use qdepth_logbook::record::{MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetRecord};
+use qdepth_host::target::inspect;
+use qdepth_host::{Guard, Refusal};
+use qdepth_linux::{EngineChoice, ceiling};
+use qdepth_logbook::record::{
+    MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
+};
 use qdepth_logbook::{Logbook, PointSummary, RESERVE_BYTES, export_json};
 use qdepth_measure::{Code, Finding, Grade, Nanos};
 use qdepth_report::Lang;
@@ -20,7 +25,7 @@ use crate::commands::plan::foresee;
 use crate::commands::read::{print, print_table, write_report};
 use crate::ended::{Status, Usage};
 use crate::flags::{EngineFlag, RunOptions};
-use crate::lab::execute::{Signals, execute};
+use crate::lab::execute::{Changed, Signals, execute};
 use crate::lab::prepare::{Order, Prepared, prepare};
 use crate::lab::read_plan::{self, Asked};
 use crate::lab::seal::seal;
@@ -36,6 +41,7 @@ struct Ready {
     plan: Plan,
     targets: Vec<Prepared>,
     ceilings: BTreeMap<u32, f64>,
+    engine: EngineChoice,
     run: RunRecord,
     done: Vec<u32>,
 }
@@ -58,12 +64,16 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
         ready.plan.seed
     ));
     let measured = points(options, &ready, &system, &screen, &signals, &mut logbook);
+    let left = ready.plan.points.len() - logbook.points_done(&ready.run.id)?.len();
     let state = match (&measured, signals.caught()) {
         (Err(_), _) => RunState::Failed,
         (Ok(()), Some(_)) => RunState::Interrupted,
+        (Ok(()), None) if left > 0 => RunState::Failed,
         (Ok(()), None) => RunState::Sealed,
     };
-    let ended = logbook.end_run(&ready.run.id, state, &Timestamp::now().to_string(), &[]);
+    let changed = measured.as_ref().err().and_then(|error| error.downcast_ref::<Changed>());
+    let findings: Vec<Finding> = changed.map(Changed::finding).into_iter().collect();
+    let ended = logbook.end_run(&ready.run.id, state, &Timestamp::now().to_string(), &findings);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
             screen.say(&format!("{error:#}"));
@@ -75,6 +85,12 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     if let Some(signal) = signals.caught() {
         screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));
+    }
+    if left > 0 {
+        screen.say(&format!(
+            "{left} of {} points lost their target; `qdepth run --resume` measures them again",
+            ready.plan.points.len()
+        ));
     }
     let valid = |findings: &Vec<Finding>| Grade::of(findings) != Grade::C;
     let points = logbook.points(&ready.run.id)?;
@@ -125,17 +141,20 @@ fn fresh(
     let file_bytes = file_bytes(options, &asked);
     let Asked { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
+    logbook.hold(&id)?;
     let writes = needs_writing(&file, &choices)?;
     let prepared =
         ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
     let plan = resolve_for(&file, &choices, &prepared)?;
     let ceilings = calibrate(&plan);
-    let run = record(&id, &plan, &prepared, &ceilings, system, engine(options.engine));
+    let engine = options.engine.choice();
+    let run = record(&id, &plan, &prepared, &ceilings, system, options.engine);
     logbook.begin_run(&run)?;
-    Ok(Ready { plan, targets: prepared, ceilings, run, done: Vec::new() })
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
 }
 
-/// Takes up the last run that has not ended, with its stored plan.
+/// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
+/// engine.
 fn again(
     options: &RunOptions,
     system: &System,
@@ -143,8 +162,15 @@ fn again(
     signals: &Signals,
     logbook: &mut Logbook,
 ) -> Result<Ready> {
-    let run = logbook.unfinished()?.ok_or_else(nothing_to_resume)?;
+    let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
     let plan = Plan::from_text(&run.plan_text).map_err(Usage)?;
+    let engine = EngineFlag::from_str(&run.engine_choice, false).map_err(|_| {
+        Usage(format!(
+            "the run's engine, {}, is not one that this version knows",
+            run.engine_choice
+        ))
+    })?;
+    same_devices(system, &run)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
     let writes = plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
@@ -164,7 +190,35 @@ fn again(
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
     let ceilings = calibrate(&plan);
-    Ok(Ready { plan, targets: prepared, ceilings, run, done })
+    Ok(Ready { plan, targets: prepared, ceilings, engine: engine.choice(), run, done })
+}
+
+/// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.
+fn same_devices(system: &System, run: &RunRecord) -> Result<()> {
+    for target in run.targets.iter().filter(|target| target.kind == TargetKind::BlockDevice) {
+        let now = environment::target_facts(system, &inspect(system, Path::new(&target.spelling))?);
+        let value = |facts: &[Observation], key: &str| {
+            let fact = facts.iter().find(|fact| fact.key == key);
+            fact.and_then(|fact| fact.value.clone().ok())
+        };
+        for key in ["serial", "wwid", "size_bytes"] {
+            let (was, is) = (value(&target.facts, key), value(&now, key));
+            if was.is_some() && was != is {
+                let text = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+                anyhow::bail!(Refusal::new(
+                    Guard::G10Identity,
+                    format!(
+                        "{} is not the device that the run began on: its {key} was {}, is {}",
+                        target.spelling,
+                        text(was),
+                        text(is)
+                    ),
+                    "Attach that device again, or start a new run",
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[expect(clippy::too_many_arguments, reason = "the two ways to begin a run share it")]
@@ -220,7 +274,7 @@ fn record(
     prepared: &[Prepared],
     ceilings: &BTreeMap<u32, f64>,
     system: &System,
-    engine: EngineChoice,
+    engine: EngineFlag,
 ) -> RunRecord {
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
@@ -228,7 +282,7 @@ fn record(
         name: name(prepared, index),
         kind: target.kind(),
         area_bytes: target.shape.usable.length_bytes,
-        engine: engine.first().name().to_owned(),
+        engine: engine.choice().first().name().to_owned(),
         ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
         facts: environment::target_facts(system, &target.inspected),
     };
@@ -245,6 +299,7 @@ fn record(
         seed: plan.seed,
         emulated: false,
         points_planned: plan.points.len() as u32,
+        engine_choice: engine.name(),
         environment: environment::observe(system),
         targets: prepared.iter().enumerate().map(target).collect(),
         findings: run_findings(plan, prepared),
@@ -315,8 +370,8 @@ fn points(
             let started_at = Timestamp::now().to_string();
             let warm_up = Nanos(point.warm_up_ns);
             let mut seen = |interval: &_| running.interval(interval, before, warm_up);
-            let choice = engine(options.engine);
-            let measured = execute(system, prepared, point, choice, signals.stop(), &mut seen)?;
+            let measured =
+                execute(system, prepared, point, ready.engine, signals.stop(), &mut seen)?;
             let rate = ready.ceilings.get(&point.in_flight_max()).copied();
             let mut sealed = seal(point, prepared, &measured, rate, &started_at);
             sealed.findings.extend(engine_findings(&measured));
@@ -331,15 +386,6 @@ fn points(
     }
     running.finish();
     Ok(())
-}
-
-fn engine(flag: EngineFlag) -> EngineChoice {
-    match flag {
-        EngineFlag::Auto => EngineChoice::Auto,
-        EngineFlag::IoUring => EngineChoice::Only(Engine::IoUring),
-        EngineFlag::LinuxAio => EngineChoice::Only(Engine::LinuxAio),
-        EngineFlag::Threads => EngineChoice::Only(Engine::Threads),
-    }
 }
 
 fn engine_findings(measured: &crate::lab::execute::Measured) -> Vec<Finding> {

@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use qdepth_engine::{Interval, Outcome, measure};
+use qdepth_host::Refusal;
+use qdepth_host::guard::Claim;
 use qdepth_host::system::System;
 use qdepth_host::witness::{CpuTimes, KernelStat};
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions, Probe};
 use qdepth_logbook::record::KernelCounts;
+use qdepth_measure::{Code, Finding};
 use qdepth_workload::Point;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
@@ -30,7 +33,36 @@ pub(crate) struct Measured {
     pub(crate) kernel: Option<KernelCounts>,
     /// Share of CPU time stolen by the hypervisor.
     pub(crate) steal: Option<f64>,
+    /// How the target's identity was no longer what it was, when the point ended.
+    pub(crate) changed: Option<Changed>,
 }
+
+/// The target is not the one that was claimed.
+#[derive(Clone, Debug)]
+pub(crate) struct Changed {
+    was: String,
+    is: String,
+    remedy: String,
+}
+
+impl Changed {
+    fn of(claim: &Claim, refusal: Refusal) -> Self {
+        let Refusal { found, remedy, .. } = refusal;
+        Self { was: claim.identity.to_string(), is: found, remedy }
+    }
+
+    pub(crate) fn finding(&self) -> Finding {
+        Finding::invalid(Code::DeviceChanged).label("was", &self.was).label("is", &self.is)
+    }
+}
+
+impl std::fmt::Display for Changed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}. {}", self.is, self.remedy)
+    }
+}
+
+impl std::error::Error for Changed {}
 
 /// Measures a point on a prepared target.
 pub(crate) fn execute(
@@ -43,9 +75,7 @@ pub(crate) fn execute(
 ) -> Result<Measured> {
     let claim = prepared.claim();
     // In the middle of a run this is a failure: earlier points may have written.
-    claim
-        .check_identity(system)
-        .map_err(|changed| anyhow::anyhow!("{}. {}", changed.found, changed.remedy))?;
+    claim.check_identity(system).map_err(|refusal| Changed::of(claim, refusal))?;
     let direct = set_direct(prepared, point.direct)?;
     let file = claim.file.try_clone().context("cannot duplicate the target's descriptor")?;
     let options = OpenOptions {
@@ -83,7 +113,8 @@ pub(crate) fn execute(
     let kernel = stat_before.zip(stat()).map(|(before, after)| after.since(&before));
     let cpu_after = CpuTimes::read(system).ok();
     let steal = cpu_before.zip(cpu_after).and_then(|(a, b)| b.steal_share_since(&a));
-    Ok(Measured { outcome, engine, probe, direct, kernel, steal })
+    let changed = claim.check_identity(system).err().map(|refusal| Changed::of(claim, refusal));
+    Ok(Measured { outcome, engine, probe, direct, kernel, steal, changed })
 }
 
 /// Sets direct I/O as the point asks, and says whether it is in effect, as the kernel says.

@@ -200,6 +200,9 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
         outcome.series.lost > 0,
         Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
     );
+    if let Some(changed) = &measured.changed {
+        found(true, changed.finding());
+    }
     let steal = measured.steal.unwrap_or(0.0);
     found(steal > STEAL.1, Finding::invalid(Code::Steal).value("share", steal));
     found(steal > STEAL.0 && steal <= STEAL.1, Finding::remark(Code::Steal).value("share", steal));

@@ -1,0 +1,107 @@
+//! What a resumed run takes up, what it keeps to, and what it measures again.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs::{self, File};
+
+use common::{Place, alone, codes, pause, points};
+
+#[cfg(test)]
+fn plan(outstanding: &str, duration: &str) -> String {
+    format!(
+        "name = \"resume\"\noutstanding = [{outstanding}]\nwarm_up = \"50ms\"\n\
+         duration = \"{duration}\"\nfile_size = \"8MiB\"\n[[profile]]\nname = \"load\"\n\
+         random = 100\nread = 100\nrequest_size = \"4KiB\"\n"
+    )
+}
+
+#[test]
+fn a_run_that_is_alive_is_not_resumed() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", &plan("1, 2", "1s"));
+    let mut run = place.start("run plan.toml . --json --no-report");
+    run.says("MB/s");
+    let refused = place.run("run --resume").expect(3);
+    assert!(refused.err.contains("still being measured by another process"), "{}", refused.err);
+    assert!(refused.err.contains("nothing was changed"), "{}", refused.err);
+    let document = run.wait().expect_finished().json();
+    assert_eq!(document["run"]["state"], "sealed");
+    assert_eq!(points(&document).len(), 2);
+    let nothing = place.run("run --resume").expect(2);
+    assert!(nothing.err.contains("nothing to resume"), "{}", nothing.err);
+    let left = fs::read_dir(place.path()).unwrap().flatten();
+    let left: Vec<_> = left.filter(|f| f.file_name().to_string_lossy().contains("run")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// Threads of the program that runs in this place.
+#[cfg(test)]
+fn threads(place: &Place) -> usize {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let ours = all.filter(|process| {
+        let link = |name: &str| fs::read_link(process.path().join(name)).unwrap_or_default();
+        link("cwd") == place.path() && link("exe").ends_with("qdepth")
+    });
+    ours.map(|process| fs::read_dir(process.path().join("task")).map_or(0, Iterator::count)).sum()
+}
+
+#[test]
+fn a_resumed_run_keeps_to_its_engine() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", &plan("40, 41", "700ms"));
+    let mut run = place.start("run plan.toml . --engine threads");
+    run.says("plan resume");
+    pause(300);
+    assert!(threads(&place) > 40, "{} threads", threads(&place));
+    run.signal("INT");
+    run.wait().expect(130);
+    let mut run = place.start("run --resume --json");
+    run.says("plan resume");
+    pause(300);
+    let seen = threads(&place);
+    let document = run.wait().expect_finished().json();
+    assert!(seen > 40, "{seen} threads: another engine");
+    assert_eq!(points(&document).len(), 2);
+    let other = place.run("run --resume --engine threads").expect(2);
+    assert!(other.err.contains("cannot be used with"), "{}", other.err);
+}
+
+/// A file that shrinks under the reader answers with nothing, as a device does that was pulled out.
+#[cfg(test)]
+fn loses_its_target(outstanding: &str, status: i32) {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", &plan(outstanding, "600ms"));
+    fs::write(place.join("file"), vec![1; 8 << 20]).unwrap();
+    let mut run = place.start("run plan.toml file --no-report");
+    run.says("plan resume");
+    pause(300);
+    let file = File::options().write(true).open(place.join("file")).unwrap();
+    file.set_len(0).unwrap();
+    let ended = run.wait().expect(status);
+    let stored = place.run("export").expect(0).json();
+    assert_eq!(stored["run"]["state"], "failed", "{}", ended.err);
+    assert!(codes(&points(&stored)[0]).contains(&"device-gone".to_owned()), "{stored:#}");
+    assert!(place.run("list").expect(0).out.contains("0/"), "it is not counted as done");
+    fs::write(place.join("file"), vec![1; 8 << 20]).unwrap();
+    let whole = place.run("run --resume --json --no-report").expect_finished().json();
+    assert_eq!(whole["run"]["state"], "sealed");
+    assert_eq!(points(&whole).len(), outstanding.split(',').count());
+    for point in points(&whole) {
+        let found = codes(point);
+        assert!(!found.contains(&"device-gone".to_owned()), "{found:?}");
+        assert!(found.contains(&"resumed".to_owned()), "{found:?}");
+    }
+}
+
+#[test]
+fn a_point_that_lost_its_target_is_measured_again() {
+    loses_its_target("4", 1);
+}
+
+#[test]
+fn a_run_that_lost_its_target_goes_on_where_it_was() {
+    loses_its_target("4, 8", 4);
+}
