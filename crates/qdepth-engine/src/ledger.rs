@@ -59,18 +59,37 @@ impl Series {
 
 /// Keeps the figures of one point. `RESPONSE` says whether response times differ from service
 /// times (open loop).
+///
+/// What a request costs here bounds the rate that can be measured, so all that is the same for
+/// completions with one stamp is done once a stamp ([`advance`](Self::advance)), a latency is
+/// recorded once, into the interval's histogram, and sums that histograms hold are kept nowhere
+/// else.
 #[derive(Debug)]
 pub(crate) struct Ledger<const RESPONSE: bool> {
     pub(crate) window_start: Instant,
     /// Moves to the true end when a point ends by bytes, by a final sync, or by interruption.
     pub(crate) window_end: Instant,
     pub(crate) out: Outcome,
-    current: Interval,
+    /// Completed reads, writes, syncs and their bytes since the window's start.
+    completed: [u64; 3],
+    bytes: [u64; 3],
     current_histograms: [LatencyHistogram; 2],
+    /// Start of the running interval, and the counts that its figures are taken from.
+    current: Interval,
+    before: [[u64; 3]; 2],
     interval_length: Nanos,
+    /// The stamp that was advanced to last, and whether it lies in the window.
+    stamp: Instant,
+    inside: bool,
     last_completion: Instant,
     in_flight: u64,
     in_flight_since: Instant,
+    /// I/O·ns.
+    in_flight_integral: u128,
+    /// Parts before the window of latencies that ended in it, ns.
+    clipped: u128,
+    /// Parts in the window of latencies that no histogram of it holds, ns.
+    beyond: u128,
 }
 
 /// One request's stamps at its end.
@@ -100,12 +119,20 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             window_start,
             window_end: window_start + duration,
             out: Outcome { directions, series, ..Outcome::default() },
-            current: Interval { length: interval_length, ..Interval::default() },
+            completed: [0; 3],
+            bytes: [0; 3],
             current_histograms: Default::default(),
+            current: Interval { length: interval_length, ..Interval::default() },
+            before: [[0; 3]; 2],
             interval_length,
+            stamp: Instant::NEVER,
+            inside: false,
             last_completion: window_start,
             in_flight: 0,
             in_flight_since: start,
+            in_flight_integral: 0,
+            clipped: 0,
+            beyond: 0,
         }
     }
 
@@ -115,55 +142,89 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.window_start + self.current.start + self.interval_length
     }
 
+    /// Bytes completed in the window so far.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.iter().sum()
+    }
+
     /// Counts the requests in flight up to `now` into the integral, cut to the window.
     #[inline]
     pub(crate) fn pass(&mut self, now: Instant) {
         let from = self.in_flight_since.max(self.window_start);
         let to = now.min(self.window_end);
-        self.out.in_flight_integral += self.in_flight as f64 * to.since(from).0 as f64;
+        self.in_flight_integral += u128::from(self.in_flight) * u128::from(to.since(from).0);
         self.in_flight_since = self.in_flight_since.max(now);
     }
 
     #[inline]
-    pub(crate) fn issued(&mut self) {
-        self.out.issued += 1;
-        self.in_flight += 1;
+    pub(crate) fn issued(&mut self, count: u64) {
+        self.out.issued += count;
+        self.in_flight += count;
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// Takes a completed request into the books.
+    /// What is the same for all completions of one stamp.
     #[inline]
-    pub(crate) fn completed(&mut self, direction: Direction, bytes: u64, stamps: Stamps) {
-        self.left(stamps.issued, stamps.completed);
-        let at = stamps.completed;
-        if at < self.window_start || at >= self.window_end {
-            self.out.completed_outside += 1;
-            self.out.bytes_outside += bytes;
+    fn advance(&mut self, at: Instant) {
+        if at == self.stamp {
             return;
         }
-        let service = at.since(stamps.issued);
-        let kept = &mut self.out.directions[direction as usize];
-        kept.completed += 1;
-        kept.bytes += bytes;
-        kept.service_time.record(service);
-        if RESPONSE && let Some(response_time) = &mut kept.response_time {
-            response_time.record(at.since(stamps.intended));
-        }
-        self.gap(at);
-        if direction != Direction::Sync {
-            self.current.completed[direction as usize] += 1;
-            self.current.bytes[direction as usize] += bytes;
-            self.current.service_time_sum += service.0;
-            self.current_histograms[direction as usize].record(service);
+        self.stamp = at;
+        self.pass(at);
+        self.inside = at >= self.window_start && at < self.window_end;
+        if self.inside {
+            self.gap(at);
         }
     }
 
+    /// Takes a completed request into the books.
+    #[inline(always)]
+    pub(crate) fn completed(&mut self, direction: Direction, bytes: u64, stamps: Stamps) {
+        self.advance(stamps.completed);
+        self.in_flight -= 1;
+        if !self.inside {
+            return self.outside(bytes, stamps);
+        }
+        let service = stamps.completed.since(stamps.issued);
+        let kind = direction as usize;
+        self.completed[kind] += 1;
+        self.bytes[kind] += bytes;
+        match self.current_histograms.get_mut(kind) {
+            Some(histogram) => histogram.record(service),
+            None => self.out.directions[kind].service_time.record(service),
+        }
+        if RESPONSE && let Some(response_time) = &mut self.out.directions[kind].response_time {
+            response_time.record(stamps.completed.since(stamps.intended));
+        }
+        if stamps.issued < self.window_start {
+            self.clipped += u128::from(self.window_start.since(stamps.issued).0);
+        }
+    }
+
+    #[cold]
+    fn outside(&mut self, bytes: u64, stamps: Stamps) {
+        self.out.completed_outside += 1;
+        self.out.bytes_outside += bytes;
+        self.beyond(stamps.issued, stamps.completed);
+    }
+
+    /// The part in the window of a latency that is in no histogram.
+    fn beyond(&mut self, issued: Instant, completed: Instant) {
+        let from = issued.max(self.window_start);
+        self.beyond += u128::from(completed.min(self.window_end).since(from).0);
+    }
+
     /// Takes a failed request into the books.
+    #[cold]
     pub(crate) fn failed(&mut self, direction: Direction, errno: i32, stamps: Stamps) {
-        self.left(stamps.issued, stamps.completed);
+        // Not a completion: it ends no gap.
+        self.pass(stamps.completed);
+        self.in_flight -= 1;
+        self.beyond(stamps.issued, stamps.completed);
         if stamps.completed < self.window_start || stamps.completed >= self.window_end {
             self.out.failed_outside += 1;
         } else {
@@ -177,16 +238,10 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
 
     /// A request that never came back: its latency reaches to the end of the window.
     pub(crate) fn abandoned(&mut self, issued: Instant) {
-        self.left(issued, self.window_end);
-        self.out.abandoned += 1;
-    }
-
-    #[inline]
-    fn left(&mut self, issued: Instant, completed: Instant) {
-        self.pass(completed);
+        self.pass(self.window_end);
         self.in_flight -= 1;
-        let from = issued.max(self.window_start);
-        self.out.latency_in_window += completed.min(self.window_end).since(from).0 as f64;
+        self.beyond(issued, self.window_end);
+        self.out.abandoned += 1;
     }
 
     #[inline]
@@ -215,33 +270,57 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.window_end = end;
         self.roll(end, seen);
         let rest = end.since(self.window_start).saturating_sub(self.current.start);
-        if rest > Nanos::ZERO && end > self.window_start {
+        let counted = self.current_histograms.iter().any(|h| h.count() > 0);
+        if counted || (rest > Nanos::ZERO && end > self.window_start) {
             self.close(rest, seen);
         }
         self.gap(end.max(self.last_completion));
         self.out.duration = end.since(self.window_start);
+        // The window may have moved below a stamp that was advanced to.
+        self.stamp = Instant::NEVER;
+    }
+
+    /// Closes the books, once nothing is in flight or waited for.
+    pub(crate) fn into_outcome(mut self) -> Outcome {
+        for (kind, direction) in self.out.directions.iter_mut().enumerate() {
+            direction.completed = self.completed[kind];
+            direction.bytes = self.bytes[kind];
+        }
+        let recorded: u128 = self.out.directions.iter().map(|d| d.service_time.sum()).sum();
+        self.out.latency_in_window = (recorded + self.beyond - self.clipped) as f64;
+        self.out.in_flight_integral = self.in_flight_integral as f64;
+        self.out
     }
 
     fn close(&mut self, length: Nanos, seen: &mut impl FnMut(&Interval)) {
+        let current = &mut self.current;
+        current.length = length;
+        let sums = self.current_histograms.each_ref().map(LatencyHistogram::sum);
+        current.service_time_sum = (sums[0] + sums[1]) as u64;
+        for kind in 0..2 {
+            current.completed[kind] = self.completed[kind] - self.before[0][kind];
+            current.bytes[kind] = self.bytes[kind] - self.before[1][kind];
+        }
+        self.before = [self.completed, self.bytes];
         let series = &mut self.out.series;
         let needed: usize = self.current_histograms.iter().map(LatencyHistogram::encoded_len).sum();
         let fits = series.arena.capacity() - series.arena.len() >= needed;
-        for (histogram, end) in self.current_histograms.iter_mut().zip(&mut self.current.ends) {
+        for (kind, histogram) in self.current_histograms.iter_mut().enumerate() {
             if fits {
                 histogram.encode(&mut series.arena);
             }
-            *end = series.arena.len();
+            current.ends[kind] = series.arena.len();
+            self.out.directions[kind].service_time.merge(histogram);
             histogram.clear();
         }
         series.lost += u64::from(!fits);
-        self.current.length = length;
         if series.intervals.len() < series.intervals.capacity() {
-            series.intervals.push(self.current);
+            series.intervals.push(*current);
         } else {
             series.lost += 1;
         }
-        seen(&self.current);
-        let start = self.current.start + length;
+        seen(current);
+        let start = current.start + length;
         self.current = Interval { start, length: self.interval_length, ..Interval::default() };
     }
 }

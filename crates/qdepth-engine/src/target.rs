@@ -20,7 +20,7 @@ pub struct Completion {
 }
 
 /// Completions handed back by [`Target::wait`], in order of their stamps. Its room is made once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Completions {
     list: Vec<Completion>,
 }

@@ -38,6 +38,7 @@ pub struct RequestStream {
     /// A read where a draw of 32 bits is below this.
     read_threshold: u64,
     sizes: SizeMix,
+    /// Sum of the weights; 0 where there is one size.
     weight_total: u64,
     sync_every: u32,
     writes_since_sync: u32,
@@ -55,7 +56,10 @@ impl RequestStream {
                 point.random_share,
             ),
             read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
-            weight_total: point.request_size.sizes.iter().map(|s| u64::from(s.1)).sum(),
+            weight_total: match point.request_size.sizes.as_slice() {
+                [_] => 0,
+                sizes => sizes.iter().map(|s| u64::from(s.1)).sum(),
+            },
             sizes: point.request_size.clone(),
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
@@ -63,7 +67,7 @@ impl RequestStream {
     }
 
     /// The next request.
-    #[inline]
+    #[inline(always)]
     pub fn draw(&mut self) -> Request {
         if self.sync_every != 0 && self.writes_since_sync >= self.sync_every {
             self.writes_since_sync = 0;
@@ -71,16 +75,19 @@ impl RequestStream {
         }
         let draw = self.random.next_u64();
         let read = (draw & 0xffff_ffff) < self.read_threshold;
-        let size = self.size(draw >> 32);
-        let offset = self.address.next(&mut self.random, u64::from(size));
+        let size = self.size();
+        let offset = self.address.next(draw >> 32, &mut self.random, u64::from(size));
         self.writes_since_sync += u32::from(!read);
         let direction = if read { Direction::Read } else { Direction::Write };
         Request { direction, offset, size }
     }
 
     #[inline]
-    fn size(&self, draw: u64) -> u32 {
-        let mut rest = (draw * self.weight_total) >> 32;
+    fn size(&mut self) -> u32 {
+        if self.weight_total == 0 {
+            return self.sizes.sizes[0].0;
+        }
+        let mut rest = ((self.random.next_u64() >> 32) * self.weight_total) >> 32;
         for (size, weight) in &self.sizes.sizes {
             if rest < u64::from(*weight) {
                 return *size;
