@@ -217,6 +217,9 @@ fn recovers(place: &Place, killed: &Ended, words: &str) -> &'static str {
     "during the run"
 }
 
+/// Moments of sudden death that are tried, spread over a whole run.
+const MOMENTS: u64 = 50;
+
 #[test]
 fn killed_at_any_moment_it_keeps_what_was_finished_and_resumes() {
     let _alone = alone();
@@ -231,13 +234,13 @@ fn killed_at_any_moment_it_keeps_what_was_finished_and_resumes() {
     let whole = began.elapsed().as_millis() as u64;
     let mut seed = 0x9e37_79b9_u64;
     let mut seen = std::collections::BTreeMap::<_, u32>::new();
-    for moment in 0..15 {
+    for moment in 0..MOMENTS {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let place = Place::new();
         place.write("plan.toml", &toml);
         let keep = if moment % 2 == 0 { " --keep" } else { "" };
         let run = place.start(&format!("{words}{keep}"));
-        pause((whole * moment + (seed >> 33) % whole) / 15);
+        pause((whole * moment + (seed >> 33) % whole) / MOMENTS);
         let killed = run.kill();
         *seen.entry(recovers(&place, &killed, words)).or_default() += 1;
         assert!(!place.has("qdepth-measurement-file") || !keep.is_empty());
