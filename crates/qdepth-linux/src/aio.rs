@@ -98,7 +98,7 @@ impl Aio {
         if !done.as_slice().is_empty() {
             return Ok(());
         }
-        let left = until.since(Clock.now());
+        let left = until.since(Clock::get().now());
         let mut limit = libc::timespec {
             tv_sec: (left.0 / 1_000_000_000) as i64,
             tv_nsec: (left.0 % 1_000_000_000) as i64,
@@ -109,7 +109,7 @@ impl Aio {
             let events = self.events.as_mut_ptr();
             libc::syscall(libc::SYS_io_getevents, self.context, 1, room, events, &raw mut limit)
         };
-        let at = Clock.now();
+        let at = Clock::get().now();
         for event in self.events.iter().take(count.max(0) as usize) {
             done.push(Completion {
                 slot: Slot(event.data as u32),
@@ -145,7 +145,7 @@ impl Aio {
             }
             // SAFETY: as above, the pointer is to a live block.
             let slot = unsafe { (*self.queue[first]).data } as u32;
-            done.push(Completion { slot: Slot(slot), result: -errno, at: Clock.now() });
+            done.push(Completion { slot: Slot(slot), result: -errno, at: Clock::get().now() });
             self.in_kernel -= 1;
             first += 1;
         }

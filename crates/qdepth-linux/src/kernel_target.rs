@@ -142,7 +142,7 @@ impl KernelTarget {
                         buffers: ManuallyDrop::new(buffers),
                         file: ManuallyDrop::new(file),
                         engine,
-                        clock: Clock,
+                        clock: Clock::get(),
                         probe: found,
                     });
                 }

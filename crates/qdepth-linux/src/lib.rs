@@ -10,8 +10,10 @@ mod buffers;
 mod clock;
 mod kernel_target;
 mod null;
+mod ring;
 mod threads;
 mod uring;
 
+pub use clock::ClockCheck;
 pub use kernel_target::{Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe};
 pub use null::ceiling;

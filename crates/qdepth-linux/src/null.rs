@@ -2,49 +2,49 @@
 
 use std::sync::atomic::AtomicBool;
 
-use io_uring::{IoUring, opcode, types};
 use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure, measure};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Point, Request};
+use rustix::io_uring::{IoringOp, io_uring_user_data};
 
 use crate::clock::Clock;
+use crate::ring::Ring;
+use crate::uring::open;
 
 /// A target that answers at once, through the kernel.
 struct NullTarget {
-    ring: IoUring,
+    ring: Ring,
+    clock: Clock,
 }
 
 impl Target for NullTarget {
+    #[inline]
     fn now(&mut self) -> Instant {
-        Clock.now()
+        self.clock.now()
     }
 
+    #[inline]
     fn submit(&mut self, slot: Slot, request: Request) {
-        let entry =
-            opcode::Nop::new().build().user_data(u64::from(slot.0) << 32 | u64::from(request.size));
-        // SAFETY: a no-op refers to no memory.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        debug_assert!(pushed.is_ok());
+        let entry = self.ring.entry(slot.0);
+        entry.opcode = IoringOp::Nop;
+        let user_data = u64::from(slot.0) << 32 | u64::from(request.size);
+        entry.user_data = io_uring_user_data { u64_: user_data };
+        self.ring.queue(slot.0);
     }
 
+    #[inline]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
-        let left = until.since(Clock.now());
-        let limit = types::Timespec::new()
-            .sec(left.0 / 1_000_000_000)
-            .nsec((left.0 % 1_000_000_000) as u32);
-        let arguments = types::SubmitArgs::new().timespec(&limit);
+        let left = until.since(self.clock.now());
         // A time-out is no failure, and a ring of no-ops has no other.
-        let _ = self.ring.submitter().submit_with_args(1, &arguments);
-        let at_most = self.ring.completion().len();
-        for entry in self.ring.completion().take(at_most) {
-            let user = entry.user_data();
-            let slot = Slot((user >> 32) as u32);
-            done.push(Completion { slot, result: user as u32 as i32, at: Instant(0) });
+        let _ = self.ring.enter(1, Some(left));
+        let ready = self.ring.ready();
+        let at = self.clock.now();
+        for _ in 0..ready {
+            let answer = self.ring.take();
+            let slot = Slot((answer.user_data >> 32) as u32);
+            done.push(Completion { slot, result: answer.user_data as u32 as i32, at });
         }
-        let at = Clock.now();
-        for completion in done.as_mut_slice() {
-            completion.at = at;
-        }
+        self.ring.give_back();
         Ok(())
     }
 }
@@ -52,9 +52,8 @@ impl Target for NullTarget {
 /// I/Os per second that the loop reaches with this point's requests when storage costs nothing.
 /// None where `io_uring` is not to be had.
 pub fn ceiling(point: &Point) -> Option<f64> {
-    let entries = point.in_flight_max().next_power_of_two();
-    let ring = IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(entries);
-    let mut target = NullTarget { ring: ring.or_else(|_| IoUring::new(entries)).ok()? };
+    let ring = open(point.in_flight_max(), &mut Vec::new()).ok()?;
+    let mut target = NullTarget { ring, clock: Clock::get() };
     let short = Point {
         warm_up_ns: Nanos::from_millis(5).0,
         stop: qdepth_workload::Stop { duration_ns: Nanos::from_millis(40).0, bytes: 0 },

@@ -59,7 +59,7 @@ impl Threads {
         until: Instant,
         done: &mut Completions,
     ) -> Result<(), TargetFailure> {
-        let left = until.since(Clock.now());
+        let left = until.since(Clock::get().now());
         match self.from.recv_timeout(Duration::from_nanos(left.0)) {
             Ok(first) => self.take(first, done),
             Err(RecvTimeoutError::Timeout) => {}
@@ -92,7 +92,7 @@ impl Threads {
 fn serve(file: RawFd, work: &Receiver<Work>, report: &Sender<Completion>) {
     while let Ok(Work { slot, request, buffer }) = work.recv() {
         let result = transfer(file, request, buffer);
-        let completion = Completion { slot: Slot(slot), result, at: Clock.now() };
+        let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;
         }

@@ -1,0 +1,68 @@
+//! One closed-loop point of reads on a file, printed as a line of JSON: what the benchmarks run
+//! where no guard admits the target (`/dev/zero`). Reads only; opens nothing for writing.
+//!
+//! `one_point FILE OUTSTANDING SECONDS [ENGINE [REQUEST_BYTES [AREA_BYTES]]]`
+
+#![expect(clippy::print_stdout, reason = "a program of its own")]
+
+use std::error::Error;
+use std::fs::OpenOptions as Open;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::sync::atomic::AtomicBool;
+
+use qdepth_engine::measure;
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
+use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let word = |n: usize, or: &str| words.get(n).map_or(or.to_owned(), Clone::clone);
+    let path = word(0, "/dev/zero");
+    let outstanding: u32 = word(1, "32").parse()?;
+    let seconds: f64 = word(2, "2").parse()?;
+    let engine = match word(3, "io_uring").as_str() {
+        "io_uring" => Engine::IoUring,
+        "linux-aio" => Engine::LinuxAio,
+        "threads" => Engine::Threads,
+        other => return Err(format!("no engine {other}").into()),
+    };
+    let size: u32 = word(4, "4096").parse()?;
+    let area: u64 = word(5, "1073741824").parse()?;
+    let mut open = Open::new();
+    open.read(true);
+    if !std::fs::metadata(&path)?.file_type().is_char_device() {
+        open.custom_flags(libc::O_DIRECT);
+    }
+    let file = open.open(&path)?;
+    let text = format!(
+        "name = \"bench\"\noutstanding = [{outstanding}]\nwarm_up = \"200ms\"\n\
+         duration = \"{}ms\"\n[[profile]]\nname = \"bench\"\nrandom = 100\nread = 100\n\
+         request_size = \"{size}B\"\n",
+        (seconds * 1e3) as u64
+    );
+    let shape =
+        TargetShape { usable: Extent { offset_bytes: 0, length_bytes: area }, block_bytes: 512 };
+    let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;
+    let point = &plan.points[0];
+    let options = OpenOptions {
+        slots: outstanding,
+        size_max: size,
+        payload: point.payload,
+        seed: point.seed,
+        engine: EngineChoice::Only(engine),
+    };
+    let mut target = KernelTarget::open(file.into(), &options)?;
+    let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
+    let reads = &outcome.directions[0];
+    let ios = reads.completed as f64;
+    let per_io = |nanos: u64| nanos as f64 / ios;
+    println!(
+        "{{\"io_per_s\": {:.1}, \"mean_ns\": {:.1}, \"user_ns\": {:.2}, \"system_ns\": {:.2}, \"failed\": {}}}",
+        ios / outcome.duration.as_secs_f64(),
+        reads.service_time.mean().unwrap_or(f64::NAN),
+        per_io(outcome.cpu.user.0),
+        per_io(outcome.cpu.system.0),
+        outcome.failed(),
+    );
+    Ok(())
+}
