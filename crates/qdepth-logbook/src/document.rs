@@ -313,7 +313,7 @@ fn target(target: &TargetRecord) -> TargetEntry {
 fn finding(finding: &Finding) -> FindingEntry {
     let values = finding.values.iter();
     FindingEntry {
-        code: finding.code.as_str().to_owned(),
+        code: finding.code_text().to_owned(),
         severity: severity_text(finding.severity).to_owned(),
         values: values.map(|(name, v)| (name.clone(), v.is_finite().then_some(*v))).collect(),
         labels: finding.labels.clone(),

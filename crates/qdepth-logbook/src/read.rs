@@ -191,7 +191,7 @@ pub(crate) fn findings(
 }
 
 fn finding(row: &Row<'_>) -> Result<Finding> {
-    let code: Code = row.get::<_, String>("code")?.parse().map_err(unreadable)?;
+    let code: String = row.get("code")?;
     let severity = match row.get::<_, String>("severity")?.as_str() {
         "remark" => Severity::Remark,
         "invalid" => Severity::Invalid,
@@ -204,7 +204,14 @@ fn finding(row: &Row<'_>) -> Result<Finding> {
         .into_iter()
         .map(|(name, value)| Ok((name, figure(&value)?)))
         .collect::<Result<_>>()?;
-    Ok(Finding { code, severity, values, labels })
+    // What a newer version found is kept under its own code, not a reason to read nothing.
+    let mut found = match code.parse::<Code>() {
+        Ok(code) => Finding { severity, ..Finding::remark(code) },
+        Err(_) => Finding::unknown(&code, severity),
+    };
+    found.values = values;
+    found.labels.extend::<BTreeMap<String, String>>(labels);
+    Ok(found)
 }
 
 fn figure(value: &Value) -> Result<f64> {

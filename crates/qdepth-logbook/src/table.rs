@@ -113,7 +113,7 @@ fn row(run: &RunRecord, point: &PointRecord) -> Vec<String> {
 }
 
 fn codes(findings: &[Finding]) -> String {
-    findings.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>().join(" ")
+    findings.iter().map(|finding| finding.code_text()).collect::<Vec<_>>().join(" ")
 }
 
 fn figures(latency: &LatencySummary) -> Vec<String> {

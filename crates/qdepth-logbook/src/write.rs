@@ -142,7 +142,7 @@ pub(crate) fn finding(
         .execute(params![
             run,
             point,
-            finding.code.as_str(),
+            finding.code_text(),
             severity_text(finding.severity),
             text(serde_json::to_string(&figures))?,
             text(serde_json::to_string(&finding.labels))?

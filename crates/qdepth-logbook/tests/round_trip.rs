@@ -139,6 +139,28 @@ fn a_run_that_is_being_measured_is_not_taken_up() {
 }
 
 #[test]
+fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
+    let (directory, mut logbook) = fresh();
+    logbook.begin_run(&run(ID)).unwrap();
+    let mut doubted = point(0);
+    doubted.findings = vec![Finding::invalid(Code::Hung).value("abandoned", 3.0)];
+    logbook.add_point(ID, &doubted).unwrap();
+    let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
+    raw.execute_batch(
+        "DROP TRIGGER finding_is_final; UPDATE finding SET code = 'tired-photons' WHERE code = 'hung'",
+    )
+    .unwrap();
+    let points = logbook.points(ID).unwrap();
+    let finding = &points[0].findings[0];
+    assert_eq!((finding.code, finding.code_text()), (Code::Unknown, "tired-photons"));
+    assert_eq!(finding.values["abandoned"], 3.0);
+    assert_eq!(PointSummary::of(&points[0]).grade, Grade::C, "its weight counts");
+    for text in [export_json(&run(ID), &points), export_csv(&run(ID), &points)] {
+        assert!(text.contains("tired-photons"), "{text}");
+    }
+}
+
+#[test]
 fn what_killed_runs_left_behind_goes_away() {
     let (directory, mut logbook) = fresh();
     let left = directory.path().join("qdepth.db.running-01890000");

@@ -105,7 +105,7 @@ codes! {
     Interrupted = "interrupted",
     /// No 95 % interval could be given. Values: `batches`, `autocorrelation`.
     IntervalNotAvailable = "interval-not-available",
-    /// A percentile asked for has fewer than ten samples beyond it. Values: `samples`.
+    /// The 99th percentile has fewer than ten samples beyond it. Values: `samples`.
     TooFewSamples = "too-few-samples",
     /// `io_uring` could not be used; another engine was. Label: `engine`, `why`.
     EngineFallback = "engine-fallback",
@@ -115,16 +115,17 @@ codes! {
     Steal = "steal",
     /// The worker used nearly all of its CPU: the generator may be the limit. Values: `share`.
     GeneratorCpu = "generator-cpu",
-    /// Our clock and the kernel's drifted apart. Values: `drift`.
+    /// The measuring clock came apart from the kernel's raw clock, or the machine was suspended.
+    /// Values: `drift`. Label: `why`.
     ClockDrift = "clock-drift",
     /// The measured area is smaller than the standard area. Values: `bytes`, `standard_bytes`.
     SmallArea = "small-area",
-    /// The payload or what is read may be answered from a compressed or deduplicated store.
-    /// Values: `ratio`.
+    /// Part of the payload compresses away, as the profile asks: a store that compresses has less to
+    /// do. Values: `ratio` (size over compressed size).
     CompressiblePayload = "compressible-payload",
     /// The state of the medium (fresh, preconditioned, steady) is not known.
     MediumStateUnknown = "medium-state-unknown",
-    /// Identity of the device changed since the run began. Label: `was`, `is`.
+    /// Identity of the target changed while the run went on. Label: `was`, `is`.
     DeviceChanged = "device-changed",
     /// Part of the series could not be kept. Values: `lost_intervals`.
     SeriesTruncated = "series-truncated",
@@ -134,6 +135,8 @@ codes! {
     Resumed = "resumed",
     /// A witness could not be read. Label: `witness`, `why`.
     WitnessMissing = "witness-missing",
+    /// A finding that a newer version stored. Label: `code`, as stored.
+    Unknown = "unknown",
 }
 
 impl fmt::Display for Code {
@@ -167,6 +170,17 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// The finding that a newer version stored under a code that this one does not know.
+    pub fn unknown(code: &str, severity: Severity) -> Self {
+        Self { severity, ..Self::remark(Code::Unknown) }.label("code", code)
+    }
+    /// The code's text as stored, also where this version does not know it.
+    pub fn code_text(&self) -> &str {
+        match (self.code, self.labels.get("code")) {
+            (Code::Unknown, Some(stored)) => stored,
+            (code, _) => code.as_str(),
+        }
+    }
     /// A remark without figures yet.
     pub fn remark(code: Code) -> Self {
         Self { code, severity: Severity::Remark, values: BTreeMap::new(), labels: BTreeMap::new() }

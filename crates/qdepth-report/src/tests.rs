@@ -154,7 +154,7 @@ const NAMES: &[&str] = &[
     "lost_intervals",
 ];
 const LABELS: &[&str] =
-    &["law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness"];
+    &["law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness", "code"];
 
 #[test]
 fn every_code_has_words_with_and_without_figures() {

@@ -47,7 +47,7 @@ fn laws(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::TooFewSamples => [
             "Too few samples for a percentile",
-            "A percentile that was asked for has fewer than ten samples beyond it[: there are {samples} in all]. It is left out.",
+            "Not even the 99th percentile has ten samples beyond it[: there are {samples} I/Os in all]. The tail of the latency is not shown.",
             "Measure longer if the tail of the latency matters.",
         ],
         Code::Saturated => [
@@ -57,7 +57,7 @@ fn laws(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::ClockDrift => [
             "The clocks drifted apart",
-            "The clock of the measurement and that of the kernel differ[ by {drift}]. All rates and times of the point carry that error.",
+            "The measuring clock and the kernel's raw clock came apart[ by {drift}][: {why}]. All rates and times of the point carry that error.",
             "Check the clock source of the machine (in virtual machines especially) and measure again.",
         ],
         _ => return None,
@@ -99,7 +99,7 @@ fn answers(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::CompressiblePayload => [
             "The data may be compressed or deduplicated",
-            "The data written or read can be stored in less space than they fill[ (ratio {ratio})]. A store that compresses or deduplicates is faster with them than with real data.",
+            "Part of what is written compresses away, as the profile asks[ ({ratio} to 1)]. A store that compresses or deduplicates has less to do than its figures say.",
             "Use a random payload, or state the ratio together with the figure.",
         ],
         Code::SmallArea => [
@@ -161,7 +161,7 @@ fn accidents(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::DeviceChanged => [
             "The device is not the same any more",
-            "The identity of the device changed since the run began[: it was {was}][; then: {is}].",
+            "The identity of the target changed while the run went on[: it was {was}][; then: {is}].",
             "Do not use the figures together. Start a new run.",
         ],
         _ => return None,
@@ -200,6 +200,11 @@ fn rest(code: Code) -> [&'static str; 3] {
             "Something could not be observed",
             "A witness could not be read[: {witness}][ ({why})]. A disturbance of this kind would have gone unnoticed.",
             "Give the program the right to read it, or accept that this cause is not excluded.",
+        ],
+        Code::Unknown => [
+            "A doubt of a newer version",
+            "A newer version of qdepth stored a finding[ (`{code}`)] that this version has no words for. Its weight counts.",
+            "Read this run with the version that measured it.",
         ],
         // Every other code is worded above; a test holds each to a text of its own.
         _ => [

@@ -10,14 +10,13 @@ use qdepth_engine::{Interval, Outcome, measure};
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
 use qdepth_host::system::System;
-use qdepth_host::witness::{CpuTimes, KernelStat};
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions, Probe};
-use qdepth_logbook::record::KernelCounts;
 use qdepth_measure::{Code, Finding};
 use qdepth_workload::Point;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::lab::prepare::Prepared;
+use crate::lab::witnesses::{Seen, Witnesses};
 
 /// Intervals that the screen may lag behind; later ones are not shown.
 const SCREEN_LAG: usize = 64;
@@ -29,10 +28,8 @@ pub(crate) struct Measured {
     pub(crate) probe: Probe,
     /// Whether direct I/O was in effect.
     pub(crate) direct: bool,
-    /// What the kernel counted on the one device below.
-    pub(crate) kernel: Option<KernelCounts>,
-    /// Share of CPU time stolen by the hypervisor.
-    pub(crate) steal: Option<f64>,
+    /// What else happened on the machine.
+    pub(crate) seen: Seen,
     /// How the target's identity was no longer what it was, when the point ended.
     pub(crate) changed: Option<Changed>,
 }
@@ -87,8 +84,7 @@ pub(crate) fn execute(
     };
     let devices = prepared.inspected.devices();
     let device = (devices.len() == 1).then(|| devices[0].clone());
-    let stat = || device.as_ref().and_then(|name| KernelStat::read(system, name).ok());
-    let (stat_before, cpu_before) = (stat(), CpuTimes::read(system).ok());
+    let before = Witnesses::look(system, device.as_deref());
     let (send, receive) = sync_channel(SCREEN_LAG);
     let measured = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -110,11 +106,9 @@ pub(crate) fn execute(
         worker.join().map_err(|_| anyhow::anyhow!("the worker ended by a bug of qdepth"))?
     });
     let (outcome, engine, probe) = measured?;
-    let kernel = stat_before.zip(stat()).map(|(before, after)| after.since(&before));
-    let cpu_after = CpuTimes::read(system).ok();
-    let steal = cpu_before.zip(cpu_after).and_then(|(a, b)| b.steal_share_since(&a));
+    let witnessed = before.until(&Witnesses::look(system, device.as_deref()));
     let changed = claim.check_identity(system).err().map(|refusal| Changed::of(claim, refusal));
-    Ok(Measured { outcome, engine, probe, direct, kernel, steal, changed })
+    Ok(Measured { outcome, engine, probe, direct, seen: witnessed, changed })
 }
 
 /// Sets direct I/O as the point asks, and says whether it is in effect, as the kernel says.

@@ -4,3 +4,4 @@ pub(crate) mod execute;
 pub(crate) mod prepare;
 pub(crate) mod read_plan;
 pub(crate) mod seal;
+pub(crate) mod witnesses;

@@ -4,16 +4,21 @@
 use qdepth_engine::{DirectionOutcome, Errors, TargetFailure};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{DirectionRecord, ErrorCount, IntervalRecord, PointRecord};
-use qdepth_measure::{Code, Finding, PointFacts, check_laws};
+use qdepth_measure::{Code, Finding, PointFacts, Severity, check_laws};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::lab::execute::Measured;
 use crate::lab::prepare::Prepared;
+use crate::lab::witnesses::Seen;
 
 /// Below this median a transfer did not come from storage (notes on trust, 2.5).
 const IMPLAUSIBLE_NS: u64 = 2_000;
 /// Steal: remark, invalid (notes on trust, 2.7).
 const STEAL: (f64, f64) = (0.005, 0.02);
+/// Drift of the measuring clock: beyond what NTP slews, and beyond what Little's law bears.
+const DRIFT: (f64, f64) = (0.000_5, 0.01);
+/// The percentile that a point must bear, or it says that it does not.
+const TAIL: f64 = 0.99;
 /// Share of the worker's time on the CPU that is a remark (notes on trust, 2.7).
 const WORKER_CPU: f64 = 0.8;
 
@@ -28,6 +33,7 @@ pub(crate) fn seal(
     let mut record = record(point, measured, started_at);
     record.findings = check_laws(&facts(point, prepared, measured, ceiling));
     record.findings.extend(doubts(point, prepared, measured));
+    record.findings.extend(machine(&measured.seen));
     record.findings.extend(statistics(&record, measured));
     record
 }
@@ -66,7 +72,7 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         backlog_max: outcome.backlog_max,
         cpu_user_ns: outcome.cpu.user.0,
         cpu_system_ns: outcome.cpu.system.0,
-        kernel: measured.kernel,
+        kernel: measured.seen.kernel,
         intervals: intervals(measured),
         findings: Vec::new(),
     }
@@ -134,7 +140,7 @@ fn facts(
             .request_size
             .single()
             .map(|size| (reads.completed + writes.completed) * u64::from(size)),
-        kernel_bytes: measured.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
+        kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         link_bytes_per_s: prepared.link(),
         ceiling_io_per_s: ceiling,
@@ -196,6 +202,8 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
         ),
     );
     found(!point.direct, Finding::remark(Code::Buffered));
+    let compressible = point.payload.compressible_share;
+    found(point.writes() && compressible > 0.0, compressible_payload(compressible));
     found(
         outcome.series.lost > 0,
         Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
@@ -203,12 +211,40 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
     if let Some(changed) = &measured.changed {
         found(true, changed.finding());
     }
-    let steal = measured.steal.unwrap_or(0.0);
-    found(steal > STEAL.1, Finding::invalid(Code::Steal).value("share", steal));
-    found(steal > STEAL.0 && steal <= STEAL.1, Finding::remark(Code::Steal).value("share", steal));
     let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
     let share = cpu / outcome.duration.as_secs_f64().max(1e-9);
     found(share > WORKER_CPU, Finding::remark(Code::GeneratorCpu).value("share", share));
+    findings
+}
+
+/// How much less space the payload may take: none at all where all of it is zeros.
+fn compressible_payload(share: f64) -> Finding {
+    let finding = Finding::remark(Code::CompressiblePayload);
+    if share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
+}
+
+/// What else happened on the machine.
+fn machine(seen: &Seen) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut weigh = |code, value: f64, name: &str, (remark, invalid): (f64, f64)| {
+        let severity = if value > invalid { Severity::Invalid } else { Severity::Remark };
+        if value > remark {
+            findings.push(Finding { severity, ..Finding::remark(code).value(name, value) });
+        }
+    };
+    weigh(Code::Steal, seen.steal.unwrap_or(0.0), "share", STEAL);
+    if seen.clocks.suspended {
+        findings.push(
+            Finding::invalid(Code::ClockDrift).label("why", "the machine was suspended meanwhile"),
+        );
+    } else {
+        weigh(Code::ClockDrift, seen.clocks.drift, "drift", DRIFT);
+    }
+    for (witness, why) in &seen.missing {
+        findings.push(
+            Finding::remark(Code::WitnessMissing).label("witness", *witness).label("why", why),
+        );
+    }
     findings
 }
 
@@ -236,6 +272,11 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
                 .value("autocorrelation", summary.io_per_s.autocorrelation),
         );
     }
+    let all = &summary.service_time.all;
+    let tail = all.percentiles.iter().any(|p| p.quantile >= TAIL);
+    if all.count > 0 && !tail {
+        findings.push(Finding::remark(Code::TooFewSamples).value("samples", all.count as f64));
+    }
     let median = record.reads.service_time.quantile(0.5);
     if let Some(median) =
         median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0)
@@ -243,4 +284,42 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
         findings.push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
     }
     findings
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_host::witness::Disagreement;
+
+    use super::*;
+
+    fn found(seen: &Seen) -> Vec<(Code, Severity)> {
+        machine(seen).iter().map(|finding| (finding.code, finding.severity)).collect()
+    }
+
+    fn drifted(drift: f64) -> Seen {
+        Seen { clocks: Disagreement { drift, suspended: false }, ..Seen::default() }
+    }
+
+    #[test]
+    fn the_machine_is_doubted_by_degrees() {
+        assert_eq!(found(&Seen::default()), []);
+        assert_eq!(found(&drifted(0.000_4)), []);
+        assert_eq!(found(&drifted(0.001)), [(Code::ClockDrift, Severity::Remark)]);
+        assert_eq!(found(&drifted(0.02)), [(Code::ClockDrift, Severity::Invalid)]);
+        let asleep = Disagreement { drift: 0.0, suspended: true };
+        let asleep = Seen { clocks: asleep, ..Seen::default() };
+        assert_eq!(found(&asleep), [(Code::ClockDrift, Severity::Invalid)]);
+        let stolen = |share| Seen { steal: Some(share), ..Seen::default() };
+        assert_eq!(found(&stolen(0.004)), []);
+        assert_eq!(found(&stolen(0.01)), [(Code::Steal, Severity::Remark)]);
+        assert_eq!(found(&stolen(0.03)), [(Code::Steal, Severity::Invalid)]);
+        let blind = Seen { missing: vec![("counters", "gone".into())], ..Seen::default() };
+        assert_eq!(found(&blind), [(Code::WitnessMissing, Severity::Remark)]);
+    }
+
+    #[test]
+    fn a_payload_of_nothing_has_no_ratio() {
+        assert!((compressible_payload(0.75).values["ratio"] - 4.0).abs() < 1e-9);
+        assert!(compressible_payload(1.0).values.is_empty());
+    }
 }

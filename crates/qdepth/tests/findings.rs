@@ -1,0 +1,61 @@
+//! Doubts that the program must raise about a point, each provoked.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use common::{Place, alone, codes, figure, points};
+
+const PLAN: &str = r#"
+name = "doubtful"
+outstanding = [2]
+warm_up = "50ms"
+duration = "400ms"
+file_size = "8MiB"
+
+[[profile]]
+name = "clean"
+random = 100
+read = 50
+request_size = "4KiB"
+
+[[profile]]
+name = "zeros"
+random = 100
+read = 0
+request_size = "4KiB"
+compressible = 75
+
+[[profile]]
+name = "few"
+random = 100
+read = 100
+request_size = "4KiB"
+arrivals = { kind = "paced", rate = 200 }
+
+[[profile]]
+name = "reads-zeros"
+random = 100
+read = 100
+request_size = "4KiB"
+compressible = 75
+"#;
+
+#[test]
+fn each_doubt_is_raised_where_its_condition_holds_and_nowhere_else() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", PLAN);
+    let document = place.run("run plan.toml . --json --no-report").expect_finished().json();
+    let point = |name: &str| points(&document).iter().find(|p| p["profile"] == name).unwrap();
+    let has = |name: &str, code: &str| codes(point(name)).iter().any(|found| found == code);
+    for name in ["clean", "zeros", "few", "reads-zeros"] {
+        assert_eq!(has(name, "compressible-payload"), name == "zeros", "{name}");
+        let count =
+            point(name)["reads"].as_u64().unwrap() + point(name)["writes"].as_u64().unwrap();
+        assert_eq!(has(name, "too-few-samples"), count < 1000, "{name}: {count}");
+        assert!(!has(name, "witness-missing") && !has(name, "device-changed"), "{name}");
+    }
+    assert!(has("few", "too-few-samples"), "200 a second for 0.4 s");
+    assert_eq!(figure(point("zeros"), "compressible-payload", "ratio"), Some(4.0));
+}
