@@ -10,6 +10,7 @@ mod device;
 mod exclusive;
 mod file;
 mod in_use;
+mod review;
 mod signature;
 mod system_disk;
 #[cfg(test)]
@@ -31,6 +32,9 @@ use crate::system::System;
 use crate::target::{Inspected, Kind};
 
 pub(crate) use exclusive::{Use, lock_file};
+pub(crate) use review::in_order;
+pub use review::{Verdict, Verdicts, review};
+
 pub(crate) use file::{check_place, check_unused, not_ours};
 
 /// The bytes of a target that may be touched.

@@ -20,6 +20,7 @@
 
 mod aligned;
 pub mod consent;
+pub mod endurance;
 pub mod environment;
 pub mod extents;
 pub mod guard;

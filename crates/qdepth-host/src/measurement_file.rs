@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use crate::aligned::AlignedBuffer;
 use crate::extents::unwritten_share;
-use crate::guard::{self, Claim, Direct, Usable, Use};
+use crate::guard::{self, Claim, Direct, Usable, Use, Verdicts};
 use crate::label::{LABEL_BYTES, Label};
 use crate::noise;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
@@ -204,6 +204,33 @@ pub fn clear(
         }
     };
     Ok(Cleared { path, made_in: Some(directory), held, size_bytes })
+}
+
+/// The verdicts of the guards that [`clear`] asks, and the bytes that filling will write.
+///
+/// # Errors
+/// When something that is there could not be read.
+pub fn review(
+    system: &System,
+    target: &Inspected,
+    wanted: &Wanted<'_>,
+    promised_bytes: u64,
+) -> Result<(Verdicts, u64), Failure> {
+    let order = [
+        Guard::G14Place,
+        Guard::G5Swap,
+        Guard::G6Backing,
+        Guard::G8Ownership,
+        Guard::G13Bounds,
+        Guard::G2Exclusive,
+    ];
+    match clear(system, target, wanted, promised_bytes) {
+        Ok(cleared) => Ok((guard::in_order(&order, None), cleared.bytes_to_fill())),
+        Err(Problem::Refused(refusal)) => {
+            Ok((guard::in_order(&order, Some(refusal)), wanted.size_bytes))
+        }
+        Err(Problem::Failed(failure)) => Err(failure),
+    }
 }
 
 /// Makes a measurement file in a directory, or takes the one that an earlier run left there. One

@@ -22,7 +22,7 @@ measured kept.";
 pub(crate) enum Command {
     /// Measure a plan on targets; then write report and logbook
     Run(RunOptions),
-    /// Show what would run: points, time, bytes written; touches nothing
+    /// Show what would run: points, time, bytes written, guards; touches nothing
     Plan(PlanOptions),
     /// List the runs of a logbook
     List(LogbookOption),

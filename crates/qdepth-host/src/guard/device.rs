@@ -158,7 +158,7 @@ fn contents(
     Ok(Grant::Consented)
 }
 
-fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
+pub(super) fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
     Refusal::new(
         Guard::G7Contents,
         format!("/dev/{name} carries {what}"),
@@ -170,7 +170,7 @@ fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
 }
 
 /// G13: the size in sysfs is the size that the descriptor has, and leaves room between labels.
-fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal> {
+pub(super) fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal> {
     let name = &found.identity.kernel_name;
     let size = rustix::fs::seek(held, rustix::fs::SeekFrom::End(0)).unwrap_or(0);
     if size != found.identity.size_bytes {

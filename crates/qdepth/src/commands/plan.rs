@@ -1,6 +1,12 @@
 //! `qdepth plan`: what would run. Touches nothing.
 
+use std::path::Path;
+
 use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_host::endurance::rated_bytes;
+use qdepth_host::guard::{Verdict, Verdicts, Writing, review};
+use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_measure::{Bytes, Nanos};
@@ -28,13 +34,14 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     let asked = read_plan::read(&options.load)?;
     let default = asked.file.file_size.map_or(32 << 30, |b| b.0);
     let file_bytes = options.load.area_bytes().unwrap_or(default);
-    let (plan, inspected) = foresee(&System::real(), &asked, file_bytes)?;
+    let system = System::real();
+    let (plan, inspected) = foresee(&system, &asked, file_bytes)?;
     if options.json {
         print(&plan.text())?;
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
-    print(&describe(&plan, &inspected, writes, file_bytes))?;
+    print(&describe(&system, &plan, &inspected, writes, file_bytes)?)?;
     Ok(Status::Valid)
 }
 
@@ -53,49 +60,166 @@ pub(crate) fn foresee(
     Ok((resolve(&asked.file, &asked.choices, &shapes)?, inspected))
 }
 
-fn describe(plan: &Plan, targets: &[Inspected], writes: bool, file_bytes: u64) -> String {
+/// What the plan would do to each target, and what the guards say to that.
+fn describe(
+    system: &System,
+    plan: &Plan,
+    targets: &[Inspected],
+    writes: bool,
+    file_bytes: u64,
+) -> Result<String> {
     let mut lines = vec![format!(
-        "plan {} ({}), seed {}: {} points, {} s without preparation",
+        "plan {} ({}), seed {}: {} points, {} and the time to fill measurement files",
         plan.name,
         &plan.hash()[..12],
         plan.seed,
         plan.points.len(),
-        Nanos(plan.duration_ns()).as_secs_f64().ceil()
+        long(plan.duration_ns())
     )];
-    for target in targets {
-        let what = match &target.kind {
-            Kind::Directory(fs) => format!(
-                "directory on {}: a measurement file of {} is made there and removed afterwards",
-                fs.kind,
-                Bytes(file_bytes)
-            ),
-            Kind::RegularFile { size_bytes, .. } => format!("file of {}", Bytes(*size_bytes)),
-            Kind::BlockDevice(device) => format!(
-                "block device {} of {} bytes{}",
-                device.model.as_deref().unwrap_or("of unknown model"),
-                device.identity.size_bytes,
-                if writes {
-                    "; WRITTEN TO: needs --destroy, and every guard must pass"
-                } else {
-                    ""
-                }
-            ),
+    let now = Timestamp::now();
+    let mut promised: Vec<(&Inspected, u64)> = Vec::new();
+    for (index, target) in targets.iter().enumerate() {
+        let makes_file = match target.kind {
+            Kind::Directory(_) => true,
+            Kind::RegularFile { size_bytes, .. } => writes && size_bytes == 0,
+            Kind::BlockDevice(_) => false,
         };
-        lines.push(format!("target {}: {what}", target.spelling.display()));
+        let (verdicts, fills) = if makes_file {
+            let shared = promised.iter().filter(|(other, _)| other.shares_file_system(target));
+            let taken = shared.map(|(_, bytes)| bytes).sum();
+            let wanted =
+                Wanted { size_bytes: file_bytes, run_id: "", now, keep: false, direct: true };
+            measurement_file::review(system, target, &wanted, taken)?
+        } else {
+            let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
+            (review(system, target, writes.then_some(&writing)), 0)
+        };
+        promised.push((target, fills));
+        lines.push(String::new());
+        lines.push(format!("target {}: {}", target.spelling.display(), kind(target)));
+        lines.push(format!("  writes     {}", written(plan, index, target, fills, makes_file)));
+        lines.push(format!("  endurance  {}", endurance(system, target, writes, fills)));
+        lines.extend(guards(&verdicts));
+        lines.extend(points(plan, index));
     }
-    for point in &plan.points {
-        lines.push(format!(
-            "{:>4}  {:<14} × {:<4} {:>3.0} % random, {:>3.0} % read, {}, {} of {} at {}",
-            point.index + 1,
+    Ok(lines.join("\n"))
+}
+
+fn kind(target: &Inspected) -> String {
+    match &target.kind {
+        Kind::Directory(fs) => format!("directory on {}", fs.kind),
+        Kind::RegularFile { size_bytes, .. } => format!("file of {}", Bytes(*size_bytes)),
+        Kind::BlockDevice(device) => format!(
+            "block device, {}, serial {}, {} B",
+            device.model.as_deref().unwrap_or("model unknown"),
+            device.identity.serial.as_deref().unwrap_or("unknown"),
+            device.identity.size_bytes
+        ),
+    }
+}
+
+/// Bytes where they are known before the rate is: the filling, and what the link can carry at most.
+fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file: bool) -> String {
+    let mut parts = Vec::new();
+    match (makes_file, fills) {
+        (true, 0) => parts.push("nothing to fill: a complete measurement file is there".to_owned()),
+        (true, _) => parts.push(format!("{} to fill the measurement file", Bytes(fills))),
+        (false, _) => {}
+    }
+    let ours = || plan.points.iter().filter(|point| point.target as usize == index);
+    let writing: Vec<_> = ours().filter(|point| point.writes()).collect();
+    let ns: u64 = writing.iter().map(|point| point.warm_up_ns + point.stop.duration_ns).sum();
+    if writing.is_empty() {
+        parts.push("no point writes".to_owned());
+    } else {
+        let link = target.block_device().and_then(|device| device.link.as_ref());
+        let most = link.map_or_else(
+            || "as fast as it takes them: how much is not known before".to_owned(),
+            |link| {
+                let bytes = link.practical_bytes_per_s * ns as f64 / 1e9;
+                format!("at most {:.3} TB, what its {} carries", bytes / 1e12, link.description)
+            },
+        );
+        parts.push(format!(
+            "writes go on for {} in {} of {} points, {most}",
+            long(ns),
+            writing.len(),
+            ours().count()
+        ));
+    }
+    parts.join("; then ")
+}
+
+/// Share of the drive's endurance that is known to be used: that of the filling.
+fn endurance(system: &System, target: &Inspected, writes: bool, fills: u64) -> String {
+    if fills == 0 && !writes {
+        return "none is used".to_owned();
+    }
+    let devices = target.devices();
+    let [device] = devices.as_slice() else {
+        return "unknown: there is not one device below".to_owned();
+    };
+    match rated_bytes(system, device) {
+        Ok(rated) => format!(
+            "about {:.1} PB by the drive's own count; the filling takes {:.5} %, 1 TB more takes {:.3} %",
+            rated / 1e15,
+            fills as f64 / rated * 100.0,
+            1e12 / rated * 100.0
+        ),
+        Err(why) => format!("unknown: {why}"),
+    }
+}
+
+fn guards(verdicts: &Verdicts) -> Vec<String> {
+    let named = |wanted: fn(&Verdict) -> bool| -> String {
+        let names = verdicts.iter().filter(|(_, verdict)| wanted(verdict));
+        names.map(|(guard, _)| guard.number()).collect::<Vec<_>>().join(" ")
+    };
+    let mut lines = Vec::new();
+    for (guard, verdict) in verdicts {
+        if let Verdict::Refuses(refusal) = verdict {
+            let remedy = refusal.remedy.lines().next().unwrap_or_default();
+            lines.push(format!("{guard} refuses: {}. {remedy}", refusal.found));
+        }
+    }
+    for (names, what) in [
+        (named(|verdict| *verdict == Verdict::Passes), "let it pass"),
+        (named(|verdict| *verdict == Verdict::NotAsked), "not asked, since another refuses"),
+    ] {
+        if !names.is_empty() {
+            lines.push(format!("{names} {what}"));
+        }
+    }
+    let head = |index: usize| if index == 0 { "  guards     " } else { "             " };
+    lines.iter().enumerate().map(|(index, line)| format!("{}{line}", head(index))).collect()
+}
+
+/// A line for each profile, with its intensities.
+fn points(plan: &Plan, index: usize) -> Vec<String> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for point in plan.points.iter().filter(|point| point.target as usize == index) {
+        let what = format!(
+            "{:<14} {:>3.0} % random, {:>3.0} % read, {}, {} of {} at {}; outstanding",
             point.profile_title,
-            point.outstanding,
             point.random_share * 100.0,
             point.read_share * 100.0,
             point.request_size.text(),
             Nanos(point.stop.duration_ns),
             Bytes(point.area.length_bytes),
             Bytes(point.area.offset_bytes),
-        ));
+        );
+        match lines.last_mut() {
+            Some((last, depths)) if *last == what => {
+                depths.push_str(&format!(", {}", point.outstanding));
+            }
+            _ => lines.push((what, point.outstanding.to_string())),
+        }
     }
-    lines.join("\n")
+    lines.into_iter().map(|(what, depths)| format!("  {what} {depths}")).collect()
+}
+
+/// Whole seconds, or minutes.
+fn long(ns: u64) -> String {
+    let seconds = ns.div_ceil(1_000_000_000);
+    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }

@@ -1,0 +1,123 @@
+//! The guards' verdicts for somebody who only wants to know: asked one by one, nothing is written,
+//! nothing is handed out. Claims are made elsewhere, and stop at the first refusal.
+
+use std::fs::File;
+
+use rustix::fs::OFlags;
+
+use super::device::{self, LOOKS, Looked};
+use super::{Writing, claim_read_only, exclusive, file, signature};
+use crate::consent;
+use crate::refusal::{Guard, Refusal};
+use crate::system::System;
+use crate::target::{BlockDevice, Inspected, Kind};
+
+/// What a guard says of a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It lets it pass.
+    Passes,
+    /// It does not.
+    Refuses(Refusal),
+    /// It was not asked, since another one refused before.
+    NotAsked,
+}
+
+/// Guards in the order in which they are asked, each with what it says.
+pub type Verdicts = Vec<(Guard, Verdict)>;
+
+/// The verdicts on a device or an existing file, for writing, or for reading where `writing` is
+/// none. A device that is in use is not even opened; one that is not is held for the moment of
+/// looking. Of a directory or an empty file [`crate::measurement_file::review`] tells.
+pub fn review(system: &System, target: &Inspected, writing: Option<&Writing<'_>>) -> Verdicts {
+    match (&target.kind, writing) {
+        (Kind::BlockDevice(found), Some(writing)) => device(system, target, found, writing),
+        (_, Some(writing)) => {
+            let order = [
+                Guard::G14Place,
+                Guard::G5Swap,
+                Guard::G6Backing,
+                Guard::G8Ownership,
+                Guard::G2Exclusive,
+                Guard::G10Identity,
+            ];
+            in_order(&order, file::claim(system, target, writing).err())
+        }
+        (_, None) => {
+            let order =
+                [Guard::G1Resolve, Guard::G2Exclusive, Guard::G10Identity, Guard::G13Bounds];
+            in_order(&order, claim_read_only(system, target, true).err())
+        }
+    }
+}
+
+/// Guards that are asked until the first refusal.
+pub(crate) fn in_order(order: &[Guard], refusal: Option<Refusal>) -> Verdicts {
+    let Some(refusal) = refusal else {
+        return order.iter().map(|guard| (*guard, Verdict::Passes)).collect();
+    };
+    let place = order.iter().position(|guard| *guard == refusal.guard).unwrap_or(order.len());
+    let mut verdicts: Verdicts =
+        order[..place].iter().map(|guard| (*guard, Verdict::Passes)).collect();
+    verdicts.push((refusal.guard, Verdict::Refuses(refusal)));
+    verdicts.extend(order.iter().skip(place + 1).map(|guard| (*guard, Verdict::NotAsked)));
+    verdicts
+}
+
+fn of(result: Result<(), Refusal>) -> Verdict {
+    result.map_or_else(Verdict::Refuses, |()| Verdict::Passes)
+}
+
+fn device(
+    system: &System,
+    target: &Inspected,
+    found: &BlockDevice,
+    writing: &Writing<'_>,
+) -> Verdicts {
+    let looked = Looked::new(system, found, writing);
+    let mut verdicts: Verdicts =
+        LOOKS.iter().map(|(guard, look)| (*guard, of(look(&looked)))).collect();
+    let opened = [Guard::G10Identity, Guard::G13Bounds, Guard::G7Contents, Guard::G9Consent];
+    if verdicts.iter().any(|(_, verdict)| *verdict != Verdict::Passes) {
+        verdicts.extend(opened.map(|guard| (guard, Verdict::NotAsked)));
+        return verdicts;
+    }
+    let held = match exclusive::hold(target) {
+        Ok(held) => held,
+        Err(refusal) => {
+            verdicts.retain(|(guard, _)| *guard != refusal.guard);
+            verdicts.push((refusal.guard, Verdict::Refuses(refusal)));
+            verdicts.extend(opened.map(|guard| (guard, Verdict::NotAsked)));
+            return verdicts;
+        }
+    };
+    verdicts.push((Guard::G10Identity, of(device::check_same(system, &found.identity))));
+    verdicts.push((Guard::G13Bounds, of(device::bounds(found, &held).map(|_| ()))));
+    let contents = contents(system, target, found);
+    let labelled = contents.as_ref().is_ok_and(|labelled| *labelled);
+    verdicts.push((Guard::G7Contents, of(contents.map(|_| ()))));
+    let consent = if labelled { None } else { Some(consent::missing(system, found, writing.now)) };
+    verdicts.push((Guard::G9Consent, of(consent.map_or(Ok(()), Err))));
+    verdicts
+}
+
+/// What is on it; whether that is a label of ours and nothing else.
+fn contents(system: &System, target: &Inspected, found: &BlockDevice) -> Result<bool, Refusal> {
+    let name = &found.identity.kernel_name;
+    let size_bytes = found.identity.size_bytes;
+    let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
+    let reading = File::from(reading);
+    let labelled = device::label(&reading, size_bytes).is_some();
+    let signatures = signature::signatures(system, &reading, name)?;
+    if !signatures.is_empty() {
+        let names: Vec<&str> = signatures.iter().map(String::as_str).collect();
+        return Err(device::carries(name, &names.join(", "), &names));
+    }
+    match signature::first_data(&reading, size_bytes)? {
+        Some(offset) if !labelled => {
+            let what = format!("data of no known form, as at byte {offset}");
+            Err(device::carries(name, &what, &[signature::UNKNOWN_DATA]))
+        }
+        _ => Ok(labelled),
+    }
+}

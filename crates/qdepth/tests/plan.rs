@@ -1,0 +1,73 @@
+//! `qdepth plan`: says what a run would do and what the guards say to it, and touches nothing.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use common::{Place, alone, can, sh};
+
+#[cfg(test)]
+#[track_caller]
+fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is not in\n{text}");
+    }
+}
+
+#[test]
+fn a_directory_is_foreseen_and_left_alone() {
+    let place = Place::new();
+    fs::create_dir(place.join("a")).unwrap();
+    fs::create_dir(place.join("b")).unwrap();
+    let when = |name: &str| fs::metadata(place.join(name)).unwrap().ctime_nsec();
+    let before = (when("a"), when("b"));
+    let words = "--area 64MiB --outstanding 1,8 --duration 2s";
+    let said = place.run(&format!("plan a b {words}")).expect(0).out;
+    says(&said, &["20 points", "50 s", "target a: directory on", "target b: directory on"]);
+    says(&said, &["to fill the measurement file; then writes go on for 20 s in 8 of 10 points"]);
+    says(&said, &["how much is not known before", "endurance  unknown: "]);
+    says(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);
+    assert_eq!((when("a"), when("b")), before);
+    assert!(!place.has("qdepth.db") && !place.has("qdepth-report.html"));
+    let reading = place.run(&format!("plan a {words} --read-only")).expect(0).out;
+    says(&reading, &["no point writes"]);
+    fs::write(place.join("precious"), vec![7; 1 << 20]).unwrap();
+    let refused = place.run("plan precious --outstanding 1 --profile database").expect(0).out;
+    says(&refused, &["G8 refuses: precious was not made by qdepth", "G2 G10 not asked"]);
+    let system = place.run("plan /etc").expect(0).out;
+    says(&system, &["G14 refuses: /etc is a place of the system"]);
+}
+
+#[test]
+fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
+    let test = "a_device_is_foreseen_with_every_verdict_and_left_alone";
+    if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let node = place.device("image", 64 << 20).display().to_string();
+    let sum = || sh(&format!("sha256sum < {node}")).unwrap();
+    let zeros = sum();
+    let said = place.run(&format!("plan quick {node}")).expect(0).out;
+    says(&said, &["block device", "67108864 B", "writes go on for"]);
+    says(&said, &["G9 refuses", &format!("--destroy {node}:67108864")]);
+    says(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
+    assert_eq!(sum(), zeros);
+    sh(&format!("mkfs.ext4 -q {node}")).unwrap();
+    let written = sum();
+    let said = place.run(&format!("plan quick {node}")).expect(0).out;
+    says(&said, &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"]);
+    assert_eq!(sum(), written);
+    let at = place.join("at");
+    fs::create_dir(&at).unwrap();
+    sh(&format!("mount {node} {}", at.display())).unwrap();
+    place.later(format!("umount {}", at.display()));
+    let said = place.run(&format!("plan quick {node}")).expect(0).out;
+    says(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
+    let said = place.run(&format!("plan quick {node} --read-only")).expect(0).out;
+    says(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);
+}
