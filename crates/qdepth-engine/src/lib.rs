@@ -5,6 +5,7 @@
 //! [`Target`], [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
 
 mod drive;
+mod lane;
 mod ledger;
 mod outcome;
 mod pacing;
@@ -13,7 +14,8 @@ mod target;
 pub mod conformance;
 pub mod scripted;
 
-pub use drive::measure;
+pub use drive::{measure, measure_part, measure_together};
+pub use lane::Part;
 pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Errors, Outcome};
 pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

@@ -3,11 +3,12 @@
 
 use qdepth_measure::Instant;
 use qdepth_measure::Seed;
-use qdepth_workload::{Point, Schedule};
+use qdepth_workload::Schedule;
 
+use crate::lane::Part;
 use crate::target::Slot;
 
-/// A rule of pacing over the slots of all streams. Stream `s` owns the slots from `s × outstanding`.
+/// A rule of pacing over the slots of a lane, whose `s`th stream owns those from `s × outstanding`.
 pub(crate) trait Pacing {
     /// A slot has become free.
     fn released(&mut self, slot: Slot);
@@ -30,8 +31,8 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    pub(crate) fn new(point: &Point) -> Self {
-        Self { free: (0..point.in_flight_max()).rev().map(Slot).collect() }
+    pub(crate) fn new(slots: u32) -> Self {
+        Self { free: (0..slots).rev().map(Slot).collect() }
     }
 }
 
@@ -66,16 +67,17 @@ pub(crate) struct Scheduled<const OPEN: bool> {
 }
 
 impl<const OPEN: bool> Scheduled<OPEN> {
-    pub(crate) fn new(point: &Point, start: Instant) -> Self {
+    pub(crate) fn new(part: &Part<'_>, start: Instant) -> Self {
+        let point = part.point;
         let line = |number: u32| {
             let seed = Seed(point.seed).derive("arrivals").derive(&number.to_string());
-            let first = number * point.outstanding;
+            let first = (number - part.streams.start) * point.outstanding;
             Some(Line {
                 schedule: Schedule::new(point.arrivals, start, seed.0)?,
                 free: (first..first + point.outstanding).rev().map(Slot).collect(),
             })
         };
-        let lines = (0..point.streams).filter_map(line).collect();
+        let lines = part.streams.clone().filter_map(line).collect();
         Self { lines, outstanding: point.outstanding, backlog_max: 0 }
     }
 }

@@ -1,0 +1,370 @@
+//! A lane: one load on its way through the loop. It issues its requests, takes their completions
+//! into its books, and goes through its states: running, draining, forcing out, done.
+
+use std::ops::Range;
+
+use qdepth_measure::{Instant, Nanos};
+use qdepth_workload::{Direction, Point, Request, RequestStream};
+
+use crate::ledger::{Interval, Ledger, Stamps};
+use crate::outcome::Outcome;
+use crate::pacing::Pacing;
+use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
+
+/// How long requests in flight are waited for after the window, and after an interruption: a hung
+/// device must not hold the program (notes on trust, R6: gone in 10 s).
+const DRAIN: Nanos = Nanos::from_secs(8);
+const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
+/// How long a final sync is waited for: it may write back all that a cache took.
+const SYNC: Nanos = Nanos::from_secs(600);
+/// How often the stop flag is looked at while nothing completes.
+const ATTENTION: Nanos = Nanos::from_millis(100);
+/// EIO: what a transfer of nothing is counted as.
+const EIO: i32 = 5;
+
+/// A load, or the streams of it that one worker drives.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// The load.
+    pub point: &'a Point,
+    /// Its streams, by number.
+    pub streams: Range<u32>,
+}
+
+impl<'a> Part<'a> {
+    /// All of it.
+    pub fn whole(point: &'a Point) -> Self {
+        Self { point, streams: 0..point.streams }
+    }
+    /// Most requests in flight, and so the slots that it needs.
+    pub fn slots(&self) -> u32 {
+        self.streams.len() as u32 * self.point.outstanding
+    }
+}
+
+/// What the loop asks of a lane, or of several as one.
+pub(crate) trait Lanes<T: Target> {
+    /// Looks at the clock: changes its state, closes intervals, issues what is due. False once it
+    /// is done.
+    fn turn(
+        &mut self,
+        now: Instant,
+        target: &mut T,
+        interrupted: bool,
+        seen: &mut dyn FnMut(usize, &Interval),
+    ) -> bool;
+    /// When to look again though nothing completes.
+    fn wake(&self, now: Instant) -> Instant;
+    /// Takes a completion.
+    fn completed(&mut self, completion: &Completion, target: &mut T);
+    /// The target as a whole has failed.
+    fn failed(&mut self, failure: &TargetFailure);
+}
+
+/// A lane of any kind among others.
+pub(crate) trait OneLane<T: Target>: Lanes<T> {
+    /// Its closed books.
+    fn into_outcome(self: Box<Self>) -> Outcome;
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Before the window.
+    WarmingUp,
+    /// In the window.
+    Measuring,
+    /// Waits for what is in flight, until then.
+    Draining(Instant),
+    /// Waits for the final sync, until then.
+    Syncing(Instant),
+    Done,
+}
+
+/// What is in a slot.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    request: Request,
+    intended: Instant,
+    issued: Instant,
+    /// Bytes of a short transfer that are done.
+    done: u32,
+    /// Whose the slot is, as an index into the lane's streams; the same for the whole point.
+    stream: u16,
+    taken: bool,
+}
+
+impl InFlight {
+    /// Puts a request into the slot, word by word: a structure that is built elsewhere and copied
+    /// stalls the CPU (a wide load of words just stored), which took a third of the loop's time.
+    #[inline(always)]
+    fn put(&mut self, request: Request, intended: Instant, issued: Instant) {
+        self.request.offset = request.offset;
+        self.request.size = request.size;
+        self.request.direction = request.direction;
+        self.intended = intended;
+        self.issued = issued;
+        self.done = 0;
+        self.taken = true;
+    }
+}
+
+/// One load. `P` says when it issues; `RESPONSE` whether response times differ from service times.
+pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
+    point: &'a Point,
+    number: usize,
+    /// Its first slot of the target.
+    base: u32,
+    pacing: P,
+    streams: Vec<RequestStream>,
+    slots: Vec<InFlight>,
+    ledger: Ledger<RESPONSE>,
+    state: State,
+    failure: Option<TargetFailure>,
+    /// CPU time of the worker when the window began.
+    cpu: CpuTime,
+}
+
+impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
+    /// The lane with this number among the loop's, on the target's slots from `base`.
+    pub(crate) fn new(
+        number: usize,
+        part: &Part<'a>,
+        base: u32,
+        start: Instant,
+        pacing: P,
+    ) -> Self {
+        let point = part.point;
+        let nothing = Request { direction: Direction::Read, offset: 0, size: 0 };
+        let empty = |slot: u32| InFlight {
+            request: nothing,
+            intended: start,
+            issued: start,
+            done: 0,
+            stream: (slot / point.outstanding) as u16,
+            taken: false,
+        };
+        Self {
+            point,
+            number,
+            base,
+            pacing,
+            streams: part.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
+            slots: (0..part.slots()).map(empty).collect(),
+            ledger: Ledger::new(point, start),
+            state: State::WarmingUp,
+            failure: None,
+            cpu: CpuTime::default(),
+        }
+    }
+
+    #[inline]
+    fn issue(&mut self, now: Instant, target: &mut impl Target) {
+        self.ledger.pass(now);
+        let mut issued = 0;
+        while let Some((slot, intended)) = self.pacing.next(now) {
+            let place = &mut self.slots[slot.0 as usize];
+            let request = self.streams[usize::from(place.stream)].draw();
+            place.put(request, intended, now);
+            issued += 1;
+            target.submit(Slot(self.base + slot.0), request);
+        }
+        self.ledger.issued(issued);
+    }
+
+    #[inline]
+    fn take(&mut self, completion: &Completion, target: &mut impl Target) {
+        let slot = Slot(completion.slot.0 - self.base);
+        let place = &mut self.slots[slot.0 as usize];
+        let (size, direction) = (place.request.size, place.request.direction);
+        let stamps =
+            Stamps { intended: place.intended, issued: place.issued, completed: completion.at };
+        if completion.result == (size - place.done) as i32 {
+            place.taken = false;
+            self.ledger.completed(direction, u64::from(size), stamps);
+        } else if completion.result > 0 {
+            return self.go_on(slot, completion.result as u32, target);
+        } else {
+            place.taken = false;
+            let errno = if completion.result == 0 { EIO } else { -completion.result };
+            if completion.result == 0 {
+                self.failure = Some(shrunk(&place.request));
+            }
+            self.ledger.failed(direction, errno, stamps);
+        }
+        self.pacing.released(slot);
+    }
+
+    /// A transfer came back short: the rest is asked for, and the latency goes on.
+    #[cold]
+    fn go_on(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
+        let place = &mut self.slots[slot.0 as usize];
+        if place.done == 0 {
+            self.ledger.short(place.request.direction);
+        }
+        place.done += bytes;
+        let rest = Request {
+            offset: place.request.offset + u64::from(place.done),
+            size: place.request.size - place.done,
+            ..place.request
+        };
+        target.submit(Slot(self.base + slot.0), rest);
+    }
+
+    fn enough(&self) -> bool {
+        let limit = self.point.stop.bytes;
+        limit != 0 && self.ledger.bytes() >= limit
+    }
+
+    /// Whether the last flush belongs to the measured time.
+    fn sync_counts(&self) -> bool {
+        self.point.fsync.at_end && self.failure.is_none()
+    }
+
+    /// After the last request: closes the window, or leaves it open for the final sync.
+    fn stop(
+        &mut self,
+        now: Instant,
+        cpu: CpuTime,
+        interrupted: bool,
+        seen: &mut dyn FnMut(usize, &Interval),
+    ) {
+        self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
+        if self.state == State::Measuring {
+            self.ledger.out.cpu = used_since(self.cpu, cpu);
+        }
+        let patience = if self.ledger.out.interrupted { DRAIN_INTERRUPTED } else { DRAIN };
+        let broken = matches!(self.failure, Some(TargetFailure::Broken(_)));
+        self.state = State::Draining(if broken { now } else { now + patience });
+        if self.sync_counts() {
+            self.ledger.window_end = Instant::NEVER;
+        } else {
+            let end = now.min(self.ledger.window_end).max(self.ledger.window_start);
+            self.ledger.finish(end, &mut |interval| seen(self.number, interval));
+        }
+    }
+
+    /// Goes from state to state after the last request.
+    fn ending(
+        &mut self,
+        now: Instant,
+        target: &mut impl Target,
+        seen: &mut dyn FnMut(usize, &Interval),
+    ) {
+        let idle = self.ledger.in_flight() == 0;
+        match self.state {
+            State::Draining(limit) if idle || now >= limit => {
+                let open = self.ledger.window_end == Instant::NEVER;
+                if open && idle && self.failure.is_none() {
+                    self.sync(now, target);
+                } else {
+                    self.close(now, open, seen);
+                }
+            }
+            State::Syncing(limit) if idle || now >= limit => self.close(now, true, seen),
+            _ => {}
+        }
+    }
+
+    fn sync(&mut self, now: Instant, target: &mut impl Target) {
+        let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
+        self.ledger.pass(now);
+        self.slots[0].put(request, now, now);
+        self.ledger.issued(1);
+        target.submit(Slot(self.base), request);
+        self.state = State::Syncing(now + SYNC);
+    }
+
+    fn close(&mut self, now: Instant, open: bool, seen: &mut dyn FnMut(usize, &Interval)) {
+        if open {
+            let end = now.max(self.ledger.window_start);
+            self.ledger.finish(end, &mut |interval| seen(self.number, interval));
+        }
+        for slot in self.slots.iter().filter(|slot| slot.taken) {
+            self.ledger.abandoned(slot.issued);
+        }
+        self.state = State::Done;
+    }
+
+    pub(crate) fn into_outcome(mut self) -> Outcome {
+        self.ledger.out.backlog_max = self.pacing.backlog_max();
+        Outcome { failure: self.failure, ..self.ledger.into_outcome() }
+    }
+}
+
+impl<T: Target, P: Pacing, const RESPONSE: bool> Lanes<T> for Lane<'_, P, RESPONSE> {
+    #[inline]
+    fn turn(
+        &mut self,
+        now: Instant,
+        target: &mut T,
+        interrupted: bool,
+        seen: &mut dyn FnMut(usize, &Interval),
+    ) -> bool {
+        if self.state == State::WarmingUp && now >= self.ledger.window_start {
+            self.state = State::Measuring;
+            self.cpu = target.cpu_time();
+            self.pacing.window_begins();
+        }
+        if matches!(self.state, State::WarmingUp | State::Measuring) {
+            let over = now >= self.ledger.window_end || self.enough() || self.failure.is_some();
+            if !over && !interrupted {
+                self.issue(now, target);
+                if now >= self.ledger.interval_end() {
+                    self.ledger.roll(now, &mut |interval| seen(self.number, interval));
+                }
+                return true;
+            }
+            self.stop(now, target.cpu_time(), interrupted, seen);
+        }
+        self.ending(now, target, seen);
+        self.state != State::Done
+    }
+
+    #[inline]
+    fn wake(&self, now: Instant) -> Instant {
+        let attention = now + ATTENTION;
+        match self.state {
+            State::WarmingUp => self.pacing.wake().min(self.ledger.window_start).min(attention),
+            State::Measuring => self.pacing.wake().min(self.ledger.window_end).min(attention),
+            State::Draining(limit) | State::Syncing(limit) => limit.min(attention),
+            State::Done => attention,
+        }
+    }
+
+    #[inline]
+    fn completed(&mut self, completion: &Completion, target: &mut T) {
+        self.take(completion, target);
+    }
+
+    fn failed(&mut self, failure: &TargetFailure) {
+        self.failure = Some(failure.clone());
+        // From a broken engine nothing comes back.
+        if matches!(failure, TargetFailure::Broken(_))
+            && matches!(self.state, State::Draining(_) | State::Syncing(_))
+        {
+            self.state = State::Draining(Instant(0));
+        }
+    }
+}
+
+impl<T: Target, P: Pacing, const RESPONSE: bool> OneLane<T> for Lane<'_, P, RESPONSE> {
+    fn into_outcome(self: Box<Self>) -> Outcome {
+        (*self).into_outcome()
+    }
+}
+
+fn shrunk(request: &Request) -> TargetFailure {
+    TargetFailure::Gone(format!(
+        "a {} of {} B at {} transferred nothing",
+        if request.direction == Direction::Write { "write" } else { "read" },
+        request.size,
+        request.offset
+    ))
+}
+
+fn used_since(before: CpuTime, after: CpuTime) -> CpuTime {
+    CpuTime {
+        user: after.user.saturating_sub(before.user),
+        system: after.system.saturating_sub(before.system),
+    }
+}
