@@ -49,6 +49,15 @@ impl Series {
         &self.intervals
     }
 
+    /// Adds a slice; outside the loop, since it allocates.
+    pub(crate) fn push(&mut self, mut interval: Interval, histograms: &[LatencyHistogram; 2]) {
+        for (histogram, end) in histograms.iter().zip(&mut interval.ends) {
+            histogram.encode(&mut self.arena);
+            *end = self.arena.len();
+        }
+        self.intervals.push(interval);
+    }
+
     /// Histograms of the service times of reads and writes of a slice; empty where they were lost.
     pub fn histograms(&self, index: usize) -> [EncodedHistogram; 2] {
         let start = index.checked_sub(1).map_or(0, |former| self.intervals[former].ends[1]);

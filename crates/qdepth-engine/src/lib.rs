@@ -5,6 +5,7 @@
 //! [`Target`], [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
 
 mod drive;
+mod join;
 mod lane;
 mod ledger;
 mod outcome;
@@ -15,6 +16,7 @@ pub mod conformance;
 pub mod scripted;
 
 pub use drive::{measure, measure_part, measure_together};
+pub use join::join;
 pub use lane::Part;
 pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Errors, Outcome};

@@ -22,10 +22,22 @@ impl Errors {
 
     /// Counts one. The seventeenth kind and later ones are counted together, as [`OTHERS`](Self::OTHERS).
     pub fn count(&mut self, errno: i32) {
-        self.total += 1;
-        match self.kinds.iter_mut().find(|(e, n)| *e == errno || *n == 0) {
-            Some(kind) => *kind = (errno, kind.1 + 1),
-            None => self.others += 1,
+        self.count_many(errno, 1);
+    }
+
+    fn count_many(&mut self, errno: i32, count: u64) {
+        self.total += count;
+        let room = self.kinds.iter_mut().find(|(e, n)| *e == errno || *n == 0);
+        match room.filter(|_| errno != Self::OTHERS) {
+            Some(kind) => *kind = (errno, kind.1 + count),
+            None => self.others += count,
+        }
+    }
+
+    /// Adds those of another worker.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (errno, count) in other.kinds() {
+            self.count_many(errno, count);
         }
     }
     /// All of them.

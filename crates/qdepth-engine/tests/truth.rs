@@ -5,13 +5,17 @@ use std::sync::atomic::AtomicBool;
 
 use proptest::prelude::*;
 use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
-use qdepth_engine::{Outcome, conformance, measure};
+use qdepth_engine::{
+    Outcome, Part, Target, conformance, join, measure, measure_part, measure_together,
+};
 use qdepth_measure::{Nanos, PointFacts, check_laws};
 use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, SizeMix, Stop};
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
     Point {
         index: 0,
+        group: 0,
+        step: String::new(),
         target: 0,
         profile: "test".to_owned(),
         profile_title: "Test".to_owned(),
@@ -22,6 +26,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         alignment_bytes: 4096,
         area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
         streams: 1,
+        workers: 1,
         outstanding,
         arrivals,
         payload: Payload { compressible_share: 0.0 },
@@ -248,5 +253,51 @@ proptest! {
         prop_assert_eq!(counted, outcome.completed(), "the series holds every completion");
         let again = run(&mut ScriptedTarget::new(servers, law, seed), &point);
         prop_assert_eq!(outcome, again, "same seed, same outcome");
+    }
+}
+
+#[test]
+fn loads_measured_together_keep_books_of_their_own() {
+    // One server of 1 ms takes what comes: a reader that waits and a writer on a schedule.
+    let second = Nanos::from_secs(1);
+    let reader = Point { read_share: 1.0, ..point(1, Arrivals::Closed, second) };
+    let writer = Point { read_share: 0.0, ..point(8, Arrivals::Fixed { rate: 200.0 }, second) };
+    let mut target = ScriptedTarget::new(1, Service::Fixed(Nanos::from_millis(1)), 1);
+    let parts = [Part::whole(&reader), Part::whole(&writer)];
+    let start = target.now();
+    let stop = AtomicBool::new(false);
+    let mut shown = [0; 2];
+    let outcomes =
+        measure_together(&mut target, &parts, start, &stop, &mut |lane, _| shown[lane] += 1);
+    assert_eq!(shown, [10, 10]);
+    let [reads, writes] = [&outcomes[0], &outcomes[1]];
+    assert_eq!((reads.directions[1].completed, writes.directions[0].completed), (0, 0));
+    // The schedule takes 200 of the 1000 places in a second, and the reader gets the others.
+    assert!(writes.completed().abs_diff(200) <= 1, "{}", writes.completed());
+    assert!(reads.completed().abs_diff(800) <= 2, "{}", reads.completed());
+    for outcome in &outcomes {
+        assert!((outcome.in_flight_integral / outcome.latency_in_window - 1.0).abs() < 0.001);
+        assert_eq!(outcome.abandoned, 0);
+    }
+}
+
+#[test]
+fn workers_of_a_point_joined_are_the_point() {
+    let second = Nanos::from_secs(1);
+    let whole = Point { streams: 4, ..point(2, Arrivals::Closed, second) };
+    let run = |streams: std::ops::Range<u32>, servers: usize| {
+        let mut target = ScriptedTarget::new(servers, Service::Fixed(Nanos::from_millis(1)), 1);
+        let (part, start) = (Part { point: &whole, streams }, target.now());
+        measure_part(&mut target, &part, start, &AtomicBool::new(false), &mut |_| {})
+    };
+    let joined = join(vec![run(0..1, 2), run(1..4, 6)]);
+    let alone = run(0..4, 8);
+    assert_eq!(joined.directions, alone.directions);
+    assert_eq!((joined.issued, joined.duration), (alone.issued, alone.duration));
+    assert_eq!(joined.series.intervals().len(), alone.series.intervals().len());
+    for index in 0..alone.series.intervals().len() {
+        assert_eq!(joined.series.histograms(index), alone.series.histograms(index));
+        let counts = |of: &Outcome| of.series.intervals()[index].completed;
+        assert_eq!(counts(&joined), counts(&alone));
     }
 }

@@ -12,6 +12,7 @@ mod profile;
 mod resolve;
 mod shipped;
 mod size;
+mod steps;
 mod stream;
 
 pub use address::AddressPattern;
@@ -19,12 +20,13 @@ pub use arrival::{Arrivals, Schedule};
 pub use payload::{Payload, fill};
 pub use plan::{Extent, Fsync, Plan, Point, Stop};
 pub use profile::{
-    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, WeightedSize,
-    plan_schema,
+    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
+    WeightedSize, plan_schema,
 };
 pub use resolve::{Choices, ResolveError, TargetShape, needs_writing, resolve};
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
 };
 pub use size::SizeMix;
+pub use steps::{LoadSpec, StaircaseSpec, StepSpec};
 pub use stream::{Direction, Request, RequestStream};

@@ -39,6 +39,12 @@ pub struct Fsync {
 pub struct Point {
     /// Place in the plan, from 0.
     pub index: u32,
+    /// Points with the same number, which follow each other, run at the same time.
+    #[serde(default)]
+    pub group: u32,
+    /// Name of the step for people; may be empty.
+    #[serde(default)]
+    pub step: String,
     /// Index of the target.
     pub target: u32,
     /// Short name of the profile.
@@ -59,6 +65,9 @@ pub struct Point {
     pub area: Extent,
     /// Sources of requests, each on an equal part of the area.
     pub streams: u32,
+    /// Threads that the streams are dealt to in real time, at most one for each stream.
+    #[serde(default = "one")]
+    pub workers: u32,
     /// Requests in flight per stream: held in a closed loop, at most in an open one.
     pub outstanding: u32,
     /// When requests arrive.
@@ -77,6 +86,10 @@ pub struct Point {
     pub stop: Stop,
     /// Seed of its draws.
     pub seed: u64,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl Point {
@@ -99,6 +112,9 @@ pub struct Plan {
     pub name: String,
     /// Seed that all points' seeds are derived from.
     pub seed: u64,
+    /// Whether the steps on a target end with the first whose offered load was not reached.
+    #[serde(default)]
+    pub ends_when_not_followed: bool,
     /// The points, in order of execution.
     pub points: Vec<Point>,
 }
@@ -125,8 +141,14 @@ impl Plan {
             .ok_or_else(|| "the plan is of a newer version of qdepth".to_owned())
     }
 
+    /// The points in lists that run at the same time, in order of execution.
+    pub fn groups(&self) -> impl Iterator<Item = &[Point]> {
+        self.points.chunk_by(|a, b| a.group == b.group)
+    }
+
     /// Time that all points take, ns, without preparation.
     pub fn duration_ns(&self) -> u64 {
-        self.points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).sum()
+        let length = |p: &Point| p.warm_up_ns + p.stop.duration_ns;
+        self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()
     }
 }

@@ -3,18 +3,19 @@
 
 use std::str::FromStr;
 
+use crate::steps::{StaircaseSpec, StepSpec};
 use qdepth_measure::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 /// Reads a text through [`FromStr`], so that TOML holds `"8KiB"` and errors keep their span.
-fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+pub(crate) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
     input: D,
 ) -> Result<T, D::Error> {
     String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
 }
 
-fn from_text_option<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
+pub(crate) fn from_text_option<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
     input: D,
 ) -> Result<Option<T>, D::Error> {
     from_text(input).map(Some)
@@ -129,6 +130,9 @@ pub struct Profile {
     pub area: AreaSpec,
     /// Sources of requests (the papers' processes), each on an equal part of the area. Left out: 1.
     pub streams: Option<u32>,
+    /// Threads that the streams are dealt to. Left out: 1, which drives hundreds of outstanding
+    /// I/Os.
+    pub workers: Option<u32>,
     /// When requests arrive.
     pub arrivals: Option<ArrivalSpec>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
@@ -142,7 +146,18 @@ pub struct Profile {
     pub reported_as: Option<ReportedAs>,
 }
 
-/// A plan as written: profiles × outstanding I/Os.
+/// How several targets are measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetsSpec {
+    /// One after the other.
+    #[default]
+    InTurn,
+    /// All at the same time, each under the same load of its own.
+    Together,
+}
+
+/// A plan as written: profiles × outstanding I/Os, steps, or a staircase.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
@@ -156,8 +171,17 @@ pub struct PlanFile {
     /// Profiles written here.
     #[serde(default, rename = "profile")]
     pub own_profiles: Vec<Profile>,
-    /// Outstanding I/Os per stream, one point each.
+    /// Outstanding I/Os per stream, one point each. Left out: the plan has steps only.
+    #[serde(default)]
     pub outstanding: Vec<u32>,
+    /// Loads that run at the same time, step by step.
+    #[serde(default, rename = "step")]
+    pub steps: Vec<StepSpec>,
+    /// Steps on which one load rises; they end with the first that is not reached.
+    pub staircase: Option<StaircaseSpec>,
+    /// How several targets are measured. Left out: one after the other.
+    #[serde(default)]
+    pub targets: TargetsSpec,
     /// Unrecorded lead-in of each point. Left out: a tenth of the duration, at least 200 ms.
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]

@@ -6,9 +6,12 @@ use thiserror::Error;
 use crate::arrival::Arrivals;
 use crate::payload::Payload;
 use crate::plan::{Extent, Fsync, Plan, Point, Stop};
-use crate::profile::{AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
+use crate::profile::{
+    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
+};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::size::SizeMix;
+use crate::steps::LoadSpec;
 
 /// The standard measurement area (method.md item 10).
 const STANDARD_AREA: Bytes = Bytes::gib(32);
@@ -66,6 +69,11 @@ pub enum ResolveError {
         /// What is wrong and what would be right.
         what: String,
     },
+    /// Other intensities for a plan of steps.
+    #[error(
+        "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in a plan file of your own (`qdepth plan --show {0}` prints this one)"
+    )]
+    NotASweep(String),
     /// A plan without points.
     #[error("nothing would be measured: {0}")]
     Empty(String),
@@ -103,8 +111,62 @@ fn shipped(name: &str) -> Result<Profile, ResolveError> {
 /// # Errors
 /// As [`resolve`].
 pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
-    let writes = |p: &Profile| p.read < 100.0;
-    Ok(!choices.read_only && profiles(file, choices.profiles.as_deref())?.iter().any(writes))
+    let steps = steps(file, choices)?;
+    Ok(steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.read < 100.0))
+}
+
+/// Loads that run at the same time on each target.
+struct Step {
+    title: String,
+    loads: Vec<Load>,
+}
+
+struct Load {
+    profile: Profile,
+    outstanding: u32,
+    bytes_per_s: Option<Bytes>,
+}
+
+/// All that a plan asks for, in order: the sweep, the steps, the staircase.
+fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
+    let profiles = profiles(file, choices.profiles.as_deref())?;
+    let mut steps = Vec::new();
+    if file.outstanding.is_empty() && choices.outstanding.is_some() {
+        return Err(ResolveError::NotASweep(file.name.clone()));
+    }
+    if !file.outstanding.is_empty() {
+        let intensities = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
+        for profile in &profiles {
+            for &outstanding in intensities {
+                let load = Load { profile: profile.clone(), outstanding, bytes_per_s: None };
+                steps.push(Step { title: String::new(), loads: vec![load] });
+            }
+        }
+    }
+    let bad = |what| ResolveError::Value { profile: "staircase".to_owned(), what };
+    let staircase = file.staircase.as_ref().map(|s| s.steps().map_err(bad)).transpose()?;
+    for written in file.steps.iter().chain(staircase.iter().flatten()) {
+        let load = |spec: &LoadSpec| {
+            let named = profiles.iter().find(|profile| profile.name == spec.profile);
+            let profile = named.cloned().map_or_else(|| no_such(&spec.profile, &profiles), Ok)?;
+            let LoadSpec { outstanding, bytes_per_s, .. } = spec.clone();
+            Ok(Load { profile, outstanding, bytes_per_s })
+        };
+        let loads = written.loads.iter().map(load).collect::<Result<_, _>>()?;
+        steps.push(Step { title: written.title.clone(), loads });
+    }
+    if choices.read_only {
+        for step in &mut steps {
+            step.loads.retain(|load| load.profile.read >= 100.0);
+        }
+    }
+    steps.retain(|step| !step.loads.is_empty());
+    Ok(steps)
+}
+
+fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {
+    let known: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
+    Err(ResolveError::NoSuchProfile { name: name.to_owned(), known: known.join(", ") })
 }
 
 /// Makes the plan for these targets.
@@ -117,18 +179,30 @@ pub fn resolve(
     targets: &[TargetShape],
 ) -> Result<Plan, ResolveError> {
     let seed = choices.seed.or(file.seed).unwrap_or(1);
-    let outstanding = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
+    let steps = steps(file, choices)?;
+    let numbered = || targets.iter().enumerate();
+    // Each entry runs at the same time on its targets.
+    let turns: Vec<(&Step, Vec<(usize, &TargetShape)>)> = match file.targets {
+        TargetsSpec::Together => steps.iter().map(|step| (step, numbered().collect())).collect(),
+        TargetsSpec::InTurn => numbered()
+            .flat_map(|target| steps.iter().map(move |step| (step, vec![target])))
+            .collect(),
+    };
     let mut points = Vec::new();
-    for (target, shape) in targets.iter().enumerate() {
-        for profile in profiles(file, choices.profiles.as_deref())? {
-            if choices.read_only && profile.read < 100.0 {
-                continue;
-            }
-            for intensity in outstanding {
-                let mut point = point(file, choices, &profile, *intensity, shape)?;
+    for (group, (step, targets)) in turns.into_iter().enumerate() {
+        for (target, shape) in targets {
+            for (place, load) in step.loads.iter().enumerate() {
+                let mut point = point(file, choices, load, shape)?;
+                let seed = Seed(seed).derive(&point.profile);
+                let mut seed = seed.derive(&point.outstanding.to_string());
+                if !step.title.is_empty() {
+                    seed = seed.derive(&step.title).derive(&place.to_string());
+                }
+                point.seed = seed.0;
                 point.index = points.len() as u32;
+                point.group = group as u32;
+                point.step.clone_from(&step.title);
                 point.target = target as u32;
-                point.seed = Seed(seed).derive(&profile.name).derive(&intensity.to_string()).0;
                 points.push(point);
             }
         }
@@ -137,31 +211,24 @@ pub fn resolve(
         let why = if choices.read_only {
             "every profile of this plan writes, and only reading is allowed"
         } else {
-            "the plan names no profile or no number of outstanding I/Os"
+            "the plan names no profile, or neither outstanding I/Os nor steps"
         };
         return Err(ResolveError::Empty(why.to_owned()));
     }
-    Ok(Plan { version: 1, name: file.name.clone(), seed, points })
+    let ends_when_not_followed = file.staircase.is_some();
+    Ok(Plan { version: 1, name: file.name.clone(), seed, ends_when_not_followed, points })
 }
 
 fn point(
     file: &PlanFile,
     choices: &Choices,
-    profile: &Profile,
-    outstanding: u32,
+    load: &Load,
     shape: &TargetShape,
 ) -> Result<Point, ResolveError> {
+    let Load { ref profile, outstanding, bytes_per_s } = *load;
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
-    let streams = profile.streams.unwrap_or(1);
-    if streams == 0 || streams > STREAMS_MAX {
-        return Err(bad(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible")));
-    }
-    if outstanding == 0 || outstanding.saturating_mul(streams) > IN_FLIGHT_MAX {
-        return Err(bad(format!(
-            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {IN_FLIGHT_MAX} in all are possible"
-        )));
-    }
+    let (streams, workers) = counts(profile, outstanding).map_err(bad)?;
     let direct = profile.direct.unwrap_or(true);
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
     let request_size = sizes(&profile.request_size, block).map_err(bad)?;
@@ -182,9 +249,18 @@ fn point(
     if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
         return Err(bad(format!("a duration of {duration}; 10ms to 168h are possible")));
     }
+    let arrivals = match bytes_per_s {
+        None => arrivals(profile.arrivals),
+        Some(rate) => {
+            let rate = rate.0 as f64 / request_size.mean() / f64::from(streams);
+            arrivals(Some(ArrivalSpec::Fixed { rate }))
+        }
+    };
     let default_warm_up = Nanos((duration.0 / 10).max(200_000_000));
     Ok(Point {
         index: 0,
+        group: 0,
+        step: String::new(),
         target: 0,
         profile: profile.name.clone(),
         profile_title: profile.title.clone().unwrap_or_else(|| profile.name.clone()),
@@ -195,8 +271,9 @@ fn point(
         alignment_bytes,
         area,
         streams,
+        workers,
         outstanding,
-        arrivals: arrivals(profile.arrivals).map_err(bad)?,
+        arrivals: arrivals.map_err(bad)?,
         payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
         direct,
         fsync: fsync(profile, direct),
@@ -208,6 +285,24 @@ fn point(
         stop: Stop { duration_ns: duration.0, bytes: file.bytes.map_or(0, |b| b.0) },
         seed: 0,
     })
+}
+
+/// Streams and workers.
+fn counts(profile: &Profile, outstanding: u32) -> Result<(u32, u32), String> {
+    let streams = profile.streams.unwrap_or(1);
+    if streams == 0 || streams > STREAMS_MAX {
+        return Err(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible"));
+    }
+    if outstanding == 0 || outstanding.saturating_mul(streams) > IN_FLIGHT_MAX {
+        return Err(format!(
+            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {IN_FLIGHT_MAX} in all are possible"
+        ));
+    }
+    let workers = profile.workers.unwrap_or(1);
+    if workers == 0 || workers > streams {
+        return Err(format!("workers = {workers}; 1 to {streams}, its streams, are possible"));
+    }
+    Ok((streams, workers))
 }
 
 fn shares(profile: &Profile) -> Result<(), String> {

@@ -7,7 +7,7 @@ macro_rules! embed {
     };
 }
 
-const PLANS: &[(&str, &str)] = embed!("plans": "standard", "quick", "latency");
+const PLANS: &[(&str, &str)] = embed!("plans": "standard", "quick", "latency", "write-pressure");
 const PROFILES: &[(&str, &str)] = embed!("profiles":
     "database", "file-server", "file-copy", "streaming", "restore",
     "latency-read", "latency-write", "jesd219");

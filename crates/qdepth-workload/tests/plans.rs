@@ -209,3 +209,69 @@ fn payload_is_as_compressible_as_asked() {
     assert!((zeros - 0.25 - 0.75 / 256.0).abs() < 0.005, "{zeros}");
     assert!(buffer[..4096] != buffer[4096..8192], "no two blocks alike");
 }
+
+const TWO: &str = "[[profile]]\nname=\"reader\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
+                   [[profile]]\nname=\"writers\"\nrandom=100\nread=0\nrequest_size=\"8KiB\"\nstreams=8\n";
+
+#[test]
+fn a_staircase_is_steps_of_loads_that_run_at_the_same_time() {
+    let plan = plan(&format!(
+        "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"writers\",outstanding=8}}\n\
+         beside=[{{profile=\"reader\",outstanding=1}}]\nfrom=\"0B\"\nto=\"200MiB\"\nby=\"100MiB\""
+    ))
+    .expect("resolves");
+    let rows: Vec<_> =
+        plan.points.iter().map(|p| (p.group, p.step.as_str(), p.profile.as_str())).collect();
+    assert_eq!(
+        rows,
+        [
+            (0, "0 MB/s", "reader"),
+            (1, "100 MB/s", "reader"),
+            (1, "100 MB/s", "writers"),
+            (2, "200 MB/s", "reader"),
+            (2, "200 MB/s", "writers"),
+        ]
+    );
+    // 100 MiB/s over 8 streams of 8 KiB: the paper's 12.5 MiB/s each.
+    assert_eq!(plan.points[2].arrivals, Arrivals::Fixed { rate: 1600.0 });
+    assert!(plan.ends_when_not_followed);
+    assert_eq!(plan.groups().map(<[Point]>::len).collect::<Vec<_>>(), [1, 2, 2]);
+    assert_eq!(plan.duration_ns(), 3 * 33_000_000_000);
+}
+
+#[test]
+fn targets_together_share_a_group_and_in_turn_do_not() {
+    let text =
+        |targets: &str| format!("name=\"t\"\noutstanding=[1,2]\ntargets=\"{targets}\"\n{TWO}");
+    let groups = |targets: &str| {
+        let file: PlanFile = toml::from_str(&text(targets)).expect("reads");
+        let plan = resolve(&file, &Choices::default(), &[SHAPE, SHAPE]).expect("resolves");
+        assert!(plan.points.iter().enumerate().all(|(n, p)| p.index as usize == n));
+        plan.points.iter().map(|p| (p.group, p.target)).collect::<Vec<_>>()
+    };
+    let together: Vec<_> = (0..4).flat_map(|group| [(group, 0), (group, 1)]).collect();
+    assert_eq!(groups("together"), together);
+    let in_turn: Vec<_> = (0..8).map(|group| (group, group / 4)).collect();
+    assert_eq!(groups("in-turn"), in_turn);
+}
+
+#[test]
+fn wrong_steps_say_what_would_be_right() {
+    let stairs = |from: &str, to: &str, by: &str, profile: &str| {
+        plan(&format!(
+            "name=\"t\"\n{TWO}[staircase]\nrising={{profile=\"{profile}\",outstanding=8}}\n\
+             from=\"{from}\"\nto=\"{to}\"\nby=\"{by}\""
+        ))
+        .unwrap_err()
+    };
+    assert!(stairs("2MiB", "1MiB", "1MiB", "writers").contains("last step"));
+    assert!(stairs("0B", "1MiB", "0B", "writers").contains("above 0"));
+    assert!(stairs("0B", "1TiB", "1B", "writers").contains("10000"));
+    assert!(stairs("0B", "1MiB", "1MiB", "writer").contains("reader, writers"));
+    let outstanding = Choices { outstanding: Some(vec![4]), ..Choices::default() };
+    let file: PlanFile =
+        toml::from_str(shipped_plan_text("write-pressure").expect("shipped")).expect("reads");
+    let error = resolve(&file, &outstanding, &[SHAPE]).unwrap_err().to_string();
+    assert!(error.contains("step by step"), "{error}");
+    assert!(one("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err());
+}

@@ -1,0 +1,88 @@
+//! Steps: loads that run at the same time, one step after the other, as a plan file writes them
+//! (`[[step]]`), or as a staircase on which one load rises (`[staircase]`).
+
+use qdepth_measure::Bytes;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::profile::{from_text, from_text_option};
+
+/// Most steps of a staircase.
+const STEPS_MAX: u64 = 10_000;
+
+/// One load of a step.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadSpec {
+    /// The profile, by its short name.
+    pub profile: String,
+    /// Outstanding I/Os per stream.
+    pub outstanding: u32,
+    /// Bytes per second over all streams, as `"100MiB"`: an open loop on an exact schedule. Left
+    /// out: as the profile says.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub bytes_per_s: Option<Bytes>,
+}
+
+/// Loads that run at the same time.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepSpec {
+    /// Name for people, as `"100 MB/s"`.
+    pub title: String,
+    /// The loads.
+    #[serde(rename = "load")]
+    pub loads: Vec<LoadSpec>,
+}
+
+/// Steps on which one load rises while others stay.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaircaseSpec {
+    /// The load that rises.
+    pub rising: LoadSpec,
+    /// The loads that stay.
+    #[serde(default)]
+    pub beside: Vec<LoadSpec>,
+    /// Bytes per second of the first step. `"0B"` is a step without the rising load.
+    #[serde(deserialize_with = "from_text")]
+    #[schemars(with = "String")]
+    pub from: Bytes,
+    /// Bytes per second of the last step.
+    #[serde(deserialize_with = "from_text")]
+    #[schemars(with = "String")]
+    pub to: Bytes,
+    /// Bytes per second from step to step.
+    #[serde(deserialize_with = "from_text")]
+    #[schemars(with = "String")]
+    pub by: Bytes,
+}
+
+impl StaircaseSpec {
+    /// The steps, titled by their rates in MB/s (2^20 bytes).
+    ///
+    /// # Errors
+    /// Where it has no steps, or more than can be meant.
+    pub(crate) fn steps(&self) -> Result<Vec<StepSpec>, String> {
+        if self.by.0 == 0 || self.to < self.from {
+            return Err(format!(
+                "a staircase from {} to {} by {}: the last step is not below the first, and a step is above 0",
+                self.from, self.to, self.by
+            ));
+        }
+        let count = (self.to.0 - self.from.0) / self.by.0 + 1;
+        if count > STEPS_MAX {
+            return Err(format!("a staircase of {count} steps; {STEPS_MAX} are possible"));
+        }
+        let step = |number: u64| {
+            let rate = Bytes(self.from.0 + number * self.by.0);
+            let mut loads = self.beside.clone();
+            if rate.0 > 0 {
+                loads.push(LoadSpec { bytes_per_s: Some(rate), ..self.rising.clone() });
+            }
+            StepSpec { title: format!("{} MB/s", rate.0 as f64 / f64::from(1 << 20)), loads }
+        };
+        Ok((0..count).map(step).filter(|step| !step.loads.is_empty()).collect())
+    }
+}
