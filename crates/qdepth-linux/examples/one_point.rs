@@ -24,6 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         "io_uring" => Engine::IoUring,
         "linux-aio" => Engine::LinuxAio,
         "threads" => Engine::Threads,
+        "sync" => Engine::Sync,
+        "io_uring-sqpoll" => Engine::IoUringSqPoll,
         other => return Err(format!("no engine {other}").into()),
     };
     let size: u32 = word(4, "4096").parse()?;

@@ -2,6 +2,7 @@
 //! allows.
 
 use std::mem::ManuallyDrop;
+use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
@@ -11,9 +12,10 @@ use thiserror::Error;
 
 use crate::aio::Aio;
 use crate::buffers::Buffers;
-use crate::clock::{Clock, cpu_time};
+use crate::clock::{Clock, ClockCheck, cpu_time};
+use crate::inline::Inline;
 use crate::threads::Threads;
-use crate::uring::{Uring, probe};
+use crate::uring::{Looking, Uring, probe};
 
 /// How requests reach the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,12 @@ pub enum Engine {
     LinuxAio,
     /// Synchronous reads and writes in threads.
     Threads,
+    /// Synchronous reads and writes by the worker itself, one at a time.
+    Sync,
+    /// `io_uring`, the worker polling the device for completions.
+    IoUringPolled,
+    /// `io_uring`, a thread of the kernel polling for submissions.
+    IoUringSqPoll,
 }
 
 impl Engine {
@@ -33,6 +41,9 @@ impl Engine {
             Self::IoUring => "io_uring",
             Self::LinuxAio => "linux-aio",
             Self::Threads => "threads",
+            Self::Sync => "sync",
+            Self::IoUringPolled => "io_uring-polled",
+            Self::IoUringSqPoll => "io_uring-sqpoll",
         }
     }
 }
@@ -105,6 +116,7 @@ enum Queue {
     Uring(Box<Uring>),
     Aio(Aio),
     Threads(Threads),
+    Inline(Inline),
 }
 
 /// A file or device under load. Dropping it with requests still in the kernel leaks their memory,
@@ -125,6 +137,8 @@ impl KernelTarget {
     /// Where there is no memory for the buffers, or no engine works.
     pub fn open(file: OwnedFd, options: &OpenOptions) -> Result<Self, OpenError> {
         let OpenOptions { slots, size_max, payload, seed, engine } = *options;
+        // Waits end up to the thread's slack late: 50 µs unless asked for less. Best effort.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let memory = |why| OpenError::Memory { slots, size: size_max, why };
         let mut buffers = Buffers::new(slots, size_max).map_err(memory)?;
         fill(buffers.as_mut_slice(), payload, seed);
@@ -161,11 +175,16 @@ impl KernelTarget {
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> std::io::Result<Queue> {
+        let mut uring = |looking| {
+            probe()?;
+            let ring = Uring::new(file.as_fd(), slots, looking, buffers, missing)?;
+            std::io::Result::Ok(Queue::Uring(Box::new(ring)))
+        };
         Ok(match engine {
-            Engine::IoUring => {
-                probe()?;
-                Queue::Uring(Box::new(Uring::new(file.as_fd(), slots, buffers, missing)?))
-            }
+            Engine::IoUring => uring(Looking::Interrupts)?,
+            Engine::IoUringPolled => uring(Looking::Completions)?,
+            Engine::IoUringSqPoll => uring(Looking::Submissions)?,
+            Engine::Sync => Queue::Inline(Inline::new(file.as_raw_fd(), slots)?),
             Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots)?),
             Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots)?),
         })
@@ -181,11 +200,17 @@ impl KernelTarget {
         &self.probe
     }
 
+    /// What the stamps come from, and how well it keeps the kernel's time.
+    pub fn clock_check(&self) -> ClockCheck {
+        self.clock.check()
+    }
+
     fn in_kernel(&self) -> u32 {
         match &*self.queue {
             Queue::Uring(queue) => queue.in_kernel(),
             Queue::Aio(queue) => queue.in_kernel(),
             Queue::Threads(queue) => queue.in_kernel(),
+            Queue::Inline(queue) => queue.in_kernel(),
         }
     }
 }
@@ -209,7 +234,7 @@ impl Target for KernelTarget {
     fn now(&mut self) -> Instant {
         match &mut *self.queue {
             Queue::Uring(queue) => queue.now(),
-            Queue::Aio(_) | Queue::Threads(_) => self.clock.now(),
+            Queue::Aio(_) | Queue::Threads(_) | Queue::Inline(_) => self.clock.now(),
         }
     }
 
@@ -220,6 +245,7 @@ impl Target for KernelTarget {
             Queue::Uring(queue) => queue.submit(slot, request, buffer),
             Queue::Aio(queue) => queue.submit(slot, request, buffer),
             Queue::Threads(queue) => queue.submit(slot, request, buffer),
+            Queue::Inline(queue) => queue.submit(slot, request, buffer),
         }
     }
 
@@ -229,6 +255,7 @@ impl Target for KernelTarget {
             Queue::Uring(queue) => queue.wait(until, done),
             Queue::Aio(queue) => queue.wait(until, done),
             Queue::Threads(queue) => queue.wait(until, done),
+            Queue::Inline(queue) => queue.wait(until, done),
         }
     }
 

@@ -8,6 +8,7 @@
 mod aio;
 mod buffers;
 mod clock;
+mod inline;
 mod kernel_target;
 mod null;
 mod ring;

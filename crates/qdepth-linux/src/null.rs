@@ -9,7 +9,7 @@ use rustix::io_uring::{IoringOp, io_uring_user_data};
 
 use crate::clock::Clock;
 use crate::ring::Ring;
-use crate::uring::open;
+use crate::uring::{Looking, open};
 
 /// A target that answers at once, through the kernel.
 struct NullTarget {
@@ -52,7 +52,7 @@ impl Target for NullTarget {
 /// I/Os per second that the loop reaches with this point's requests when storage costs nothing.
 /// None where `io_uring` is not to be had.
 pub fn ceiling(point: &Point) -> Option<f64> {
-    let ring = open(point.in_flight_max(), &mut Vec::new()).ok()?;
+    let ring = open(point.in_flight_max(), Looking::Interrupts, &mut Vec::new()).ok()?;
     let mut target = NullTarget { ring, clock: Clock::get() };
     let short = Point {
         warm_up_ns: Nanos::from_millis(5).0,

@@ -8,16 +8,20 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::ptr::{NonNull, null_mut};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use qdepth_measure::Nanos;
 use rustix::io_uring::{
     IORING_OFF_SQ_RING, IORING_OFF_SQES, IoringEnterFlags, IoringFeatureFlags, IoringRegisterOp,
-    IoringSetupFlags, io_uring_cqe, io_uring_enter, io_uring_enter_arg, io_uring_getevents_arg,
-    io_uring_params, io_uring_ptr, io_uring_register, io_uring_setup, io_uring_sqe,
+    IoringSetupFlags, IoringSqFlags, io_uring_cqe, io_uring_enter, io_uring_enter_arg,
+    io_uring_getevents_arg, io_uring_params, io_uring_ptr, io_uring_register, io_uring_setup,
+    io_uring_sqe,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::time::Timespec;
+
+/// How long a polling thread of the kernel looks before it sleeps.
+const POLLER_IDLE_MS: u32 = 50;
 
 /// A ring and its two mappings.
 #[derive(Debug)]
@@ -34,10 +38,13 @@ pub(crate) struct Ring {
     queued: u32,
     head: u32,
     flags: IoringEnterFlags,
+    /// Whether a thread of the kernel looks for submissions by itself.
+    polling: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Layout {
+    sq_flags: usize,
     sq_head: usize,
     sq_tail: usize,
     sq_array: usize,
@@ -65,6 +72,7 @@ impl Ring {
     pub(crate) fn new(entries: u32, flags: IoringSetupFlags) -> io::Result<Self> {
         let mut params = io_uring_params::default();
         params.flags = flags | IoringSetupFlags::CQSIZE;
+        params.sq_thread_idle = POLLER_IDLE_MS;
         params.cq_entries = entries.next_power_of_two() * 2;
         // SAFETY: no flag given refers to memory or descriptors of ours.
         let descriptor = unsafe { io_uring_setup(entries, &mut params)? };
@@ -79,6 +87,7 @@ impl Ring {
         let length = params.sq_entries as usize * size_of::<io_uring_sqe>();
         let entries = Mapping::new(&descriptor, length, IORING_OFF_SQES)?;
         let layout = Layout {
+            sq_flags: params.sq_off.flags as usize,
             sq_head: params.sq_off.head as usize,
             sq_tail: params.sq_off.tail as usize,
             sq_array: params.sq_off.array as usize,
@@ -89,8 +98,10 @@ impl Ring {
             cq_entries: params.cq_off.cqes as usize,
             cq_mask: params.cq_entries - 1,
         };
+        let polling = flags.contains(IoringSetupFlags::SQPOLL);
         let flags = IoringEnterFlags::GETEVENTS;
         Ok(Self {
+            polling,
             descriptor,
             registered: None,
             shared,
@@ -163,6 +174,9 @@ impl Ring {
     #[inline]
     pub(crate) fn enter(&mut self, completions: u32, limit: Option<Nanos>) -> io::Result<()> {
         self.word(self.layout.sq_tail).store(self.tail, Ordering::Release);
+        if self.polling {
+            self.wake_poller();
+        }
         let ring = match self.registered {
             // SAFETY: an index of a registered ring, which the flag says; it is not closed.
             Some(index) => unsafe { BorrowedFd::borrow_raw(index) },
@@ -176,8 +190,8 @@ impl Ring {
                     tv_sec: (limit.0 / 1_000_000_000) as i64,
                     tv_nsec: (limit.0 % 1_000_000_000) as i64,
                 };
-                let mut argument = io_uring_getevents_arg::default();
-                argument.ts = io_uring_ptr::new((&raw const limit).cast_mut().cast::<c_void>());
+                let ts = io_uring_ptr::new((&raw const limit).cast_mut().cast::<c_void>());
+                let argument = io_uring_getevents_arg { ts, ..Default::default() };
                 let flags = self.flags | IoringEnterFlags::EXT_ARG;
                 // SAFETY: as above; the argument is read within the call.
                 unsafe {
@@ -198,6 +212,16 @@ impl Ring {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// A polling thread that found nothing for long sleeps until it is told.
+    fn wake_poller(&mut self) {
+        // Between our store and the look at its flag the CPU must not trade places
+        // (io_uring_setup(2), IORING_SETUP_SQPOLL).
+        fence(Ordering::SeqCst);
+        let flags = self.word(self.layout.sq_flags).load(Ordering::Relaxed);
+        let asleep = flags & IoringSqFlags::NEED_WAKEUP.bits() != 0;
+        self.flags.set(IoringEnterFlags::SQ_WAKEUP, asleep);
     }
 
     /// How far the kernel has read the queue.

@@ -99,7 +99,7 @@ fn serve(file: RawFd, work: &Receiver<Work>, report: &Sender<Completion>) {
     }
 }
 
-fn transfer(file: RawFd, request: Request, buffer: usize) -> i32 {
+pub(crate) fn transfer(file: RawFd, request: Request, buffer: usize) -> i32 {
     let (memory, size, offset) =
         (buffer as *mut libc::c_void, request.size as usize, request.offset as i64);
     // SAFETY: the buffer belongs to the request's slot until its completion is handed back and

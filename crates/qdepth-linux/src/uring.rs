@@ -16,7 +16,7 @@ use rustix::io_uring::{
 use rustix::time::Timespec;
 
 use crate::buffers::Buffers;
-use crate::clock::Clock;
+use crate::clock::{Clock, SPIN};
 use crate::ring::Ring;
 
 /// User data of the heartbeat's completions; no slot has this number.
@@ -25,17 +25,26 @@ const HEARTBEAT: u64 = u64::MAX;
 /// a timer in the kernel each time, some 5 % of the rate on memory-like targets; one that repeats
 /// by itself costs nothing in between.
 const BEAT: Nanos = Nanos::from_millis(50);
-/// Before a moment that is waited for, the last stretch is spent looking: the kernel wakes a
-/// thread some 5 to 50 µs late, while a look takes 0.2 µs.
-const SPIN: Nanos = Nanos::from_micros(60);
 /// `IORING_TIMEOUT_MULTISHOT` of linux/io_uring.h, which `rustix` does not name.
 const MULTISHOT: IoringTimeoutFlags = IoringTimeoutFlags::from_bits_retain(1 << 6);
 /// Largest transfer that one registered buffer may hold (`io_uring_register`(2): 1 GiB in all).
 const REGISTERED_MAX: usize = 1 << 30;
 
+/// How completions and submissions are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looking {
+    /// By interrupts; the worker sleeps.
+    Interrupts,
+    /// The worker polls the device's completion queue (`IORING_SETUP_IOPOLL`).
+    Completions,
+    /// A thread of the kernel polls the submission queue (`IORING_SETUP_SQPOLL`).
+    Submissions,
+}
+
 pub(crate) struct Uring {
     ring: Ring,
     clock: Clock,
+    looking: Looking,
     /// Operations of reads, writes and syncs.
     operations: [IoringOp; 3],
     /// Whether a repeating time limit (Linux 6.4) ends waits.
@@ -53,11 +62,12 @@ impl Uring {
     pub(crate) fn new(
         file: BorrowedFd<'_>,
         slots: u32,
+        looking: Looking,
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
         // One entry more, for the heartbeat.
-        let mut ring = open(slots + 1, missing)?;
+        let mut ring = open(slots + 1, looking, missing)?;
         // SAFETY: an array of one descriptor; the kernel keeps the file itself.
         unsafe { ring.register(IoringRegisterOp::RegisterFiles, &mut [file.as_raw_fd()], 1)? };
         if let Err(why) = ring.register_itself() {
@@ -82,8 +92,13 @@ impl Uring {
         }
         let clock = Clock::get();
         let last = clock.now();
-        let mut uring = Self { ring, clock, operations, heartbeat: None, last, in_kernel: 0 };
-        uring.start_heartbeat(slots, missing);
+        let mut uring =
+            Self { ring, clock, looking, operations, heartbeat: None, last, in_kernel: 0 };
+        match looking {
+            // Such a ring takes reads and writes only.
+            Looking::Completions => {}
+            Looking::Interrupts | Looking::Submissions => uring.start_heartbeat(slots, missing),
+        }
         Ok(uring)
     }
 
@@ -175,7 +190,9 @@ impl Uring {
     #[inline]
     fn enter(&mut self, until: Instant) -> Result<(), TargetFailure> {
         let left = until.since(self.last);
-        let answer = if left >= BEAT && self.in_kernel > 0 && self.heartbeat.is_some() {
+        let answer = if self.looking == Looking::Completions {
+            self.ring.enter(0, None)
+        } else if left >= BEAT && self.in_kernel > 0 && self.heartbeat.is_some() {
             self.ring.enter(1, None)
         } else if left <= SPIN {
             self.ring.enter(0, None)
@@ -206,10 +223,21 @@ fn never_blocks(file: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// The best ring that the kernel makes.
-pub(crate) fn open(entries: u32, missing: &mut Vec<(String, String)>) -> io::Result<Ring> {
-    let best = IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::DEFER_TASKRUN;
+pub(crate) fn open(
+    entries: u32,
+    looking: Looking,
+    missing: &mut Vec<(String, String)>,
+) -> io::Result<Ring> {
+    let deferred = IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::DEFER_TASKRUN;
+    let (best, plain) = match looking {
+        Looking::Interrupts => (deferred, IoringSetupFlags::empty()),
+        Looking::Completions => (deferred | IoringSetupFlags::IOPOLL, IoringSetupFlags::IOPOLL),
+        Looking::Submissions => {
+            return Ring::new(entries, IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::SQPOLL);
+        }
+    };
     Ring::new(entries, best).or_else(|why| {
-        let plain = Ring::new(entries, IoringSetupFlags::empty())?;
+        let plain = Ring::new(entries, plain)?;
         missing.push(("single issuer, deferred task run".to_owned(), why.to_string()));
         Ok(plain)
     })

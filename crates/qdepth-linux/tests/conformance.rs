@@ -34,6 +34,17 @@ fn every_engine_keeps_the_laws() {
 }
 
 #[test]
+fn the_engines_of_special_use_keep_the_laws() {
+    let sync = OpenOptions { slots: 1, ..options(Engine::Sync) };
+    let mut target = KernelTarget::open(file(1 << 20), &sync).expect("opens");
+    conformance::check(&mut target, 1, 1 << 20).expect("sync");
+    assert!(KernelTarget::open(file(1 << 20), &options(Engine::Sync)).is_err(), "one at a time");
+    let mut target =
+        KernelTarget::open(file(1 << 20), &options(Engine::IoUringSqPoll)).expect("opens");
+    conformance::check(&mut target, 64, 1 << 20).expect("io_uring-sqpoll");
+}
+
+#[test]
 fn errors_and_ends_of_files_are_completions() {
     use qdepth_engine::{Completions, Slot, Target};
     use qdepth_measure::Nanos;

@@ -187,6 +187,14 @@ pub(crate) enum EngineFlag {
     LinuxAio,
     /// Synchronous reads and writes in threads
     Threads,
+    /// Synchronous reads and writes by the worker itself; one outstanding I/O
+    Sync,
+    /// io_uring, polling the device for completions: burns a core, needs a device with poll queues
+    #[value(name = "io_uring-polled")]
+    IoUringPolled,
+    /// io_uring with a polling thread of the kernel: burns a second core
+    #[value(name = "io_uring-sqpoll")]
+    IoUringSqPoll,
 }
 
 impl Load {
@@ -204,6 +212,9 @@ impl EngineFlag {
             Self::IoUring => EngineChoice::Only(Engine::IoUring),
             Self::LinuxAio => EngineChoice::Only(Engine::LinuxAio),
             Self::Threads => EngineChoice::Only(Engine::Threads),
+            Self::Sync => EngineChoice::Only(Engine::Sync),
+            Self::IoUringPolled => EngineChoice::Only(Engine::IoUringPolled),
+            Self::IoUringSqPoll => EngineChoice::Only(Engine::IoUringSqPoll),
         }
     }
 
