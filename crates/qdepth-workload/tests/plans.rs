@@ -84,6 +84,15 @@ fn everything_of_the_method_can_be_written() {
     assert_eq!(point.in_flight_max(), 16);
 }
 
+/// The first run of a stranger: over in two and a half minutes, and each point long enough that its
+/// intervals of 100 ms can be joined once and still be the twenty batches of a 95 % interval.
+#[test]
+fn the_quick_form_is_short_and_bears_intervals() {
+    let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    assert!(quick.duration_ns() <= 150_000_000_000, "{}", quick.duration_ns());
+    assert!(quick.points.iter().all(|p| p.stop.duration_ns / 100_000_000 / 2 >= 20));
+}
+
 #[test]
 fn hash_changes_with_every_field() {
     let base = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
