@@ -42,7 +42,11 @@ impl std::error::Error for Usage {}
 /// changed), 4 failed.
 #[expect(clippy::print_stderr, reason = "the one place where errors are shown")]
 pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
-    eprintln!("qdepth: {error:#}");
+    // Errors of the logbook say their own cause; others leave it to the chain.
+    match error.downcast_ref::<LogbookError>() {
+        Some(error) => eprintln!("qdepth: {error}"),
+        None => eprintln!("qdepth: {error:#}"),
+    }
     let is = |found: bool, code: u8| found.then(|| ExitCode::from(code));
     is(error.is::<Usage>() || error.is::<ResolveError>(), 2)
         .or_else(|| is(error.is::<Refusal>(), 3))

@@ -28,7 +28,12 @@ fn a_directory_is_foreseen_and_left_alone() {
     let words = "--area 64MiB --outstanding 1,8 --duration 2s";
     let said = place.run(&format!("plan a b {words}")).expect(0).out;
     says(&said, &["20 points", "50 s", "target a: directory on", "target b: directory on"]);
-    says(&said, &["to fill the measurement file; then writes go on for 20 s in 8 of 10 points"]);
+    says(
+        &said,
+        &[
+            "to fill the measurement file, and its label; then writes go on for 20 s in 8 of 10 points",
+        ],
+    );
     says(&said, &["how much is not known before", "endurance  unknown: "]);
     says(&said, &["G14 G5 G6 G8 G13 G2 let it pass", "Database", "outstanding 1, 8"]);
     assert_eq!((when("a"), when("b")), before);
@@ -70,4 +75,18 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     says(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
     let said = place.run(&format!("plan quick {node} --read-only")).expect(0).out;
     says(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);
+}
+
+#[test]
+fn what_cannot_end_well_is_said_before_anything_is_measured() {
+    let place = Place::new();
+    let words = "--area 8MiB --outstanding 1 --profile database --duration 100ms";
+    for report in ["nowhere/report.html", "."] {
+        let ended = place.run(&format!("run . {words} --report {report}")).expect(2);
+        says(&ended.err, &["report cannot be written", report, "--no-report"]);
+    }
+    let ended = place.run(&format!("run . {words} --logbook nowhere/q.db")).expect(4);
+    assert_eq!(ended.err.matches("unable to open database file").count(), 1, "{}", ended.err);
+    assert!(!place.has("qdepth.db") && !place.has("qdepth-measurement-file"));
+    says(&place.run(&format!("plan . {words}")).expect(0).out, &[": 1 point, 1 s and"]);
 }

@@ -6,6 +6,7 @@ use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_host::endurance::rated_bytes;
 use qdepth_host::guard::{Verdict, Verdicts, Writing, review};
+use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
@@ -69,11 +70,11 @@ fn describe(
     file_bytes: u64,
 ) -> Result<String> {
     let mut lines = vec![format!(
-        "plan {} ({}), seed {}: {} points, {} and the time to fill measurement files",
+        "plan {} ({}), seed {}: {}, {} and the time to fill measurement files",
         plan.name,
         &plan.hash()[..12],
         plan.seed,
-        plan.points.len(),
+        counted(plan.points.len()),
         long(plan.duration_ns())
     )];
     let now = Timestamp::now();
@@ -123,7 +124,10 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
     let mut parts = Vec::new();
     match (makes_file, fills) {
         (true, 0) => parts.push("nothing to fill: a complete measurement file is there".to_owned()),
-        (true, _) => parts.push(format!("{} to fill the measurement file", Bytes(fills))),
+        (true, _) => {
+            let area = Bytes(fills.saturating_sub(LABEL_BYTES));
+            parts.push(format!("{area} to fill the measurement file, and its label"));
+        }
         (false, _) => {}
     }
     let ours = || plan.points.iter().filter(|point| point.target as usize == index);
@@ -218,8 +222,13 @@ fn points(plan: &Plan, index: usize) -> Vec<String> {
     lines.into_iter().map(|(what, depths)| format!("  {what} {depths}")).collect()
 }
 
+/// `1 point`, `30 points`.
+pub(crate) fn counted(points: usize) -> String {
+    if points == 1 { "1 point".to_owned() } else { format!("{points} points") }
+}
+
 /// Whole seconds, or minutes.
-fn long(ns: u64) -> String {
+pub(crate) fn long(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }

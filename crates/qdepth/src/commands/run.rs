@@ -21,7 +21,7 @@ use qdepth_report::Lang;
 use qdepth_workload::{Choices, Plan, needs_writing, resolve};
 use rustix::io::Errno;
 
-use crate::commands::plan::foresee;
+use crate::commands::plan::{counted, foresee, long};
 use crate::commands::read::{print, print_table, write_report};
 use crate::ended::{Status, Usage};
 use crate::flags::{EngineFlag, RunOptions};
@@ -56,11 +56,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     }
     let (mut logbook, ready) = begun?;
     screen.say(&format!(
-        "plan {} ({}), {} points, {} in all, seed {}",
+        "plan {} ({}), {}, {} in all, seed {}",
         ready.plan.name,
         &ready.run.plan_hash[..12],
-        ready.plan.points.len(),
-        minutes(Nanos(ready.plan.duration_ns())),
+        counted(ready.plan.points.len()),
+        long(ready.plan.duration_ns()),
         ready.plan.seed
     ));
     let measured = points(options, &ready, &system, &screen, &signals, &mut logbook);
@@ -106,6 +106,9 @@ fn begin(
     signals: &Signals,
 ) -> Result<(Logbook, Ready)> {
     let path = &options.logbook.logbook;
+    if !options.no_report {
+        can_hold_a_report(&options.report)?;
+    }
     let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
     match &asked {
         Some(asked) => drop(foresee(system, asked, file_bytes(options, asked))?),
@@ -119,6 +122,18 @@ fn begin(
         None => again(options, system, screen, signals, &mut logbook)?,
     };
     Ok((logbook, ready))
+}
+
+/// A report that cannot be written must not show after minutes of measuring.
+fn can_hold_a_report(report: &Path) -> Result<()> {
+    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if report.is_dir() || !folder.unwrap_or(Path::new(".")).is_dir() {
+        anyhow::bail!(Usage(format!(
+            "the report cannot be written to {}: give a file in a directory that exists, or --no-report",
+            report.display()
+        )));
+    }
+    Ok(())
 }
 
 fn nothing_to_resume() -> Usage {
@@ -441,9 +456,4 @@ fn full_disk(error: anyhow::Error, report: &Path) -> anyhow::Error {
     } else {
         error
     }
-}
-
-fn minutes(length: Nanos) -> String {
-    let seconds = length.0 / 1_000_000_000;
-    format!("{}:{:02} min", seconds / 60, seconds % 60)
 }
