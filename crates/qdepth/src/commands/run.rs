@@ -64,7 +64,9 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
         ready.plan.seed
     ));
     let measured = points(options, &ready, &system, &screen, &signals, &mut logbook);
-    let left = ready.plan.points.len() - logbook.points_done(&ready.run.id)?.len();
+    // Should the logbook not answer, the run is not called whole, and what was made is put back.
+    let done = logbook.points_done(&ready.run.id).map_or(0, |done| done.len());
+    let left = ready.plan.points.len().saturating_sub(done);
     let state = match (&measured, signals.caught()) {
         (Err(_), _) => RunState::Failed,
         (Ok(()), Some(_)) => RunState::Interrupted,
