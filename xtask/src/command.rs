@@ -45,6 +45,17 @@ pub fn output(program: &str, args: &[&str], accepted: &[i32]) -> Result<String> 
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
+/// Runs a program that must succeed, and returns what it printed to either stream.
+pub fn output_and_errors(program: &str, args: &[&str]) -> Result<String> {
+    let out = Command::new(program).args(args).current_dir(root()).stdin(Stdio::null()).output()?;
+    let text =
+        String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    if !out.status.success() {
+        bail!("{program} {} ended with {}: {text}", args.join(" "), out.status);
+    }
+    Ok(text)
+}
+
 /// Whether a program can be started.
 pub fn there_is(program: &str) -> bool {
     Command::new(program)

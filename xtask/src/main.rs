@@ -7,7 +7,7 @@ mod tidy;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench core [PAIRS]";
+const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench instructions";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -17,7 +17,13 @@ fn main() -> Result<()> {
         ["test"] => test::test(),
         ["tidy"] => tidy::tidy(),
         ["bench", "agree", rest @ ..] => bench::agree(pairs(rest.first())?),
-        ["bench", "core", rest @ ..] => bench::core(pairs(rest.first())?),
+        ["bench", "engine", rest @ ..] => {
+            bench::engine(rest.first().map_or(Ok(2), |word| word.parse())?)
+        }
+        ["bench", "instructions"] => match bench::instructions()? {
+            Some(_) => Ok(()),
+            None => bail!("valgrind is not installed"),
+        },
         _ => bail!(USAGE),
     }
 }

@@ -1,6 +1,10 @@
 //! Benchmarks beside fio, interleaved pair by pair, so that a busy machine hits both alike. Printed
 //! are medians of ratios, never a verdict on a single run.
 
+mod agree;
+mod engine;
+mod instructions;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +12,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::command::{output, root, show, there_is};
+
+pub use agree::agree;
+pub use engine::engine;
+pub use instructions::instructions;
 
 /// One measurement of either program.
 #[derive(Clone, Copy, Debug)]
@@ -28,90 +36,6 @@ struct Load<'a> {
     seconds: u32,
     /// Pin to this core, where one core is compared.
     core: Option<&'a str>,
-}
-
-/// qdepth and fio agree on the same file: rate and mean latency within 3 % (issue: median of at
-/// least ten pairs).
-pub fn agree(pairs: usize) -> Result<()> {
-    ready()?;
-    let folder = root().join("target/bench-agree");
-    fs::create_dir_all(&folder)?;
-    let qdepth = binary();
-    let folder_text = folder.display().to_string();
-    let db = folder.join("bench.db").display().to_string();
-    // Makes the file, and leaves it for both.
-    output(
-        &qdepth,
-        &[
-            "run",
-            "quick",
-            &folder_text,
-            "--keep",
-            "--no-report",
-            "--area",
-            "1GiB",
-            "--profile",
-            "database",
-            "--outstanding",
-            "1",
-            "--duration",
-            "100ms",
-            "--logbook",
-            &db,
-        ],
-        &[0, 1],
-    )?;
-    let file = folder.join("qdepth-measurement-file");
-    println!("8 KiB, 67 % read, 1 GiB file, direct; {pairs} pairs of 3 s each; ratio qdepth / fio");
-    for outstanding in [1, 8, 32, 128] {
-        let load = Load {
-            target: &file,
-            area_bytes: 1 << 30,
-            size: "8KiB",
-            read_percent: 67,
-            outstanding,
-            seconds: 3,
-            core: None,
-        };
-        compare(&load, pairs, &folder)?;
-    }
-    fs::remove_dir_all(&folder)?;
-    Ok(())
-}
-
-/// Rate per core on a device in memory, every latency recorded by both, fio in its best
-/// configuration.
-pub fn core(pairs: usize) -> Result<()> {
-    ready()?;
-    let number = fs::read_to_string("/sys/class/zram-control/hot_add")
-        .context("cannot make a zram device (root and the zram module are needed)")?;
-    let number = number.trim().to_owned();
-    let answer = core_on(&number, pairs);
-    let _ = fs::write(format!("/sys/block/zram{number}/reset"), "1");
-    let _ = fs::write("/sys/class/zram-control/hot_remove", &number);
-    answer
-}
-
-fn core_on(number: &str, pairs: usize) -> Result<()> {
-    fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
-    let folder = root().join("target/bench-core");
-    fs::create_dir_all(&folder)?;
-    println!("4 KiB random reads of zram, one core; {pairs} pairs of 2 s each; ratio qdepth / fio");
-    let device = PathBuf::from(format!("/dev/zram{number}"));
-    for outstanding in [1, 32, 512] {
-        let load = Load {
-            target: &device,
-            area_bytes: 1 << 30,
-            size: "4KiB",
-            read_percent: 100,
-            outstanding,
-            seconds: 2,
-            core: Some("1"),
-        };
-        compare(&load, pairs, &folder)?;
-    }
-    fs::remove_dir_all(&folder)?;
-    Ok(())
 }
 
 fn ready() -> Result<()> {
@@ -209,21 +133,31 @@ fn fio(load: &Load<'_>) -> Result<Figure> {
         100 => "--rw=randread".to_owned(),
         share => format!("--rw=randrw --rwmixread={share}"),
     };
+    fio_with(
+        &format!(
+            "--filename={} --size={} --bs={} {rw} --iodepth={} --runtime={} --ramp_time=500ms \
+             --direct=1 --ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
+             --iodepth_batch_submit={} --iodepth_batch_complete_min=1 \
+             --iodepth_batch_complete_max={} --norandommap=1 --randrepeat=0",
+            load.target.display(),
+            load.area_bytes,
+            load.size.trim_end_matches("iB"),
+            load.outstanding,
+            load.seconds,
+            load.outstanding,
+            load.outstanding,
+        ),
+        load.core,
+    )
+}
+
+/// fio with these options, as one thread by time; latencies recorded, as it does unless told not to.
+fn fio_with(options: &str, core: Option<&str>) -> Result<Figure> {
     let line = format!(
-        "--name=bench --filename={} --size={} --bs={} {rw} --iodepth={} --runtime={} --time_based \
-         --ramp_time=500ms --direct=1 --ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
-         --iodepth_batch_submit={} --iodepth_batch_complete_min=1 --iodepth_batch_complete_max={} \
-         --norandommap=1 --randrepeat=0 --group_reporting --thread --output-format=json",
-        load.target.display(),
-        load.area_bytes,
-        load.size.trim_end_matches("iB"),
-        load.outstanding,
-        load.seconds,
-        load.outstanding,
-        load.outstanding,
+        "--name=bench {options} --time_based --group_reporting --thread --output-format=json"
     );
     let args: Vec<&str> = line.split_whitespace().collect();
-    let text = pinned(load.core, "fio", &args, &[0])?;
+    let text = pinned(core, "fio", &args, &[0])?;
     let start = text.find('{').context("fio printed no JSON")?;
     let document: Value = serde_json::from_str(&text[start..])?;
     let job = &document["jobs"][0];

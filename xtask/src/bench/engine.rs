@@ -1,0 +1,293 @@
+//! The loop at its limit: one core, every latency recorded by both, against fio in its best honest
+//! configuration, fio as it comes, fio's synchronous engine, and fio's own ceiling program where
+//! its path is given in `T_IO_URING`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::{Figure, Load, binary, fio_with, median, pinned, qdepth, ready};
+use crate::command::{output, root, show};
+
+/// The core that both are pinned to.
+const CORE: &str = "1";
+/// Seconds of each measurement.
+const SECONDS: &str = "0.7";
+const BEST: &str = "--ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
+                    --iodepth_batch_complete_min=1 --norandommap=1 --randrepeat=0";
+const DEFAULT: &str = "--ioengine=io_uring";
+const PSYNC: &str = "--ioengine=psync --norandommap=1 --randrepeat=0";
+
+/// One comparison: a target, a depth, our engine, and the peers by name.
+struct Row {
+    target: String,
+    name: &'static str,
+    outstanding: u32,
+    engine: &'static str,
+    peers: Vec<(&'static str, Vec<String>)>,
+}
+
+/// Runs every row so many times, interleaved, and prints medians of the ratios with their spread;
+/// the same as JSON in `target/bench-engine.json`.
+///
+/// # Errors
+/// Where fio or zram is not to be had.
+#[expect(clippy::disallowed_methods, reason = "nothing tells when the kernel lets go of zram")]
+pub fn engine(rounds: usize) -> Result<()> {
+    ready()?;
+    show(
+        "cargo",
+        &["build", "--release", "--quiet", "-p", "qdepth-linux", "--example", "one_point"],
+    )?;
+    let number = fs::read_to_string("/sys/class/zram-control/hot_add")
+        .context("cannot make a zram device (root and the zram module are needed)")?;
+    let number = number.trim().to_owned();
+    let answer = on_zram(&number, rounds);
+    // Kernel threads let go of the device some milliseconds after the last I/O.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let _ = fs::write(format!("/sys/block/zram{number}/reset"), "1");
+    let _ = fs::write("/sys/class/zram-control/hot_remove", &number);
+    answer
+}
+
+fn on_zram(number: &str, rounds: usize) -> Result<()> {
+    fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
+    println!(
+        "one core, {SECONDS} s each, {rounds} rounds; rate ours / theirs (median, least to most)"
+    );
+    let mut results = Vec::new();
+    for row in rows(&format!("/dev/zram{number}")) {
+        results.push(measure(&row, rounds)?);
+    }
+    results.push(file(rounds)?);
+    let path = root().join("target/bench-engine.json");
+    fs::write(&path, serde_json::to_string_pretty(&Value::Array(results))?)?;
+    println!("written: target/bench-engine.json");
+    Ok(())
+}
+
+fn rows(zram: &str) -> Vec<Row> {
+    let best = |outstanding: u32| {
+        let batch = format!(
+            "{BEST} --iodepth_batch_submit={outstanding} --iodepth_batch_complete_max={outstanding}"
+        );
+        // On targets that block, fio too is better off with kernel threads at once.
+        vec![batch.clone(), format!("{batch} --force_async=1")]
+    };
+    let one = |text: &str| vec![text.to_owned()];
+    let row = |target: &str, name, outstanding, engine, peers| Row {
+        target: target.to_owned(),
+        name,
+        outstanding,
+        engine,
+        peers,
+    };
+    let mut rows = Vec::new();
+    for outstanding in [1, 32, 128] {
+        let peers = vec![("fio best", one(&best(outstanding)[0])), ("fio default", one(DEFAULT))];
+        rows.push(row("/dev/zero", "/dev/zero", outstanding, "io_uring", peers));
+    }
+    for outstanding in [1, 32, 512] {
+        let peers = vec![("fio best", best(outstanding)), ("fio default", one(DEFAULT))];
+        rows.push(row(zram, "zram", outstanding, "io_uring", peers));
+    }
+    rows.push(row(zram, "zram", 1, "sync", vec![("fio psync", one(PSYNC))]));
+    rows
+}
+
+fn measure(row: &Row, rounds: usize) -> Result<Value> {
+    let mut ours = Vec::new();
+    let mut theirs: Vec<Vec<Figure>> = vec![Vec::new(); row.peers.len()];
+    let ceiling = std::env::var("T_IO_URING").ok().filter(|_| row.engine == "io_uring");
+    let mut ceilings = Vec::new();
+    for _ in 0..rounds {
+        ours.push(one_point(row)?);
+        for ((_, variants), figures) in row.peers.iter().zip(&mut theirs) {
+            let runs = variants.iter().map(|options| peer(row, options));
+            let runs = runs.collect::<Result<Vec<_>>>()?;
+            let best = runs.into_iter().max_by(|a, b| a.io_per_s.total_cmp(&b.io_per_s));
+            figures.extend(best);
+        }
+        if let Some(program) = &ceiling {
+            ceilings.push(t_io_uring(program, row)?);
+        }
+    }
+    let mut peers: Vec<(&str, Vec<Figure>)> =
+        row.peers.iter().map(|(name, _)| *name).zip(theirs).collect();
+    if ceiling.is_some() {
+        peers.push(("t/io_uring", ceilings));
+    }
+    Ok(print(row, &ours, &peers))
+}
+
+fn print(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Value {
+    let of =
+        |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
+    println!(
+        "{}, {} outstanding, {}: {:.0} IO/s, mean {:.2} µs, user {:.1} + system {:.1} ns per I/O",
+        row.name,
+        row.outstanding,
+        row.engine,
+        of(ours, |f| f.io_per_s),
+        of(ours, |f| f.mean_ns) / 1e3,
+        of(ours, |f| f.user_ns),
+        of(ours, |f| f.system_ns),
+    );
+    let mut against = Vec::new();
+    for (name, figures) in peers {
+        let ratios = |pick: fn(&Figure) -> f64| -> Vec<f64> {
+            ours.iter().zip(figures).map(|(a, b)| pick(a) / pick(b)).collect()
+        };
+        let rate = ratios(|f| f.io_per_s);
+        let (least, most) = rate
+            .iter()
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(*r), high.max(*r)));
+        println!(
+            "    {:.2} × {name} ({least:.2} to {most:.2}; {:.0} IO/s), user CPU per I/O 1/{:.1}",
+            median(rate.clone()),
+            of(figures, |f| f.io_per_s),
+            1.0 / median(ratios(|f| f.user_ns)),
+        );
+        against.push(json!({
+            "peer": name, "rate_ratio": median(rate), "least": least, "most": most,
+            "user_cpu_ratio": median(ratios(|f| f.user_ns)),
+            "mean_latency_ratio": median(ratios(|f| f.mean_ns)),
+        }));
+    }
+    json!({
+        "target": row.name, "outstanding": row.outstanding, "engine": row.engine,
+        "io_per_s": of(ours, |f| f.io_per_s), "mean_ns": of(ours, |f| f.mean_ns),
+        "user_ns": of(ours, |f| f.user_ns), "system_ns": of(ours, |f| f.system_ns),
+        "against": against,
+    })
+}
+
+fn one_point(row: &Row) -> Result<Figure> {
+    let program = root().join("target/release/examples/one_point").display().to_string();
+    let outstanding = row.outstanding.to_string();
+    let args = [row.target.as_str(), &outstanding, SECONDS, row.engine];
+    let value: Value = serde_json::from_str(&pinned(Some(CORE), &program, &args, &[0])?)?;
+    let number = |key: &str| value[key].as_f64().context("a figure is missing");
+    Ok(Figure {
+        io_per_s: number("io_per_s")?,
+        mean_ns: number("mean_ns")?,
+        user_ns: number("user_ns")?,
+        system_ns: number("system_ns")?,
+    })
+}
+
+fn peer(row: &Row, options: &str) -> Result<Figure> {
+    let direct = u32::from(row.target != "/dev/zero");
+    fio_with(
+        &format!(
+            "--filename={} --size=1g --bs=4k --rw=randread --iodepth={} --runtime={SECONDS} \
+             --ramp_time=200ms --direct={direct} {options}",
+            row.target, row.outstanding
+        ),
+        Some(CORE),
+    )
+}
+
+/// fio's ceiling program: as many per call as are outstanding, at most 32, its default.
+fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
+    let depth = row.outstanding.to_string();
+    let batch = row.outstanding.min(32).to_string();
+    let direct = if row.target == "/dev/zero" { "-O0" } else { "-O1" };
+    let args = [
+        "-d",
+        &depth,
+        "-s",
+        &batch,
+        "-c",
+        &batch,
+        "-b4096",
+        "-p0",
+        "-F1",
+        "-B1",
+        "-n1",
+        "-R1",
+        "-X1",
+        "-r2",
+        direct,
+        &row.target,
+    ];
+    let text = pinned(Some(CORE), program, &args, &[0])?;
+    let io_per_s = ceiling_rate(&text).context("t/io_uring printed no rate")?;
+    Ok(Figure { io_per_s, mean_ns: f64::NAN, user_ns: f64::NAN, system_ns: f64::NAN })
+}
+
+/// `Maximum IOPS=4.15M`, or with K, or without a letter.
+fn ceiling_rate(text: &str) -> Option<f64> {
+    let number = text.lines().rev().find_map(|line| line.trim().strip_prefix("Maximum IOPS="))?;
+    let number = number.split([',', ' ']).next()?;
+    let (digits, factor) = match number.strip_suffix(['M', 'K']) {
+        Some(digits) if number.ends_with('M') => (digits, 1e6),
+        Some(digits) => (digits, 1e3),
+        None => (number, 1.0),
+    };
+    digits.parse::<f64>().ok().map(|rate| rate * factor)
+}
+
+/// 8 KiB, 67 % read, one outstanding, on a file of this disk: the mean latency.
+fn file(rounds: usize) -> Result<Value> {
+    let folder = root().join("target/bench-engine");
+    fs::create_dir_all(&folder)?;
+    let place = folder.display().to_string();
+    let db = folder.join("bench.db").display().to_string();
+    let make = [
+        "run",
+        "quick",
+        &place,
+        "--keep",
+        "--no-report",
+        "--area",
+        "256MiB",
+        "--profile",
+        "database",
+        "--outstanding",
+        "1",
+        "--duration",
+        "100ms",
+        "--logbook",
+        &db,
+    ];
+    output(&binary(), &make, &[0, 1])?;
+    let target: PathBuf = folder.join("qdepth-measurement-file");
+    let load = Load {
+        target: &target,
+        area_bytes: 256 << 20,
+        size: "8KiB",
+        read_percent: 67,
+        outstanding: 1,
+        seconds: 2,
+        core: None,
+    };
+    let mut ratios = Vec::new();
+    for _ in 0..rounds {
+        let ours = qdepth(&load, &folder)?;
+        ratios.push(ours.mean_ns / super::fio(&load)?.mean_ns);
+    }
+    fs::remove_dir_all(&folder)?;
+    let ratio = median(ratios.clone());
+    println!(
+        "file, 8 KiB, 67 % read, 1 outstanding: mean latency {ratio:.3} × fio best {ratios:.3?}"
+    );
+    Ok(json!({ "target": "file", "outstanding": 1, "mean_latency_ratio": ratio, "all": ratios }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_the_ceiling_program_is_read() {
+        let text =
+            "IOPS=3.91M, BW=15.2GiB/s, IOS/call=32/31\nExiting on timeout\nMaximum IOPS=4.15M\n";
+        assert_eq!(ceiling_rate(text), Some(4.15e6));
+        assert_eq!(ceiling_rate("Maximum IOPS=226K\n"), Some(226e3));
+        assert_eq!(ceiling_rate("Maximum IOPS=812\n"), Some(812.0));
+        assert_eq!(ceiling_rate("submitter=0"), None);
+    }
+}
