@@ -3,12 +3,17 @@
 use std::io;
 use std::ptr::NonNull;
 
+/// A huge page of x86-64; elsewhere merely an alignment.
+const HUGE: usize = 2 << 20;
+
 /// Pieces of memory, one for each slot.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     base: NonNull<u8>,
     stride: usize,
     length: usize,
+    /// What was mapped, to be given back.
+    mapped: (*mut libc::c_void, usize),
 }
 
 // SAFETY: the mapping belongs to this value alone; the kernel and the threads that are handed
@@ -22,16 +27,24 @@ impl Buffers {
         let length = stride
             .checked_mul(count as usize)
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?
-            .next_multiple_of(2 << 20);
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE;
+            .next_multiple_of(HUGE);
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // Room to begin on a huge page: the kernel then pins and maps 512 pages as one.
+        let room = length + HUGE;
         // SAFETY: a new anonymous mapping aliases nothing.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
+        let start = unsafe { libc::mmap(std::ptr::null_mut(), room, protection, flags, -1, 0) };
+        if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let base = NonNull::new(base.cast()).ok_or_else(io::Error::last_os_error)?;
-        Ok(Self { base, stride, length })
+        let base = start.cast::<u8>().wrapping_add(start.addr().wrapping_neg() & (HUGE - 1));
+        // SAFETY: inside the mapping. Where the kernel has no huge pages it says so, and small
+        // ones do.
+        unsafe { libc::madvise(base.cast(), length, libc::MADV_HUGEPAGE) };
+        // SAFETY: inside the mapping; makes the pages now, so that no request meets a fault.
+        unsafe { libc::madvise(base.cast(), length, libc::MADV_POPULATE_WRITE) };
+        let base = NonNull::new(base).ok_or_else(io::Error::last_os_error)?;
+        Ok(Self { base, stride, length, mapped: (start, room) })
     }
 
     /// The piece of a slot.
@@ -55,7 +68,7 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: base and length are those of the mapping that `new` made.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.length) };
+        // SAFETY: start and length are those of the mapping that `new` made.
+        unsafe { libc::munmap(self.mapped.0, self.mapped.1) };
     }
 }

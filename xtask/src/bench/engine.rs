@@ -243,7 +243,7 @@ fn file(rounds: usize) -> Result<Value> {
         "--keep",
         "--no-report",
         "--area",
-        "256MiB",
+        "1GiB",
         "--profile",
         "database",
         "--outstanding",
@@ -257,7 +257,7 @@ fn file(rounds: usize) -> Result<Value> {
     let target: PathBuf = folder.join("qdepth-measurement-file");
     let load = Load {
         target: &target,
-        area_bytes: 256 << 20,
+        area_bytes: 1 << 30,
         size: "8KiB",
         read_percent: 67,
         outstanding: 1,
