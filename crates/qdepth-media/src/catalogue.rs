@@ -1,0 +1,44 @@
+//! The media, hosts and layers that come with the program: the files of `media/`, embedded.
+
+macro_rules! embed {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../media/", $name, ".toml")))),+]
+    };
+}
+
+const MEDIA: &[(&str, &str)] = embed!("p3700-800gb");
+const HOSTS: &[(&str, &str)] = embed!("host-rx2530-m1");
+const LAYERS: &[(&str, &str)] = &[];
+
+/// Names of the media.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MEDIA.iter().map(|(name, _)| *name)
+}
+
+/// Names of the hosts, as a spelling's `@host=` has them.
+pub fn host_names() -> impl Iterator<Item = &'static str> {
+    HOSTS.iter().filter_map(|(name, _)| name.strip_prefix("host-"))
+}
+
+/// The description of a medium as written.
+pub fn text(name: &str) -> Option<&'static str> {
+    MEDIA.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The description of a host as written.
+pub(crate) fn host_text(name: &str) -> Option<&'static str> {
+    HOSTS.iter().find(|(known, _)| known.strip_prefix("host-") == Some(name)).map(|(_, text)| *text)
+}
+
+/// Names of the volume layers.
+pub(crate) fn layer_names() -> impl Iterator<Item = &'static str> {
+    LAYERS.iter().filter_map(|(name, _)| name.strip_prefix("layer-"))
+}
+
+/// The description of a volume layer as written.
+pub(crate) fn layer_text(name: &str) -> Option<&'static str> {
+    LAYERS
+        .iter()
+        .find(|(known, _)| known.strip_prefix("layer-") == Some(name))
+        .map(|(_, text)| *text)
+}

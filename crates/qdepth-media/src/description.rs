@@ -1,0 +1,133 @@
+//! A medium as written: a TOML file in `media/`, in which each number says where it comes from.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::catalogue;
+use crate::error::MediaError;
+use crate::parameter::{KINDS, Values, parameters};
+
+/// A number with its provenance.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced {
+    /// In the parameter's unit.
+    pub value: f64,
+    /// `data sheet`, `document …`, `calibrated`, `prior: …`, `guess: …`.
+    pub from: String,
+}
+
+/// One way to format a drive: what it changes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Format {
+    /// Name for people.
+    pub title: String,
+    /// The parameters that differ.
+    pub parameters: BTreeMap<String, Sourced>,
+}
+
+/// A description file.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// Name for people.
+    pub title: String,
+    /// `ssd`, `hdd`, `servers`, `volume`, `host`, `layer`; left out: that of `like`.
+    #[serde(default)]
+    pub kind: String,
+    /// Another medium whose parameters hold where this one is silent.
+    pub like: Option<String>,
+    /// The host that its figures were published with.
+    pub host: Option<String>,
+    /// Stands for a class of drives, not for one that was measured.
+    #[serde(default)]
+    pub generic: bool,
+    /// In a sentence.
+    #[serde(default)]
+    pub about: String,
+    /// What its figures were compared with.
+    #[serde(default)]
+    pub compared_with: String,
+    /// Where it is known to differ from what was published.
+    #[serde(default)]
+    pub divergences: Vec<String>,
+    /// The numbers.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Sourced>,
+    /// Ways to format it; the first by `default_format`.
+    #[serde(default, rename = "format")]
+    pub formats: BTreeMap<String, Format>,
+    /// The format where none is named.
+    pub default_format: Option<String>,
+}
+
+impl Description {
+    /// Reads the description `name` of the catalogue, with what it takes over from another.
+    pub fn shipped(name: &str) -> Result<Self, MediaError> {
+        let text = catalogue::text(name)
+            .ok_or_else(|| MediaError::unknown("medium", name, catalogue::names()))?;
+        Self::read(name, text)
+    }
+
+    /// Reads a description.
+    pub fn read(name: &str, text: &str) -> Result<Self, MediaError> {
+        let wrong = |why: String| MediaError::Description { name: name.to_owned(), why };
+        let mut own: Self = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        if let Some(other) = &own.like {
+            if other == name {
+                return Err(wrong("`like` names the medium itself".to_owned()));
+            }
+            own = Self::shipped(other)?.overlaid_by(own);
+        }
+        if parameters(&own.kind).is_none() {
+            return Err(MediaError::unknown("kind of medium", &own.kind, KINDS.into_iter()));
+        }
+        Ok(own)
+    }
+
+    fn overlaid_by(self, over: Self) -> Self {
+        let mut parameters = self.parameters;
+        parameters.extend(over.parameters);
+        let formats = if over.formats.is_empty() { self.formats } else { over.formats };
+        let kind = if over.kind.is_empty() { self.kind } else { over.kind };
+        Self {
+            parameters,
+            formats,
+            kind,
+            host: over.host.or(self.host),
+            default_format: over.default_format.or(self.default_format),
+            ..over
+        }
+    }
+
+    /// The numbers that hold for a format and with what a spelling says otherwise.
+    pub fn numbers(
+        &self,
+        name: &str,
+        format: Option<&str>,
+        otherwise: &BTreeMap<String, f64>,
+    ) -> Result<Values, MediaError> {
+        let mut given: BTreeMap<String, f64> =
+            self.parameters.iter().map(|(k, v)| (k.clone(), v.value)).collect();
+        if let Some(format) = format.or(self.default_format.as_deref()) {
+            let found = self.formats.get(format).ok_or_else(|| self.no_format(name, format))?;
+            given.extend(found.parameters.iter().map(|(k, v)| (k.clone(), v.value)));
+        }
+        let known = parameters(&self.kind).unwrap_or_default();
+        given.extend(otherwise.clone());
+        Values::complete(name, &known, &given)
+    }
+
+    fn no_format(&self, name: &str, format: &str) -> MediaError {
+        if self.formats.is_empty() {
+            return MediaError::spelling(
+                &format!("{name}/{format}"),
+                format!("{} has no formatting options", self.title),
+            );
+        }
+        let known = self.formats.keys().map(String::as_str);
+        MediaError::unknown(format!("format of {}", self.title), format, known)
+    }
+}

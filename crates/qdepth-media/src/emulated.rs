@@ -1,0 +1,212 @@
+//! The target in virtual time. Waiting moves its clock, and nothing else does.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
+use qdepth_measure::Instant;
+use qdepth_workload::{Direction, Request};
+
+use crate::host::Host;
+use crate::io::{End, Io};
+use crate::node::Node;
+use crate::ssd::Wear;
+use crate::tick::{NEVER, Tick, instant, ticks};
+
+/// Slots that a target may have: the engine's limit.
+pub(crate) const SLOTS: usize = 4096;
+/// Bits of a slot in a key.
+const SLOT_BITS: u32 = 12;
+const SLOT_MASK: u64 = SLOTS as u64 - 1;
+
+/// Where the requests of a stream go: which of several independent drives, and from where on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lane {
+    pub(crate) node: usize,
+    /// Subtracted from an offset, then `to` is added.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+/// A request on its way through the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    /// Reaches the part of the kernel that all share.
+    Shared,
+    /// Reaches the medium.
+    Medium,
+}
+
+/// Media in virtual time: no clock, no I/O, and the same answers for the same requests anywhere.
+#[derive(Clone, Debug)]
+pub struct Emulated {
+    now: Instant,
+    host: Host,
+    nodes: Vec<Node>,
+    lanes: Vec<Lane>,
+    /// Stream of each slot.
+    streams: Vec<u16>,
+    /// What each slot ends with.
+    results: Vec<i32>,
+    requests: Vec<Io>,
+    /// Ends, as nanoseconds and slot: in order of time, then of slot.
+    pending: BinaryHeap<Reverse<u64>>,
+    host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
+    ends: Vec<End>,
+    /// Whether something is decided between submission and end.
+    staged: bool,
+}
+
+impl Emulated {
+    pub(crate) fn new(host: Host, nodes: Vec<Node>, lanes: Vec<Lane>, outstanding: u32) -> Self {
+        let several = lanes.len() > 1;
+        let immediate = nodes.iter().all(Node::is_immediate);
+        let stream = |slot: usize| (slot / outstanding.max(1) as usize).min(lanes.len() - 1) as u16;
+        Self {
+            now: Instant(0),
+            staged: !immediate || (several && !host.is_none()),
+            host,
+            nodes,
+            streams: (0..SLOTS).map(stream).collect(),
+            lanes,
+            results: vec![0; SLOTS],
+            requests: vec![Io { read: true, offset: 0, size: 0 }; SLOTS],
+            pending: BinaryHeap::with_capacity(SLOTS),
+            host_events: BinaryHeap::with_capacity(SLOTS),
+            ends: Vec::with_capacity(SLOTS),
+        }
+    }
+
+    /// How worn in each drive is now, to be handed to the next point's target.
+    pub fn wear(&self) -> Vec<Wear> {
+        let mut wear = Vec::new();
+        self.nodes.iter().for_each(|node| node.wear(&mut wear));
+        wear
+    }
+
+    #[inline]
+    fn end(&mut self, end: End) {
+        if end.errno != 0 {
+            self.results[end.slot as usize] = -end.errno;
+        }
+        let at = instant(end.at).0.max(self.now.0);
+        self.pending.push(Reverse(at << SLOT_BITS | u64::from(end.slot)));
+    }
+
+    #[inline]
+    fn to_medium(&mut self, at: Tick, slot: u32) {
+        let io = self.requests[slot as usize];
+        let node = self.lanes[self.streams[slot as usize] as usize].node;
+        if let Some(end) = self.nodes[node].submit(at, slot, io) {
+            self.end(end);
+        }
+    }
+
+    /// When something is decided inside.
+    fn next_event(&self) -> Tick {
+        let host = self.host_events.peek().map_or(NEVER, |Reverse((at, ..))| *at);
+        self.nodes.iter().map(Node::next).min().map_or(host, |node| node.min(host))
+    }
+
+    fn step(&mut self, at: Tick) {
+        if let Some(Reverse((due, stage, slot))) = self.host_events.peek().copied()
+            && due <= at
+        {
+            self.host_events.pop();
+            match stage {
+                Stage::Shared => {
+                    let passed = self.host.share(due);
+                    self.host_events.push(Reverse((passed, Stage::Medium, slot)));
+                }
+                Stage::Medium => self.to_medium(due, slot),
+            }
+            return;
+        }
+        let mut ends = std::mem::take(&mut self.ends);
+        if let Some(node) = self.nodes.iter_mut().find(|node| node.next() <= at) {
+            node.step(&mut ends);
+        }
+        for end in ends.drain(..) {
+            self.end(end);
+        }
+        self.ends = ends;
+    }
+
+    /// Lets everything happen that is decided before the next end and before `until`.
+    fn settle(&mut self, until: Instant) {
+        loop {
+            let event = self.next_event();
+            let ended = self.pending.peek().map_or(until.0, |Reverse(key)| key >> SLOT_BITS);
+            if event == NEVER || event > ticks(Instant(ended.min(until.0))) {
+                return;
+            }
+            self.step(event);
+        }
+    }
+}
+
+impl Target for Emulated {
+    #[inline]
+    fn now(&mut self) -> Instant {
+        self.now
+    }
+
+    #[inline]
+    fn submit(&mut self, slot: Slot, request: Request) {
+        let now = ticks(self.now);
+        let index = slot.0 as usize;
+        if request.direction == Direction::Sync {
+            self.results[index] = 0;
+            // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
+            self.pending.push(Reverse(self.now.0 << SLOT_BITS | u64::from(slot.0)));
+            return;
+        }
+        let stream = self.streams[index] as usize;
+        let lane = self.lanes[stream];
+        let io = Io {
+            read: request.direction == Direction::Read,
+            offset: request.offset - lane.from.min(request.offset) + lane.to,
+            size: request.size,
+        };
+        self.results[index] = request.size as i32;
+        let further = self.nodes[lane.node].further(io);
+        let issued = self.host.process(now, stream, io, further);
+        if self.staged {
+            self.requests[index] = io;
+            self.host_events.push(Reverse((issued, Stage::Shared, slot.0)));
+            return;
+        }
+        let at = self.host.share(issued);
+        if let Some(end) = self.nodes[lane.node].submit(at, slot.0, io) {
+            self.end(end);
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        if self.staged {
+            self.settle(until);
+        }
+        let Some(Reverse(first)) = self.pending.peek() else {
+            self.now = self.now.max(until);
+            return Ok(());
+        };
+        self.now = self.now.max(Instant(first >> SLOT_BITS).min(until));
+        while let Some(Reverse(key)) = self.pending.peek().copied() {
+            let at = Instant(key >> SLOT_BITS);
+            if at > self.now || !done.has_room() {
+                break;
+            }
+            self.pending.pop();
+            let slot = (key & SLOT_MASK) as u32;
+            let result = self.results[slot as usize];
+            if result != 0 {
+                // A sync was never at a medium.
+                let node = self.lanes[self.streams[slot as usize] as usize].node;
+                self.nodes[node].completed(slot);
+            }
+            done.push(Completion { slot: Slot(slot), result, at });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! A disk: seek, rotation, transfer, and a queue from which the request that the head reaches
+//! first is taken. Contiguous requests go through the cache.
+
+use std::collections::VecDeque;
+
+use crate::io::{End, Io};
+use crate::parameter::Values;
+use crate::tick::{NEVER, Tick, cost, micros, per_kib_at};
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: u32,
+    io: Io,
+}
+
+/// A disk.
+#[derive(Clone, Debug)]
+pub(crate) struct Hdd {
+    revolution: Tick,
+    track_bytes: u64,
+    media_per_kib: Tick,
+    settle: Tick,
+    seek_per_sqrt_track: f64,
+    write_settle: Tick,
+    command: Tick,
+    hit: [Tick; 2],
+    window: usize,
+    waiting: VecDeque<Waiting>,
+    /// When the mechanics can take the next request.
+    free: Tick,
+    track: u64,
+    /// Where a contiguous read and write would begin.
+    next: [u64; 2],
+}
+
+impl Hdd {
+    pub(crate) fn new(values: &Values) -> Self {
+        let get = |name| values.get(name);
+        let revolution_us = 60e6 / get("rpm");
+        let bytes_per_us = get("media_mb_s") * 1.048_576;
+        Self {
+            revolution: micros(revolution_us),
+            track_bytes: (revolution_us * bytes_per_us) as u64 + 1,
+            media_per_kib: per_kib_at(get("media_mb_s")),
+            settle: micros(get("settle_us")),
+            seek_per_sqrt_track: get("seek_us_per_sqrt_track"),
+            write_settle: micros(get("write_settle_us")),
+            command: micros(get("command_us")),
+            hit: [micros(get("hit_write_us")), micros(get("hit_read_us"))],
+            window: get("queue") as usize,
+            waiting: VecDeque::with_capacity(4096),
+            free: 0,
+            track: 0,
+            next: [u64::MAX; 2],
+        }
+    }
+
+    /// The end, where it is known at once: a contiguous request with nothing before it.
+    pub(crate) fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<Tick> {
+        let side = usize::from(io.read);
+        let contiguous = io.offset == self.next[side];
+        self.next[side] = io.offset + u64::from(io.size);
+        if contiguous && self.waiting.is_empty() {
+            self.free = self.free.max(now) + cost(io.size, self.media_per_kib);
+            self.track = io.offset / self.track_bytes;
+            return Some((now + self.hit[side]).max(self.free));
+        }
+        self.free = self.free.max(now);
+        self.waiting.push_back(Waiting { slot, io });
+        None
+    }
+
+    /// When the mechanics take the next request.
+    pub(crate) fn next(&self) -> Tick {
+        if self.waiting.is_empty() { NEVER } else { self.free }
+    }
+
+    /// Takes it.
+    pub(crate) fn step(&mut self, ends: &mut Vec<End>) {
+        let reached = |waiting: &Waiting| self.positioning(waiting.io);
+        let best = (0..self.window.min(self.waiting.len()))
+            .min_by_key(|index| self.waiting.get(*index).map_or(NEVER, reached));
+        let Some(chosen) = best.and_then(|index| self.waiting.remove(index)) else { return };
+        let begun = self.free + self.positioning(chosen.io);
+        self.free = begun + cost(chosen.io.size, self.media_per_kib);
+        self.track = chosen.io.offset / self.track_bytes;
+        ends.push(End { slot: chosen.slot, at: self.free, errno: 0 });
+    }
+
+    /// From the end of the former request to the first byte: electronics, seek, rotation.
+    fn positioning(&self, io: Io) -> Tick {
+        let track = io.offset / self.track_bytes;
+        let passed = track.abs_diff(self.track);
+        let mut seek = self.command;
+        if passed > 0 {
+            seek += self.settle + micros(self.seek_per_sqrt_track * (passed as f64).sqrt());
+        }
+        if !io.read {
+            seek += self.write_settle;
+        }
+        let there = self.free + seek;
+        let angle = io.offset % self.track_bytes * self.revolution / self.track_bytes;
+        let wait = (angle + self.revolution - there % self.revolution) % self.revolution;
+        seek + wait
+    }
+}

@@ -1,0 +1,97 @@
+//! The computer before the media: processes that are busy with each request, and a part of the
+//! kernel that all of them share.
+
+use crate::io::Io;
+use crate::parameter::Values;
+use crate::tick::{Tick, cost, micros};
+
+/// BIOS and operating system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Settings {
+    /// Full clock, no deep sleep: as the papers' results.
+    #[default]
+    Performance,
+    /// As delivered.
+    Default,
+}
+
+/// The computer.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    /// Write, read.
+    request: [Tick; 2],
+    per_kib: Tick,
+    thread_per_kib: Tick,
+    shared: Tick,
+    part: Tick,
+    mirror: Tick,
+    processes: Vec<Tick>,
+    shared_free: Tick,
+}
+
+impl Host {
+    /// A host at `ghz` with one process for each stream.
+    pub(crate) fn new(values: &Values, ghz: Option<f64>, settings: Settings, streams: u32) -> Self {
+        let slower = ghz.map_or(1.0, |ghz| values.get("ghz") / ghz);
+        let scaled = |name| micros(values.get(name) * slower);
+        let sleepy = if settings == Settings::Default { scaled("default_write_us") } else { 0 };
+        Self {
+            request: [scaled("write_us") + sleepy, scaled("read_us")],
+            per_kib: scaled("us_per_kib"),
+            thread_per_kib: scaled("thread_us_per_kib"),
+            shared: scaled("shared_us"),
+            part: scaled("part_us"),
+            mirror: scaled("mirror_us"),
+            processes: vec![0; streams as usize],
+            shared_free: 0,
+        }
+    }
+
+    /// No host: requests reach the medium as they are issued.
+    pub(crate) fn none(streams: u32) -> Self {
+        Self {
+            request: [0; 2],
+            per_kib: 0,
+            thread_per_kib: 0,
+            shared: 0,
+            part: 0,
+            mirror: 0,
+            processes: vec![0; streams as usize],
+            shared_free: 0,
+        }
+    }
+
+    /// Whether requests reach the medium as they are issued.
+    pub(crate) fn is_none(&self) -> bool {
+        self.request == [0, 0] && self.per_kib == 0 && self.shared == 0 && self.thread_per_kib == 0
+    }
+
+    /// When the process has issued the request.
+    #[inline]
+    pub(crate) fn process(
+        &mut self,
+        now: Tick,
+        stream: usize,
+        io: Io,
+        (further, mirrored): (u32, bool),
+    ) -> Tick {
+        let mut busy = self.request[usize::from(io.read)] + cost(io.size, self.per_kib);
+        if further > 0 {
+            let each = if mirrored { self.mirror } else { self.part };
+            busy += each * u64::from(further);
+        }
+        let free = &mut self.processes[stream];
+        *free = now.max(*free) + busy;
+        *free + cost(io.size, self.thread_per_kib)
+    }
+
+    /// When the shared part of the kernel has passed it on; asked in order of arrival.
+    #[inline]
+    pub(crate) fn share(&mut self, arrived: Tick) -> Tick {
+        if self.shared == 0 {
+            return arrived;
+        }
+        self.shared_free = self.shared_free.max(arrived) + self.shared;
+        self.shared_free
+    }
+}

@@ -1,0 +1,20 @@
+//! One physical request, and what every part of a medium does with it.
+
+use crate::tick::Tick;
+
+/// A request as a drive sees it: no profile, no stream, no number of the point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Io {
+    pub(crate) read: bool,
+    pub(crate) offset: u64,
+    pub(crate) size: u32,
+}
+
+/// The end of a request that came to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) slot: u32,
+    pub(crate) at: Tick,
+    /// Error number, or 0.
+    pub(crate) errno: i32,
+}

@@ -1,0 +1,35 @@
+//! Storage in virtual time, made from description files: drives, arrays of them, and the host
+//! before them. The same loop measures it that measures real storage.
+//!
+//! A medium is a small set of physical parameters. It sees requests (read or write, offset, size)
+//! and nothing of a profile, an intensity or a published result. Start with [`open`] and
+//! [`Spelled`]; then `ssd.rs`, the drive.
+
+mod amplification;
+mod array;
+mod catalogue;
+mod description;
+mod emulated;
+mod error;
+mod hdd;
+mod host;
+mod io;
+mod node;
+mod open;
+mod parameter;
+mod simple;
+mod spelling;
+mod ssd;
+mod thermal;
+mod tick;
+
+pub use catalogue::{host_names, names as catalogue, text as description_text};
+pub use description::{Description, Format, Sourced};
+pub use emulated::Emulated;
+pub use error::MediaError;
+pub use host::Settings;
+pub use node::Fault;
+pub use open::{OpenMedia, Shape, Spelled, open};
+pub use parameter::{Parameter, Values, parameters};
+pub use spelling::is_emulated;
+pub use ssd::Wear;

@@ -1,0 +1,163 @@
+//! Anything that takes physical requests: a drive, an array of drives, or a wrapper.
+
+use qdepth_measure::Nanos;
+
+use crate::array::Array;
+use crate::hdd::Hdd;
+use crate::io::{End, Io};
+use crate::simple::{Servers, Volume};
+use crate::ssd::{Ssd, Wear};
+use crate::tick::{NEVER, Tick};
+
+/// What a faulty target does to one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Every nth request fails with this error number.
+    Error {
+        /// Which.
+        every: u64,
+        /// Positive error number.
+        errno: i32,
+    },
+    /// The nth request never ends.
+    Hang {
+        /// Which.
+        at: u64,
+    },
+    /// From this moment on every request fails: the device was removed.
+    Removed {
+        /// Since the target was opened.
+        after: Nanos,
+    },
+}
+
+/// ENODEV: what requests to a removed device end with.
+pub(crate) const ENODEV: i32 = 19;
+
+/// A wrapper that lets requests fail.
+#[derive(Clone, Debug)]
+pub(crate) struct Faulty {
+    pub(crate) member: Node,
+    pub(crate) fault: Fault,
+    pub(crate) removed_at: Tick,
+    pub(crate) submitted: u64,
+}
+
+/// A drive, an array or a wrapper. One `match` a request instead of a virtual call.
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Ssd(Box<Ssd>),
+    Hdd(Box<Hdd>),
+    Servers(Box<Servers>),
+    Volume(Box<Volume>),
+    Array(Box<Array>),
+    /// Every request takes this much longer.
+    Delayed(Box<Node>, Tick),
+    Faulty(Box<Faulty>),
+}
+
+impl Node {
+    /// Takes a request; its end, where it is known already. `now` never goes back.
+    #[inline]
+    pub(crate) fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
+        let at = match self {
+            Self::Ssd(ssd) => Some(ssd.submit(now, io)),
+            Self::Hdd(hdd) => hdd.submit(now, slot, io),
+            Self::Servers(servers) => Some(servers.submit(now)),
+            Self::Volume(volume) => Some(volume.submit(now, io)),
+            Self::Array(array) => return array.submit(now, slot, io),
+            Self::Delayed(member, delay) => {
+                let end = member.submit(now, slot, io)?;
+                return Some(End { at: end.at + *delay, ..end });
+            }
+            Self::Faulty(faulty) => return faulty.submit(now, slot, io),
+        };
+        at.map(|at| End { slot, at, errno: 0 })
+    }
+
+    /// When it next decides something by itself.
+    pub(crate) fn next(&self) -> Tick {
+        match self {
+            Self::Hdd(hdd) => hdd.next(),
+            Self::Array(array) => array.next(),
+            Self::Delayed(member, _) => member.next(),
+            Self::Faulty(faulty) => faulty.member.next(),
+            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) => NEVER,
+        }
+    }
+
+    /// Decides what is due at [`next`](Self::next), and says which ends came to be known.
+    pub(crate) fn step(&mut self, ends: &mut Vec<End>) {
+        match self {
+            Self::Hdd(hdd) => hdd.step(ends),
+            Self::Array(array) => array.step(ends),
+            Self::Delayed(member, delay) => {
+                let first = ends.len();
+                member.step(ends);
+                ends[first..].iter_mut().for_each(|end| end.at += *delay);
+            }
+            Self::Faulty(faulty) => faulty.member.step(ends),
+            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) => {}
+        }
+    }
+
+    /// A request has ended.
+    #[inline]
+    pub(crate) fn completed(&mut self, slot: u32) {
+        match self {
+            Self::Ssd(ssd) => ssd.completed(),
+            Self::Array(array) => array.completed(slot),
+            Self::Delayed(member, _) => member.completed(slot),
+            Self::Faulty(faulty) => faulty.member.completed(slot),
+            Self::Hdd(_) | Self::Servers(_) | Self::Volume(_) => {}
+        }
+    }
+
+    /// Whether every end is known when a request is submitted.
+    pub(crate) fn is_immediate(&self) -> bool {
+        match self {
+            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) => true,
+            Self::Hdd(_) | Self::Faulty(_) => false,
+            Self::Array(array) => array.is_immediate(),
+            Self::Delayed(member, _) => member.is_immediate(),
+        }
+    }
+
+    /// Physical requests beyond the first, and whether they are mirrored writes.
+    #[inline]
+    pub(crate) fn further(&self, io: Io) -> (u32, bool) {
+        match self {
+            Self::Array(array) => array.further(io),
+            Self::Delayed(member, _) => member.further(io),
+            Self::Faulty(faulty) => faulty.member.further(io),
+            _ => (0, false),
+        }
+    }
+
+    /// How worn in each drive is, in order.
+    pub(crate) fn wear(&self, into: &mut Vec<Wear>) {
+        match self {
+            Self::Ssd(ssd) => into.push(ssd.wear()),
+            Self::Array(array) => array.members().iter().for_each(|m| m.wear(into)),
+            Self::Delayed(member, _) => member.wear(into),
+            Self::Faulty(faulty) => faulty.member.wear(into),
+            Self::Hdd(_) | Self::Servers(_) | Self::Volume(_) => into.push(Wear::STEADY),
+        }
+    }
+}
+
+impl Faulty {
+    fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
+        self.submitted += 1;
+        let errno = match self.fault {
+            Fault::Error { every, errno } if self.submitted.is_multiple_of(every) => errno,
+            Fault::Removed { .. } if now >= self.removed_at => ENODEV,
+            Fault::Hang { at } if self.submitted == at => return None,
+            _ => 0,
+        };
+        if errno != 0 {
+            return Some(End { slot, at: now, errno });
+        }
+        self.member.submit(now, slot, io)
+    }
+}

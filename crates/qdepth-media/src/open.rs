@@ -1,0 +1,395 @@
+//! From a spelling to a target: descriptions are read, checked and put together.
+
+use qdepth_measure::Seed;
+use qdepth_workload::{Extent, Point};
+
+use crate::array::{Array, Layout, Queue};
+use crate::catalogue;
+use crate::description::Description;
+use crate::emulated::{Emulated, Lane};
+use crate::error::MediaError;
+use crate::hdd::Hdd;
+use crate::host::Host;
+use crate::node::{Fault, Faulty, Node};
+use crate::parameter::{HOST, Values, parameters};
+use crate::simple::{Servers, Volume};
+use crate::spelling::{Area, Arrangement, Form, Otherwise, read, setting_names};
+use crate::ssd::{Ssd, Wear};
+use crate::tick::{NEVER, ticks};
+
+/// The standard measurement area.
+const STANDARD_AREA: u64 = 32 << 30;
+/// Consecutive data on a member of an operating system's RAID (document 003).
+const STRIPE: u64 = 64 << 10;
+/// A spelling that stands for no host at all.
+const NO_HOST: &str = "none";
+
+/// What is known of the load when a target is opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenMedia {
+    /// Seed of what is drawn inside (only `exponential` servers draw).
+    pub seed: u64,
+    /// Requests in flight of each stream.
+    pub outstanding: u32,
+    /// Streams: the papers' processes.
+    pub streams: u32,
+    /// Part of the target under load, in bytes, all streams together.
+    pub area: Extent,
+    /// How worn in each drive is; none: as spelled, or steady.
+    pub wear: Option<Vec<Wear>>,
+}
+
+impl OpenMedia {
+    /// What a point says of its load.
+    pub fn for_point(point: &Point) -> Self {
+        Self {
+            seed: point.seed,
+            outstanding: point.outstanding,
+            streams: point.streams,
+            area: point.area,
+            wear: None,
+        }
+    }
+}
+
+/// What a spelled target offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bytes that may be touched.
+    pub usable_bytes: u64,
+    /// Smallest size and alignment of a request.
+    pub block_bytes: u32,
+    /// Equal parts that have streams of their own: independent drives, or partitions.
+    pub parts: u32,
+    /// The area of each part where nobody says otherwise.
+    pub area_bytes: u64,
+}
+
+/// A spelled target, read and checked.
+#[derive(Clone, Debug)]
+pub struct Spelled {
+    text: String,
+    form: Form,
+    otherwise: Otherwise,
+    host: Option<Values>,
+}
+
+/// Reads a spelling and opens it.
+///
+/// # Errors
+/// Where a name is unknown, a value is out of its range, or an array cannot be.
+pub fn open(spelling: &str, options: &OpenMedia) -> Result<Emulated, MediaError> {
+    Spelled::read(spelling)?.open(options)
+}
+
+impl Spelled {
+    /// Reads and checks everything that does not depend on a load.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn read(spelling: &str) -> Result<Self, MediaError> {
+        let (form, otherwise) = read(spelling)?;
+        let host = match otherwise.host.as_deref() {
+            Some(NO_HOST) => None,
+            Some(name) => Some(host(name)?),
+            None => default_host(&form)?.map(|name| host(&name)).transpose()?,
+        };
+        let spelled = Self { text: spelling.trim().to_owned(), form, otherwise, host };
+        let probe = OpenMedia {
+            seed: 0,
+            outstanding: 1,
+            streams: spelled.shape()?.parts,
+            area: Extent { offset_bytes: 0, length_bytes: 0 },
+            wear: None,
+        };
+        spelled.open(&probe)?;
+        Ok(spelled)
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it offers.
+    ///
+    /// # Errors
+    /// Where the area is beyond the capacity, or partitions do not fit.
+    pub fn shape(&self) -> Result<Shape, MediaError> {
+        let (capacity, block_bytes) = self.size(&self.form)?;
+        let (mut parts, mut each) = (1, capacity);
+        if let Form::Independent(members) = &self.form {
+            parts = members.len() as u32;
+            each = capacity / u64::from(parts);
+        }
+        if let Some(processes) = self.otherwise.processes {
+            parts *= processes;
+            each /= u64::from(processes);
+        }
+        each -= each % (1 << 20);
+        let area_bytes = match self.otherwise.area {
+            Area::Standard => STANDARD_AREA.min(each),
+            Area::Full => each,
+            Area::Of(bytes) if bytes <= each => bytes,
+            Area::Of(bytes) => {
+                return Err(MediaError::Range {
+                    field: "@area".to_owned(),
+                    value: bytes.to_string(),
+                    low: f64::from(1 << 20),
+                    high: each as f64,
+                    unit: "B".to_owned(),
+                });
+            }
+        };
+        Ok(Shape { usable_bytes: each * u64::from(parts), block_bytes, parts, area_bytes })
+    }
+
+    /// Capacity in bytes and block size of a form.
+    fn size(&self, form: &Form) -> Result<(u64, u32), MediaError> {
+        match form {
+            Form::Medium { name, format } => {
+                let values = self.values(name, format.as_deref())?.1;
+                let bytes = (values.get("capacity_gb") * 1e9) as u64;
+                Ok((bytes, values.get("block_bytes") as u32))
+            }
+            Form::Array { kind, members, .. } => {
+                let sizes = self.sizes(members)?;
+                let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
+                let count = sizes.len() as u64;
+                let data = match kind {
+                    Arrangement::Raid0 | Arrangement::Layer(_) => count,
+                    Arrangement::Raid1 => 1,
+                    Arrangement::Raid5 => count - 1,
+                    Arrangement::Raid10 => count / 2,
+                };
+                // A stripe less, since a file may begin within one.
+                Ok((
+                    least * data - STRIPE.min(least),
+                    sizes.iter().map(|s| s.1).max().unwrap_or(512),
+                ))
+            }
+            Form::Independent(members) => {
+                let sizes = self.sizes(members)?;
+                let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
+                Ok((least * sizes.len() as u64, sizes.iter().map(|s| s.1).max().unwrap_or(512)))
+            }
+            Form::Delay(member, _) | Form::Fault(member, _) => self.size(member),
+        }
+    }
+
+    fn sizes(&self, members: &[Form]) -> Result<Vec<(u64, u32)>, MediaError> {
+        members.iter().map(|member| self.size(member)).collect()
+    }
+
+    fn values(&self, name: &str, format: Option<&str>) -> Result<(String, Values), MediaError> {
+        let description = Description::shipped(name)?;
+        let known = parameters(&description.kind).unwrap_or_default();
+        let given = &self.otherwise.parameters;
+        // A name behind `@` may also be of the host.
+        let unknown = given.keys().find(|given| {
+            !known.iter().chain(HOST).any(|parameter| parameter.name == given.as_str())
+        });
+        if let Some(name) = unknown {
+            let names = setting_names().chain(known.iter().chain(HOST).map(|p| p.name));
+            return Err(MediaError::unknown("setting or parameter", name, names));
+        }
+        let own = given
+            .iter()
+            .filter(|(name, _)| known.iter().any(|p| p.name == name.as_str()))
+            .map(|(name, value)| (name.clone(), *value))
+            .collect();
+        Ok((description.kind.clone(), description.numbers(name, format, &own)?))
+    }
+
+    /// The target under a load.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(&self, options: &OpenMedia) -> Result<Emulated, MediaError> {
+        let shape = self.shape()?;
+        if options.streams < shape.parts {
+            return Err(MediaError::Range {
+                field: format!("streams on `{}`", self.text),
+                value: options.streams.to_string(),
+                low: f64::from(shape.parts),
+                high: 256.0,
+                unit: "(each part has streams of its own)".to_owned(),
+            });
+        }
+        let members = match &self.form {
+            Form::Independent(members) => members.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut maker = Maker { spelled: self, options, made: 0, area: 0.0 };
+        let parts = f64::from(shape.parts.max(1));
+        let share = parts / members.len() as f64;
+        maker.area = options.area.length_bytes as f64 / parts * share;
+        let nodes =
+            members.iter().map(|m| maker.node(m, maker.area)).collect::<Result<Vec<_>, _>>()?;
+        let lanes = self.lanes(&shape, options, nodes.len());
+        let host = match &self.host {
+            Some(values) => {
+                let values = self.host_values(values)?;
+                let streams = lanes.len() as u32;
+                Host::new(&values, self.otherwise.ghz, self.otherwise.settings, streams)
+            }
+            None => Host::none(lanes.len() as u32),
+        };
+        Ok(Emulated::new(host, nodes, lanes, options.outstanding))
+    }
+
+    fn host_values(&self, values: &Values) -> Result<Values, MediaError> {
+        let mut given: std::collections::BTreeMap<String, f64> =
+            values.iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        for (name, value) in &self.otherwise.parameters {
+            if HOST.iter().any(|p| p.name == name) {
+                given.insert(name.clone(), *value);
+            }
+        }
+        Values::complete("host", HOST, &given)
+    }
+
+    /// Streams go round over the independent drives, then over their partitions.
+    fn lanes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<Lane> {
+        let streams = options.streams.max(1);
+        let part = options.area.length_bytes / u64::from(streams);
+        let on_each = u64::from(streams).div_ceil(nodes as u64);
+        let partitions = u64::from(shape.parts) / nodes as u64;
+        let partition_bytes = shape.usable_bytes / u64::from(shape.parts);
+        (0..streams)
+            .map(|stream| {
+                let row = u64::from(stream) / nodes as u64;
+                let (partition, within) = if on_each >= partitions {
+                    (row % partitions, row / partitions)
+                } else {
+                    (row, 0)
+                };
+                Lane {
+                    node: stream as usize % nodes,
+                    from: options.area.offset_bytes + u64::from(stream) * part,
+                    to: partition * partition_bytes + within * part,
+                }
+            })
+            .collect()
+    }
+}
+
+fn host(name: &str) -> Result<Values, MediaError> {
+    let text = catalogue::host_text(name)
+        .ok_or_else(|| MediaError::unknown("host", name, catalogue::host_names()))?;
+    let description = Description::read(name, text)?;
+    description.numbers(name, None, &std::collections::BTreeMap::new())
+}
+
+fn default_host(form: &Form) -> Result<Option<String>, MediaError> {
+    match form {
+        Form::Medium { name, .. } => Ok(Description::shipped(name)?.host),
+        Form::Array { members, .. } | Form::Independent(members) => {
+            members.first().map_or(Ok(None), default_host)
+        }
+        Form::Delay(member, _) | Form::Fault(member, _) => default_host(member),
+    }
+}
+
+/// Makes the parts of a target, counting drives so that each gets its own wear and seed.
+struct Maker<'a> {
+    spelled: &'a Spelled,
+    options: &'a OpenMedia,
+    made: usize,
+    area: f64,
+}
+
+impl Maker<'_> {
+    /// The node of a form of which `area` bytes are under load.
+    fn node(&mut self, form: &Form, area: f64) -> Result<Node, MediaError> {
+        match form {
+            Form::Medium { name, format } => self.medium(name, format.as_deref(), area),
+            Form::Array { kind, members, stripe } => self.array(kind, members, *stripe, area),
+            Form::Independent(_) => Err(MediaError::spelling(
+                &self.spelled.text,
+                "independent(…) must be the outermost: its drives have streams of their own",
+            )),
+            Form::Delay(member, length) => {
+                let length = ticks(qdepth_measure::Instant(length.0));
+                Ok(Node::Delayed(Box::new(self.node(member, area)?), length))
+            }
+            Form::Fault(member, fault) => {
+                let removed_at = match fault {
+                    Fault::Removed { after } => ticks(qdepth_measure::Instant(after.0)),
+                    Fault::Error { .. } | Fault::Hang { .. } => NEVER,
+                };
+                let member = self.node(member, area)?;
+                Ok(Node::Faulty(Box::new(Faulty {
+                    member,
+                    fault: *fault,
+                    removed_at,
+                    submitted: 0,
+                })))
+            }
+        }
+    }
+
+    fn medium(&mut self, name: &str, format: Option<&str>, area: f64) -> Result<Node, MediaError> {
+        let (kind, values) = self.spelled.values(name, format)?;
+        let number = self.made;
+        self.made += 1;
+        let seed = Seed(self.options.seed).derive("medium").derive(&number.to_string());
+        Ok(match kind.as_str() {
+            "hdd" => Node::Hdd(Box::new(Hdd::new(&values))),
+            "servers" => Node::Servers(Box::new(Servers::new(&values, seed.0))),
+            "volume" => Node::Volume(Box::new(Volume::new(&values))),
+            _ => {
+                let carried = self.options.wear.as_ref().and_then(|w| w.get(number).copied());
+                let wear = carried.or(self.spelled.otherwise.wear).unwrap_or(Wear::STEADY);
+                Node::Ssd(Box::new(Ssd::new(&values, area as u64, wear)))
+            }
+        })
+    }
+
+    fn array(
+        &mut self,
+        kind: &Arrangement,
+        members: &[Form],
+        stripe: Option<u64>,
+        area: f64,
+    ) -> Result<Node, MediaError> {
+        let count = members.len() as f64;
+        let share = match kind {
+            Arrangement::Raid0 | Arrangement::Layer(_) => 1.0 / count,
+            Arrangement::Raid1 => 1.0,
+            Arrangement::Raid5 => 1.0 / (count - 1.0),
+            Arrangement::Raid10 => 2.0 / count,
+        };
+        let mut nodes =
+            members.iter().map(|m| self.node(m, area * share)).collect::<Result<Vec<_>, _>>()?;
+        let start = self.spelled.host.as_ref().map_or(0.0, |host| host.get("file_start_bytes"));
+        let stripe_bytes = stripe.unwrap_or(STRIPE);
+        let start = start as u64 % stripe_bytes;
+        let array = match kind {
+            Arrangement::Raid0 => Array::new(Layout::Striped, nodes, stripe_bytes, start),
+            Arrangement::Raid1 => Array::new(Layout::Mirrored, nodes, stripe_bytes, 0),
+            Arrangement::Raid5 => Array::new(Layout::Parity, nodes, stripe_bytes, start),
+            Arrangement::Raid10 => {
+                let mut pairs = Vec::new();
+                while nodes.len() >= 2 {
+                    let pair = nodes.drain(..2).collect();
+                    let pair = Array::new(Layout::Mirrored, pair, stripe_bytes, 0);
+                    pairs.push(Node::Array(Box::new(pair)));
+                }
+                Array::new(Layout::Striped, pairs, stripe_bytes, start)
+            }
+            Arrangement::Layer(name) => {
+                let values = layer(name)?;
+                let stripe = stripe.unwrap_or((values.get("stripe_kib") * 1024.0) as u64);
+                Array::new(Layout::Striped, nodes, stripe, 0).below(Queue::new(&values))
+            }
+        };
+        Ok(Node::Array(Box::new(array)))
+    }
+}
+
+fn layer(name: &str) -> Result<Values, MediaError> {
+    let text = catalogue::layer_text(name)
+        .ok_or_else(|| MediaError::unknown("layer", name, catalogue::layer_names()))?;
+    Description::read(name, text)?.numbers(name, None, &std::collections::BTreeMap::new())
+}

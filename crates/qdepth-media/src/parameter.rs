@@ -1,0 +1,282 @@
+//! What a description may say: the parameters of each kind of medium, their units, ranges and
+//! meaning. A name that is not here is refused, here and in a spelling's `@name=value`.
+
+use std::collections::BTreeMap;
+
+use crate::error::MediaError;
+
+/// One parameter of a kind of medium or host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name in descriptions and spellings.
+    pub name: &'static str,
+    /// Unit of its value; empty for a pure number.
+    pub unit: &'static str,
+    /// Smallest value.
+    pub low: f64,
+    /// Largest value.
+    pub high: f64,
+    /// The value where a description says nothing; none where it must be said.
+    pub default: Option<f64>,
+    /// What it is, for people.
+    pub meaning: &'static str,
+}
+
+const fn must(
+    name: &'static str,
+    unit: &'static str,
+    low: f64,
+    high: f64,
+    meaning: &'static str,
+) -> Parameter {
+    Parameter { name, unit, low, high, default: None, meaning }
+}
+
+const fn may(
+    name: &'static str,
+    unit: &'static str,
+    low: f64,
+    high: f64,
+    default: f64,
+    meaning: &'static str,
+) -> Parameter {
+    Parameter { name, unit, low, high, default: Some(default), meaning }
+}
+
+/// Of every medium.
+const COMMON: &[Parameter] = &[
+    must("capacity_gb", "GB", 0.001, 1e6, "user capacity, 10^9 bytes"),
+    may("block_bytes", "B", 512.0, 65536.0, 512.0, "smallest size and alignment of a request"),
+];
+
+/// Of a solid-state drive.
+pub(crate) const SSD: &[Parameter] = &[
+    must("command_us", "µs", 0.0, 1e3, "the controller is busy this long with each command"),
+    must("read_fixed_us", "µs", 0.0, 1e4, "latency of a read beside controller, path and dies"),
+    must("write_fixed_us", "µs", 0.0, 1e4, "latency of accepting a write"),
+    must("write_accept_us_per_kib", "µs/KiB", 0.0, 100.0, "latency of accepting a write, per size"),
+    must("path_read_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a read"),
+    must("path_write_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a write"),
+    may("path_mix_loss", "", 0.0, 2.0, 0.0, "loss of the path at an even mix, × 4w(1−w)"),
+    may(
+        "path_posted_us",
+        "µs",
+        0.0,
+        1e6,
+        1e4,
+        "backlog of the path up to which writes are accepted",
+    ),
+    must("link_mb_s", "MB/s", 1.0, 1e5, "link, each way at once"),
+    must("prefetch_us", "µs", 0.0, 1e4, "latency of a contiguous read that finds the drive idle"),
+    may("prefetch_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, per size beyond the link"),
+    must("dies", "", 1.0, 65536.0, "flash dies that work at once"),
+    must("die_chunk_kib", "KiB", 1.0, 4096.0, "consecutive data on one die; a power of two"),
+    must("die_read_us", "µs", 0.0, 1e5, "sensing of a page"),
+    may("die_read_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "transfer from a die"),
+    must("die_program_us", "µs", 0.0, 1e6, "programming of a chunk"),
+    may("buffer_chunks", "", 1.0, 1e6, 64.0, "chunks that may wait for programming"),
+    may(
+        "batch_read_us",
+        "µs",
+        0.0,
+        1e5,
+        0.0,
+        "cost of a driver's wake-up, shared by the requests in flight: reads",
+    ),
+    may("batch_write_us", "µs", 0.0, 1e5, 0.0, "the same: writes"),
+    may(
+        "spare_gb",
+        "GB",
+        0.0,
+        1e6,
+        0.0,
+        "flash beyond the user capacity that collection can use; with it the write amplification follows from the area",
+    ),
+    may(
+        "cold_mixing",
+        "",
+        0.0,
+        1.0,
+        0.0,
+        "share of cold data that is moved together with hot data",
+    ),
+    may(
+        "amplification",
+        "",
+        1.0,
+        100.0,
+        1.0,
+        "without spare_gb: write amplification of random overwrites of a 32 GiB area",
+    ),
+    may("amplification_max", "", 1.0, 100.0, 12.0, "limit of the write amplification"),
+    may(
+        "collection_on_path",
+        "",
+        0.0,
+        1.0,
+        0.0,
+        "share of collection that passes the path (1: collected by the host's driver)",
+    ),
+    may(
+        "groom",
+        "",
+        0.0,
+        1.0,
+        0.0,
+        "slowing of every access by background collection, × (amplification − 1)",
+    ),
+    may("cache_gb", "GB", 0.0, 1e5, 0.0, "fast cache of a slow flash; 0: none"),
+    may("cache_program_us", "µs", 0.0, 1e6, 0.0, "programming of a chunk while the cache has room"),
+    may("watts_idle", "W", 0.0, 100.0, 8.0, "power at rest"),
+    may("watts_write", "W", 0.0, 100.0, 0.0, "further power at 1000 MB/s of programming"),
+    may("kelvin_per_watt", "K/W", 0.0, 50.0, 1.2, "thermal resistance to the air"),
+    may("thermal_seconds", "s", 0.1, 1e5, 120.0, "thermal time constant"),
+    may("ambient_c", "°C", -40.0, 120.0, 35.0, "temperature of the air at the drive"),
+    may("limit_c", "°C", 0.0, 200.0, 71.0, "throttling keeps the drive below this"),
+    may("throttle", "", 1.0, 100.0, 4.0, "slowing of writes while throttled"),
+];
+
+/// Of a disk.
+pub(crate) const HDD: &[Parameter] = &[
+    must("rpm", "1/min", 1000.0, 30000.0, "rotation"),
+    must("media_mb_s", "MB/s", 1.0, 2000.0, "transfer from or to the medium in the measured zone"),
+    must("settle_us", "µs", 0.0, 1e5, "shortest seek"),
+    must("seek_us_per_sqrt_track", "µs", 0.0, 1e4, "seek beyond it, × √(tracks passed)"),
+    may("write_settle_us", "µs", 0.0, 1e5, 0.0, "further settling before a write"),
+    must("queue", "", 1.0, 1024.0, "requests among which the nearest is chosen"),
+    may("command_us", "µs", 0.0, 1e4, 0.0, "electronics, for each command"),
+    must("hit_read_us", "µs", 0.0, 1e5, "shortest latency of a contiguous read: cache"),
+    must("hit_write_us", "µs", 0.0, 1e5, "shortest latency of a contiguous write: cache"),
+];
+
+/// Of servers with a known service time.
+pub(crate) const SERVERS: &[Parameter] = &[
+    must("service_us", "µs", 0.0, 1e9, "service time of a request, or its mean"),
+    may("servers", "", 1.0, 4096.0, 1.0, "servers; 4096 never queue"),
+    may("exponential", "", 0.0, 1.0, 0.0, "1: exponentially distributed, 0: always as long"),
+];
+
+/// Of a cloud volume.
+pub(crate) const VOLUME: &[Parameter] = &[
+    must("latency_us", "µs", 0.0, 1e6, "latency below every limit"),
+    must("io_per_s", "1/s", 1.0, 1e7, "provisioned transaction rate"),
+    must("burst_io_per_s", "1/s", 1.0, 1e7, "transaction rate while credits last"),
+    may("credits", "", 0.0, 1e12, 0.0, "I/Os above the provisioned rate at the start and at most"),
+    must("mb_s", "MB/s", 1.0, 1e5, "provisioned throughput"),
+];
+
+/// Of a host.
+pub(crate) const HOST: &[Parameter] = &[
+    must("ghz", "GHz", 0.1, 10.0, "clock at which the costs were found"),
+    must(
+        "read_us",
+        "µs",
+        0.0,
+        1e4,
+        "a process is busy this long with completing one read and issuing the next",
+    ),
+    must("write_us", "µs", 0.0, 1e4, "the same: write"),
+    may("us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, per size"),
+    may(
+        "thread_us_per_kib",
+        "µs/KiB",
+        0.0,
+        100.0,
+        0.0,
+        "latency in a synchronous thread between two requests, per size",
+    ),
+    may("shared_us", "µs", 0.0, 1e4, 0.0, "part that all processes share: kernel, locks"),
+    may("part_us", "µs", 0.0, 1e4, 0.0, "each further physical request of a striped one"),
+    may("mirror_us", "µs", 0.0, 1e4, 0.0, "each mirrored write"),
+    may(
+        "default_write_us",
+        "µs",
+        0.0,
+        1e4,
+        0.0,
+        "further cost of a write with the settings `default`",
+    ),
+    may(
+        "file_start_bytes",
+        "B",
+        0.0,
+        1e9,
+        0.0,
+        "where the measurement file begins in a stripe of a RAID",
+    ),
+];
+
+/// Of a volume layer over several drives.
+pub(crate) const LAYER: &[Parameter] = &[
+    must("stripe_kib", "KiB", 4.0, 65536.0, "consecutive data on one member"),
+    may("read_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "the layer's one queue, busy with a read"),
+    may("write_us_per_kib", "µs/KiB", 0.0, 1.0, 0.0, "the same: write"),
+    may("request_us", "µs", 0.0, 1e4, 0.0, "the same, for each request"),
+];
+
+/// The parameters of a kind; none where there is no such kind.
+pub fn parameters(kind: &str) -> Option<Vec<Parameter>> {
+    let own = match kind {
+        "ssd" => SSD,
+        "hdd" => HDD,
+        "servers" => SERVERS,
+        "volume" => VOLUME,
+        "host" => return Some(HOST.to_vec()),
+        "layer" => return Some(LAYER.to_vec()),
+        _ => return None,
+    };
+    Some(COMMON.iter().chain(own).copied().collect())
+}
+
+/// Names of the kinds of media.
+pub(crate) const KINDS: [&str; 4] = ["ssd", "hdd", "servers", "volume"];
+
+/// The values of one medium: complete and in range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values(BTreeMap<&'static str, f64>);
+
+impl Values {
+    /// Checks names and ranges, and adds what has a default.
+    pub(crate) fn complete(
+        owner: &str,
+        parameters: &[Parameter],
+        given: &BTreeMap<String, f64>,
+    ) -> Result<Self, MediaError> {
+        for name in given.keys() {
+            if !parameters.iter().any(|p| p.name == name) {
+                let known = parameters.iter().map(|p| p.name);
+                return Err(MediaError::unknown(format!("parameter of {owner}"), name, known));
+            }
+        }
+        let mut values = BTreeMap::new();
+        for parameter in parameters {
+            let Some(value) = given.get(parameter.name).copied().or(parameter.default) else {
+                return Err(MediaError::Description {
+                    name: owner.to_owned(),
+                    why: format!("`{}` is missing: {}", parameter.name, parameter.meaning),
+                });
+            };
+            if !(parameter.low..=parameter.high).contains(&value) {
+                return Err(MediaError::Range {
+                    field: format!("{owner}: {}", parameter.name),
+                    value: value.to_string(),
+                    low: parameter.low,
+                    high: parameter.high,
+                    unit: parameter.unit.to_owned(),
+                });
+            }
+            values.insert(parameter.name, value);
+        }
+        Ok(Self(values))
+    }
+
+    /// A value by name; 0 for a name that its kind does not have.
+    pub fn get(&self, name: &str) -> f64 {
+        self.0.get(name).copied().unwrap_or(0.0)
+    }
+
+    /// All, in order of names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.0.iter().map(|(name, value)| (*name, *value))
+    }
+}

@@ -1,0 +1,101 @@
+//! Media whose truth is known: servers with a given service time, and a cloud volume with
+//! provisioned rates.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::io::Io;
+use crate::parameter::Values;
+use crate::tick::{Tick, cost, micros, per_kib_at};
+
+/// Requests queue in order of arrival before servers: M/D/c and M/M/c under Poisson arrivals.
+#[derive(Clone, Debug)]
+pub(crate) struct Servers {
+    service: Tick,
+    exponential: bool,
+    /// When each is free; empty where nobody ever waits.
+    free: BinaryHeap<Reverse<Tick>>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Servers {
+    pub(crate) fn new(values: &Values, seed: u64) -> Self {
+        let servers = values.get("servers") as usize;
+        let free = if servers >= 4096 { 0 } else { servers };
+        Self {
+            service: micros(values.get("service_us")),
+            exponential: values.get("exponential") >= 0.5,
+            free: (0..free).map(|_| Reverse(0)).collect(),
+            random: Xoshiro256PlusPlus::seed_from_u64(seed),
+        }
+    }
+
+    pub(crate) fn submit(&mut self, now: Tick) -> Tick {
+        let free = self.free.pop().map(|Reverse(free)| free);
+        let end = now.max(free.unwrap_or(now)) + self.length();
+        if free.is_some() {
+            self.free.push(Reverse(end));
+        }
+        end
+    }
+
+    fn length(&mut self) -> Tick {
+        if !self.exponential {
+            return self.service;
+        }
+        let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
+        (-libm::log(uniform) * self.service as f64).round() as Tick
+    }
+}
+
+/// A cloud volume: two token buckets, for transactions (with burst credits) and for bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Volume {
+    latency: Tick,
+    gap: Tick,
+    burst_gap: Tick,
+    /// Credits in ticks of the provisioned gap.
+    credits: Tick,
+    credits_max: Tick,
+    counted: Tick,
+    free: Tick,
+    bytes_free: Tick,
+    per_kib: Tick,
+}
+
+impl Volume {
+    pub(crate) fn new(values: &Values) -> Self {
+        let get = |name| values.get(name);
+        let gap = micros(1e6 / get("io_per_s"));
+        let credits = (get("credits") * gap as f64) as Tick;
+        Self {
+            latency: micros(get("latency_us")),
+            gap,
+            burst_gap: micros(1e6 / get("burst_io_per_s")).min(gap),
+            credits,
+            credits_max: credits,
+            counted: 0,
+            free: 0,
+            bytes_free: 0,
+            per_kib: per_kib_at(get("mb_s")),
+        }
+    }
+
+    pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
+        let begin = now.max(self.free);
+        self.credits = (self.credits + (begin - self.counted)).min(self.credits_max);
+        self.counted = begin;
+        let gap = if self.credits >= self.gap {
+            self.credits -= self.gap;
+            self.burst_gap
+        } else {
+            self.gap
+        };
+        self.free = begin + gap;
+        self.bytes_free = self.bytes_free.max(now) + cost(io.size, self.per_kib);
+        (begin + self.latency).max(self.bytes_free)
+    }
+}

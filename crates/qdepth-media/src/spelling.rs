@@ -1,0 +1,316 @@
+//! How a target is spelled: `media:NAME`, `media:NAME/FORMAT`, `raid0(media:NAME*2)`,
+//! `independent(…)`, `delay(…, 100us)`, `fault(…, errors=1000)`, each with `@name=value` behind.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::{Bytes, Nanos};
+
+use crate::error::MediaError;
+use crate::host::Settings;
+use crate::node::Fault;
+use crate::ssd::Wear;
+
+/// EIO: what a spelled fault ends a request with.
+const EIO: i32 = 5;
+/// Most members of an array: a slot's members are bits of a word.
+const MEMBERS_MAX: usize = 64;
+/// Deepest nesting of wrappers.
+const DEPTH_MAX: usize = 8;
+/// Words before a parenthesis.
+const WRAPPERS: [&str; 11] = [
+    "raid0",
+    "raid1",
+    "raid5",
+    "raid10",
+    "independent",
+    "delay",
+    "fault",
+    "md",
+    "imsm",
+    "xvm",
+    "gpfs",
+];
+/// Names behind `@` that are not parameters of a medium.
+const SETTINGS: [&str; 6] = ["area", "cpu", "settings", "processes", "state", "host"];
+
+/// What is spelled, before any description is read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    Medium { name: String, format: Option<String> },
+    Array { kind: Arrangement, members: Vec<Form>, stripe: Option<u64> },
+    Independent(Vec<Form>),
+    Delay(Box<Form>, Nanos),
+    Fault(Box<Form>, Fault),
+}
+
+/// Kinds of arrays.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Arrangement {
+    Raid0,
+    Raid1,
+    Raid5,
+    Raid10,
+    /// A volume layer by the name of its description.
+    Layer(String),
+}
+
+/// The part of a target that is under load where nobody says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Area {
+    #[default]
+    Standard,
+    Full,
+    Of(u64),
+}
+
+/// What stands behind `@`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Otherwise {
+    pub(crate) area: Area,
+    pub(crate) ghz: Option<f64>,
+    pub(crate) settings: Settings,
+    pub(crate) processes: Option<u32>,
+    pub(crate) wear: Option<Wear>,
+    pub(crate) host: Option<String>,
+    /// Parameters of every medium in it.
+    pub(crate) parameters: BTreeMap<String, f64>,
+}
+
+/// Whether a word is the spelling of an emulated target.
+pub fn is_emulated(word: &str) -> bool {
+    let head = word.split(['(', ' ']).next().unwrap_or_default();
+    word.starts_with("media:") || (word.contains('(') && WRAPPERS.contains(&head))
+}
+
+pub(crate) fn read(text: &str) -> Result<(Form, Otherwise), MediaError> {
+    let mut pieces = text.split('@');
+    let form = form(pieces.next().unwrap_or_default().trim(), 0)?;
+    let mut otherwise = Otherwise::default();
+    for piece in pieces {
+        setting(piece.trim(), &mut otherwise)?;
+    }
+    Ok((form, otherwise))
+}
+
+fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
+    if depth > DEPTH_MAX {
+        return Err(MediaError::spelling(text, format!("at most {DEPTH_MAX} wrappers stack")));
+    }
+    if let Some(rest) = text.strip_prefix("media:") {
+        let (name, format) = match rest.split_once('/') {
+            Some((name, format)) => (name, Some(format.trim().to_owned())),
+            None => (rest, None),
+        };
+        return Ok(Form::Medium { name: name.trim().to_owned(), format });
+    }
+    let Some((word, rest)) = text.split_once('(') else {
+        return Err(MediaError::spelling(
+            text,
+            "an emulated target is `media:NAME`, or `raid0(media:NAME*2)` and the like",
+        ));
+    };
+    let inner = rest.strip_suffix(')').ok_or_else(|| {
+        MediaError::spelling(text, "the last character must be the closing parenthesis")
+    })?;
+    let arguments = arguments(inner);
+    match word.trim() {
+        "delay" => delay(text, &arguments, depth),
+        "fault" => fault(text, &arguments, depth),
+        word if WRAPPERS.contains(&word) => array(text, word, &arguments, depth),
+        word => Err(MediaError::unknown("arrangement", word, WRAPPERS.into_iter())),
+    }
+}
+
+/// The text between commas that stand in no inner parenthesis.
+fn arguments(text: &str) -> Vec<&str> {
+    let (mut list, mut depth, mut from) = (Vec::new(), 0_usize, 0);
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                list.push(text[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    list.push(text[from..].trim());
+    list
+}
+
+fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+    let (mut members, mut stripe, mut block) = (Vec::new(), None, None);
+    for argument in arguments {
+        if let Some(size) = argument.strip_prefix("stripe=") {
+            stripe = Some(bytes(argument, size, 4096, 64 << 20)?);
+        } else if word == "gpfs" && !argument.contains(':') {
+            block = Some(bytes(argument, argument, 65536, 8 << 20)?);
+        } else {
+            let (member, count) = counted(argument)?;
+            let member = form(member, depth + 1)?;
+            members.extend(std::iter::repeat_n(member, count));
+        }
+    }
+    let (least, even) = match word {
+        "raid1" => (2, false),
+        "raid5" => (3, false),
+        "raid10" => (4, true),
+        _ => (1, false),
+    };
+    let count = members.len();
+    if count < least || count > MEMBERS_MAX || (even && count % 2 == 1) {
+        let even = if even { "an even number of members, " } else { "" };
+        return Err(MediaError::spelling(
+            text,
+            format!("{word} has {count} members; {even}{least} to {MEMBERS_MAX} are possible"),
+        ));
+    }
+    let kind = match word {
+        "independent" => return Ok(Form::Independent(members)),
+        "raid0" => Arrangement::Raid0,
+        "raid1" => Arrangement::Raid1,
+        "raid5" => Arrangement::Raid5,
+        "raid10" => Arrangement::Raid10,
+        "gpfs" => gpfs(text, block)?,
+        layer => Arrangement::Layer(layer.to_owned()),
+    };
+    Ok(Form::Array { kind, members, stripe })
+}
+
+fn gpfs(text: &str, block: Option<u64>) -> Result<Arrangement, MediaError> {
+    match block {
+        Some(0x10_0000) => Ok(Arrangement::Layer("gpfs-1m".to_owned())),
+        Some(0x40_0000) => Ok(Arrangement::Layer("gpfs-4m".to_owned())),
+        _ => Err(MediaError::spelling(
+            text,
+            "gpfs needs its block size, 1MiB or 4MiB: those are the ones whose costs are known",
+        )),
+    }
+}
+
+/// `media:NAME*4` is four of them.
+fn counted(text: &str) -> Result<(&str, usize), MediaError> {
+    match text.rsplit_once('*') {
+        Some((member, count)) if !count.contains(')') => {
+            let count = count.trim().parse::<usize>().ok();
+            match count.filter(|n| (1..=MEMBERS_MAX).contains(n)) {
+                Some(count) => Ok((member.trim(), count)),
+                None => Err(MediaError::spelling(
+                    text,
+                    format!("behind `*` stands how many, 1 to {MEMBERS_MAX}"),
+                )),
+            }
+        }
+        _ => Ok((text, 1)),
+    }
+}
+
+fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+    let [member, length] = arguments else {
+        return Err(MediaError::spelling(text, "write delay(TARGET, 100us)"));
+    };
+    let length = nanos(length)?;
+    Ok(Form::Delay(Box::new(form(member, depth + 1)?), length))
+}
+
+fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+    let usage = "write fault(TARGET, errors=N) for an error in every Nth request, \
+                 fault(TARGET, hang=N) for the Nth that never ends, or \
+                 fault(TARGET, removed=5s) for a drive that is gone from then on";
+    let [member, what] = arguments else { return Err(MediaError::spelling(text, usage)) };
+    let number = |value: &str| {
+        value
+            .trim()
+            .parse::<u64>()
+            .ok()
+            .filter(|n| *n > 0)
+            .ok_or_else(|| MediaError::spelling(what, "a number from 1 is needed"))
+    };
+    let fault = match what.split_once('=') {
+        Some(("errors", every)) => Fault::Error { every: number(every)?, errno: EIO },
+        Some(("hang", at)) => Fault::Hang { at: number(at)? },
+        Some(("removed", after)) => Fault::Removed { after: nanos(after)? },
+        _ => return Err(MediaError::spelling(text, usage)),
+    };
+    Ok(Form::Fault(Box::new(form(member, depth + 1)?), fault))
+}
+
+fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
+    let Some((name, value)) = piece.split_once('=') else {
+        return Err(MediaError::spelling(piece, "behind `@` stands name=value"));
+    };
+    let (name, value) = (name.trim(), value.trim());
+    let one_of = |known: &'static [&'static str]| {
+        MediaError::unknown(format!("value of @{name}"), value, known.iter().copied())
+    };
+    match name {
+        "area" if value == "full" => otherwise.area = Area::Full,
+        "area" if value == "standard" => otherwise.area = Area::Standard,
+        "area" => otherwise.area = Area::Of(bytes(piece, value, 1 << 20, 1 << 60)?),
+        "cpu" => {
+            let text = value.trim_end_matches("GHz").trim();
+            otherwise.ghz = Some(number(name, text, 0.1, 10.0, "GHz")?);
+        }
+        "settings" => {
+            otherwise.settings = match value {
+                "performance" => Settings::Performance,
+                "default" => Settings::Default,
+                _ => return Err(one_of(&["performance", "default"])),
+            };
+        }
+        "processes" => {
+            otherwise.processes = Some(number(name, value, 1.0, 256.0, "")? as u32);
+        }
+        "state" => {
+            otherwise.wear = Some(match value {
+                "fresh" => Wear::FRESH,
+                "preconditioned" => Wear::PRECONDITIONED,
+                "steady" => Wear::STEADY,
+                _ => return Err(one_of(&["fresh", "preconditioned", "steady"])),
+            });
+        }
+        "host" => otherwise.host = Some(value.to_owned()),
+        _ => {
+            let value = number(name, value, f64::MIN, f64::MAX, "")?;
+            otherwise.parameters.insert(name.to_owned(), value);
+        }
+    }
+    Ok(())
+}
+
+/// Names that a spelling may have behind `@`, for refusals.
+pub(crate) fn setting_names() -> impl Iterator<Item = &'static str> {
+    SETTINGS.into_iter()
+}
+
+fn number(name: &str, value: &str, low: f64, high: f64, unit: &str) -> Result<f64, MediaError> {
+    let range = || MediaError::Range {
+        field: format!("@{name}"),
+        value: value.to_owned(),
+        low,
+        high,
+        unit: unit.to_owned(),
+    };
+    let found: f64 = value.parse().map_err(|_| range())?;
+    if (low..=high).contains(&found) { Ok(found) } else { Err(range()) }
+}
+
+fn bytes(text: &str, value: &str, low: u64, high: u64) -> Result<u64, MediaError> {
+    let found: Bytes = value
+        .parse()
+        .map_err(|e: qdepth_measure::ParseBytesError| MediaError::spelling(text, e.to_string()))?;
+    if !(low..=high).contains(&found.0) || !found.0.is_multiple_of(4096) {
+        return Err(MediaError::spelling(
+            text,
+            format!("{} to {} in whole multiples of 4KiB are possible", Bytes(low), Bytes(high)),
+        ));
+    }
+    Ok(found.0)
+}
+
+fn nanos(text: &str) -> Result<Nanos, MediaError> {
+    text.trim()
+        .parse()
+        .map_err(|e: qdepth_measure::ParseNanosError| MediaError::spelling(text, e.to_string()))
+}

@@ -1,0 +1,311 @@
+//! A solid-state drive as free-at timelines: each stage says when it is next free, and a request
+//! passes `start = max(arrival, free)`, `free = start + cost`. The end of a request is final when
+//! it is submitted.
+//!
+//! Shared serial stages are reserved at the front, in order of arrival: a reservation for a later
+//! moment (behind a die, say) would block everything that arrives before it.
+
+use crate::amplification::Collection;
+use crate::io::Io;
+use crate::parameter::Values;
+use crate::thermal::Thermal;
+use crate::tick::{Tick, cost, factor, micros, per_kib_at, times};
+
+/// What is carried from one point to the next: how worn in the drive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wear {
+    /// Bytes written at random since the drive was fresh, up to a limit.
+    pub overwritten: u64,
+}
+
+impl Wear {
+    /// As purged.
+    pub const FRESH: Self = Self { overwritten: 0 };
+    /// Written through twice in sequence: whatever is written next must be collected soon.
+    pub const PRECONDITIONED: Self = Self { overwritten: 1 };
+    /// Long under the load that is measured.
+    pub const STEADY: Self = Self { overwritten: u64::MAX };
+}
+
+/// The times of one direction.
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    command: Tick,
+    path_per_kib: Tick,
+    batch: Tick,
+}
+
+/// One die: reads overtake queued programs, but not the one that runs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Die {
+    read_free: Tick,
+    program_free: Tick,
+}
+
+/// Fixed times of a drive, in ticks.
+#[derive(Clone, Debug)]
+struct Times {
+    read: Costs,
+    write: Costs,
+    read_fixed: Tick,
+    write_fixed: Tick,
+    write_accept_per_kib: Tick,
+    link_per_kib: Tick,
+    prefetch: Tick,
+    prefetch_per_kib: Tick,
+    die_read: Tick,
+    die_read_per_kib: Tick,
+    die_program: Tick,
+    cache_program: Tick,
+    posted: Tick,
+    /// Twice the loss at an even mix, in 1/65536.
+    mix_loss_16: u64,
+    /// Cost of collecting on the path, beside the write itself, in 1/65536 of it.
+    path_collection_16: u64,
+    /// Slowing of every access by background collection, in 1/65536.
+    groom_16: u64,
+    amplification_16: u64,
+}
+
+/// A drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Ssd {
+    times: Times,
+    chunk_shift: u32,
+    controller_free: Tick,
+    path_free: Tick,
+    link_in_free: Tick,
+    link_out_free: Tick,
+    /// When everything submitted will have ended: from then on the drive is idle.
+    idle_from: Tick,
+    next_read: u64,
+    next_write: u64,
+    in_flight: u32,
+    /// Running share of writes, in 1/65536.
+    writes_16: u64,
+    dies: Vec<Die>,
+    program_die: usize,
+    /// Bytes in the chunk that is being gathered.
+    gathered: u32,
+    /// When the programs of the chunks in the buffer end.
+    buffer: Vec<Tick>,
+    buffer_next: usize,
+    wear: Wear,
+    fresh_bytes: u64,
+    cache_left: u64,
+    thermal: Option<Thermal>,
+}
+
+impl Ssd {
+    /// A drive under a load of `area` bytes.
+    pub(crate) fn new(values: &Values, area: u64, wear: Wear) -> Self {
+        let get = |name: &str| values.get(name);
+        let user = get("capacity_gb") * 1e9;
+        let spare = get("spare_gb") * 1e9;
+        let collection = Collection {
+            spare,
+            user,
+            cold_mixing: get("cold_mixing"),
+            standard: get("amplification"),
+            max: get("amplification_max"),
+        };
+        let amplification = collection.amplification(area as f64);
+        let costs = |path: &str, batch: &str| Costs {
+            command: micros(get("command_us")),
+            path_per_kib: micros(get(path)),
+            batch: micros(get(batch)),
+        };
+        let extra = amplification - 1.0;
+        let cache_bytes = get("cache_gb") * 1e9;
+        let times = Times {
+            read: costs("path_read_us_per_kib", "batch_read_us"),
+            write: costs("path_write_us_per_kib", "batch_write_us"),
+            read_fixed: micros(get("read_fixed_us")),
+            write_fixed: micros(get("write_fixed_us")),
+            write_accept_per_kib: micros(get("write_accept_us_per_kib")),
+            link_per_kib: per_kib_at(get("link_mb_s")),
+            prefetch: micros(get("prefetch_us")),
+            prefetch_per_kib: micros(get("prefetch_us_per_kib")),
+            die_read: micros(get("die_read_us")),
+            die_read_per_kib: micros(get("die_read_us_per_kib")),
+            die_program: micros(get("die_program_us")).max(1),
+            cache_program: micros(get("cache_program_us")).max(1),
+            posted: micros(get("path_posted_us")),
+            mix_loss_16: factor(get("path_mix_loss") * 4.0),
+            path_collection_16: factor(extra * get("collection_on_path")),
+            groom_16: factor(1.0 + extra * get("groom")),
+            amplification_16: factor(1.0 + extra * (1.0 - get("collection_on_path"))),
+        };
+        let chunk_kib = (get("die_chunk_kib") as u32).max(1).next_power_of_two();
+        Self {
+            times,
+            chunk_shift: chunk_kib.trailing_zeros() + 10,
+            controller_free: 0,
+            path_free: 0,
+            link_in_free: 0,
+            link_out_free: 0,
+            idle_from: 0,
+            next_read: u64::MAX,
+            next_write: u64::MAX,
+            in_flight: 0,
+            writes_16: 0,
+            dies: vec![Die::default(); get("dies") as usize],
+            program_die: 0,
+            gathered: 0,
+            buffer: vec![0; get("buffer_chunks") as usize],
+            buffer_next: 0,
+            wear,
+            // A fresh drive has all of its flash free, a preconditioned one its spare.
+            fresh_bytes: if wear.overwritten == 0 { (user + spare) as u64 } else { spare as u64 },
+            cache_left: cache_bytes as u64,
+            thermal: Thermal::of(values),
+        }
+    }
+
+    /// When the request will have ended.
+    #[inline]
+    pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
+        self.in_flight += 1;
+        let write_16 = u64::from(!io.read) << 16;
+        self.writes_16 = self.writes_16 - (self.writes_16 >> 6) + (write_16 >> 6);
+        let end = if io.read { self.read(now, io) } else { self.write(now, io) };
+        self.idle_from = self.idle_from.max(end);
+        end
+    }
+
+    /// A request has ended.
+    #[inline]
+    pub(crate) fn completed(&mut self) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+    }
+
+    pub(crate) fn wear(&self) -> Wear {
+        self.wear
+    }
+
+    fn read(&mut self, now: Tick, io: Io) -> Tick {
+        let idle = now >= self.idle_from && now >= self.path_free;
+        let contiguous = io.offset == self.next_read;
+        self.next_read = io.offset + u64::from(io.size);
+        let start = now.max(self.controller_free);
+        self.controller_free = start + self.times.read.command;
+        let path_end = self.pass(start, self.times.read, io.size, 0);
+        let link = cost(io.size, self.times.link_per_kib);
+        if contiguous && idle {
+            let beyond = cost(io.size, self.times.prefetch_per_kib);
+            return start + self.times.prefetch + link + beyond;
+        }
+        self.link_out_free = self.link_out_free.max(start) + link;
+        let sensed = self.sense(start, io);
+        sensed.max(path_end).max(self.link_out_free) + self.times.read_fixed
+    }
+
+    /// Sends the read to its dies and says when the last has it ready.
+    #[inline]
+    fn sense(&mut self, start: Tick, io: Io) -> Tick {
+        let end = io.offset + u64::from(io.size);
+        let (first, last) = (io.offset >> self.chunk_shift, (end - 1) >> self.chunk_shift);
+        let mut ready = start;
+        for chunk in first..=last {
+            let from = io.offset.max(chunk << self.chunk_shift);
+            let to = end.min((chunk + 1) << self.chunk_shift);
+            let length =
+                self.times.die_read + cost((to - from) as u32, self.times.die_read_per_kib);
+            let index = place(chunk, self.dies.len());
+            let die = &mut self.dies[index];
+            let mut begin = start.max(die.read_free);
+            if die.program_free > begin {
+                // The program that runs is waited for; those behind it are overtaken.
+                begin += (die.program_free - begin) % self.times.die_program;
+                die.program_free += length;
+            }
+            die.read_free = begin + length;
+            ready = ready.max(die.read_free);
+        }
+        ready
+    }
+
+    fn write(&mut self, now: Tick, io: Io) -> Tick {
+        let contiguous = io.offset == self.next_write;
+        self.next_write = io.offset + u64::from(io.size);
+        let collected = !contiguous && self.worn(io.size);
+        let start = now.max(self.controller_free);
+        self.controller_free = start + self.times.write.command;
+        let link = cost(io.size, self.times.link_per_kib);
+        self.link_in_free = self.link_in_free.max(start) + link;
+        let collection = if collected { self.times.path_collection_16 } else { 0 };
+        let path_begins = start.max(self.path_free);
+        let path_end = self.pass(start, self.times.write, io.size, collection);
+        let room = self.gather(path_end, io.size, collected);
+        let accept = self.times.write_fixed + cost(io.size, self.times.write_accept_per_kib);
+        let posted = path_begins.saturating_sub(self.times.posted);
+        (start.max(posted) + accept).max(self.link_in_free).max(room)
+    }
+
+    /// Takes the internal data path for a request and says when it is through.
+    #[inline]
+    fn pass(&mut self, start: Tick, costs: Costs, size: u32, collection_16: u64) -> Tick {
+        let w = self.writes_16;
+        let mix = (1 << 16) + times(times(self.times.mix_loss_16, w), (1 << 16) - w.min(1 << 16));
+        let data = cost(size, costs.path_per_kib);
+        let moved = data + times(data, collection_16);
+        let mut busy = times(times(moved, mix), self.times.groom_16);
+        if costs.batch > 0 {
+            busy += costs.batch / u64::from(self.in_flight.max(1));
+        }
+        self.path_free = self.path_free.max(start) + busy;
+        self.path_free
+    }
+
+    /// Puts a write into the chunk that is gathered, sends full chunks to be programmed, and says
+    /// when the buffer had room for it.
+    #[inline]
+    fn gather(&mut self, ready: Tick, size: u32, collected: bool) -> Tick {
+        let chunk = 1 << self.chunk_shift;
+        self.gathered += size;
+        let mut room = 0;
+        while self.gathered >= chunk {
+            self.gathered -= chunk;
+            let program = self.program_length(ready, u64::from(chunk), collected);
+            let index = self.program_die;
+            self.program_die = if index + 1 == self.dies.len() { 0 } else { index + 1 };
+            let die = &mut self.dies[index];
+            die.program_free = die.program_free.max(ready) + program;
+            let slot = &mut self.buffer[self.buffer_next];
+            room = room.max(*slot);
+            *slot = die.program_free;
+            self.buffer_next =
+                if self.buffer_next + 1 == self.buffer.len() { 0 } else { self.buffer_next + 1 };
+        }
+        room
+    }
+
+    fn program_length(&mut self, now: Tick, bytes: u64, collected: bool) -> Tick {
+        let plain = if self.cache_left >= bytes {
+            self.cache_left -= bytes;
+            self.times.cache_program
+        } else {
+            self.times.die_program
+        };
+        let length = if collected { times(plain, self.times.amplification_16) } else { plain };
+        match &mut self.thermal {
+            Some(thermal) => times(length, thermal.wrote(now, bytes)),
+            None => length,
+        }
+    }
+
+    /// Counts a random write and says whether collection has begun.
+    #[inline]
+    fn worn(&mut self, size: u32) -> bool {
+        self.wear.overwritten = self.wear.overwritten.saturating_add(u64::from(size));
+        self.wear.overwritten > self.fresh_bytes
+    }
+}
+
+/// The die of a chunk: spread evenly along an address, without order between distant ones
+/// (multiplicative hashing by the golden ratio, Knuth vol. 3, 6.4).
+#[inline]
+fn place(chunk: u64, dies: usize) -> usize {
+    let spread = chunk.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    ((spread * dies as u64) >> 32) as usize
+}
