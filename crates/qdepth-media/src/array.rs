@@ -116,15 +116,15 @@ impl Array {
         self.closed(slot, End { slot, at: now, errno: 0 })
     }
 
-    /// How many physical requests a request becomes beyond one, and whether as mirrored writes.
-    pub(crate) fn further(&self, io: Io) -> (u32, bool) {
+    /// How many physical requests a request becomes beyond one.
+    pub(crate) fn further(&self, io: Io) -> u32 {
         match self.layout {
-            Layout::Mirrored if io.read => (0, false),
-            Layout::Mirrored => (self.members.len() as u32 - 1, true),
+            Layout::Mirrored if io.read => 0,
+            Layout::Mirrored => self.members.len() as u32 - 1,
             Layout::Striped | Layout::Parity => {
                 let start = self.start + io.offset;
                 let stripes = (start + u64::from(io.size) - 1) / self.stripe - start / self.stripe;
-                (stripes.min(self.members.len() as u64 - 1) as u32, false)
+                stripes.min(self.members.len() as u64 - 1) as u32
             }
         }
     }

@@ -115,7 +115,9 @@ impl Emulated {
             self.host_events.pop();
             match stage {
                 Stage::Shared => {
-                    let passed = self.host.share(due);
+                    let node = self.lanes[self.streams[slot as usize] as usize].node;
+                    let further = self.nodes[node].further(self.requests[slot as usize]);
+                    let passed = self.host.share(due, further);
                     self.host_events.push(Reverse((passed, Stage::Medium, slot)));
                 }
                 Stage::Medium => self.to_medium(due, slot),
@@ -176,7 +178,7 @@ impl Target for Emulated {
             self.host_events.push(Reverse((issued, Stage::Shared, slot.0)));
             return;
         }
-        let at = self.host.share(issued);
+        let at = self.host.share(issued, further);
         if let Some(end) = self.nodes[lane.node].submit(at, slot.0, io) {
             self.end(end);
         }

@@ -23,8 +23,6 @@ pub(crate) struct Host {
     per_kib: Tick,
     thread_per_kib: Tick,
     shared: Tick,
-    part: Tick,
-    mirror: Tick,
     processes: Vec<Tick>,
     shared_free: Tick,
 }
@@ -40,8 +38,6 @@ impl Host {
             per_kib: scaled("us_per_kib"),
             thread_per_kib: scaled("thread_us_per_kib"),
             shared: scaled("shared_us"),
-            part: scaled("part_us"),
-            mirror: scaled("mirror_us"),
             processes: vec![0; streams as usize],
             shared_free: 0,
         }
@@ -54,8 +50,6 @@ impl Host {
             per_kib: 0,
             thread_per_kib: 0,
             shared: 0,
-            part: 0,
-            mirror: 0,
             processes: vec![0; streams as usize],
             shared_free: 0,
         }
@@ -66,32 +60,25 @@ impl Host {
         self.request == [0, 0] && self.per_kib == 0 && self.shared == 0 && self.thread_per_kib == 0
     }
 
-    /// When the process has issued the request.
+    /// When the process has issued the request. Each further physical request costs it the part of
+    /// the kernel that is shared once more.
     #[inline]
-    pub(crate) fn process(
-        &mut self,
-        now: Tick,
-        stream: usize,
-        io: Io,
-        (further, mirrored): (u32, bool),
-    ) -> Tick {
+    pub(crate) fn process(&mut self, now: Tick, stream: usize, io: Io, further: u32) -> Tick {
         let mut busy = self.request[usize::from(io.read)] + cost(io.size, self.per_kib);
-        if further > 0 {
-            let each = if mirrored { self.mirror } else { self.part };
-            busy += each * u64::from(further);
-        }
+        busy += self.shared * u64::from(further);
         let free = &mut self.processes[stream];
         *free = now.max(*free) + busy;
         *free + cost(io.size, self.thread_per_kib)
     }
 
-    /// When the shared part of the kernel has passed it on; asked in order of arrival.
+    /// When the shared part of the kernel has passed on the request and its further physical ones;
+    /// asked in order of arrival.
     #[inline]
-    pub(crate) fn share(&mut self, arrived: Tick) -> Tick {
+    pub(crate) fn share(&mut self, arrived: Tick, further: u32) -> Tick {
         if self.shared == 0 {
             return arrived;
         }
-        self.shared_free = self.shared_free.max(arrived) + self.shared;
+        self.shared_free = self.shared_free.max(arrived) + self.shared * u64::from(1 + further);
         self.shared_free
     }
 }

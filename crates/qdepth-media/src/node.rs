@@ -123,14 +123,14 @@ impl Node {
         }
     }
 
-    /// Physical requests beyond the first, and whether they are mirrored writes.
+    /// Physical requests beyond the first.
     #[inline]
-    pub(crate) fn further(&self, io: Io) -> (u32, bool) {
+    pub(crate) fn further(&self, io: Io) -> u32 {
         match self {
             Self::Array(array) => array.further(io),
             Self::Delayed(member, _) => member.further(io),
             Self::Faulty(faulty) => faulty.member.further(io),
-            _ => (0, false),
+            _ => 0,
         }
     }
 

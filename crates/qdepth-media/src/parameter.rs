@@ -56,6 +56,14 @@ pub(crate) const SSD: &[Parameter] = &[
     must("write_fixed_us", "µs", 0.0, 1e4, "latency of accepting a write"),
     must("write_accept_us_per_kib", "µs/KiB", 0.0, 100.0, "latency of accepting a write, per size"),
     must("path_read_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a read"),
+    may(
+        "path_gather_us",
+        "µs",
+        0.0,
+        1e3,
+        0.0,
+        "the same, for a read that more than one die answers",
+    ),
     must("path_write_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a write"),
     may("path_mix_loss", "", 0.0, 2.0, 0.0, "loss of the path at an even mix, × 4w(1−w)"),
     may(
@@ -185,9 +193,14 @@ pub(crate) const HOST: &[Parameter] = &[
         0.0,
         "latency in a synchronous thread between two requests, per size",
     ),
-    may("shared_us", "µs", 0.0, 1e4, 0.0, "part that all processes share: kernel, locks"),
-    may("part_us", "µs", 0.0, 1e4, 0.0, "each further physical request of a striped one"),
-    may("mirror_us", "µs", 0.0, 1e4, 0.0, "each mirrored write"),
+    may(
+        "shared_us",
+        "µs",
+        0.0,
+        1e4,
+        0.0,
+        "part of the kernel that all processes share; each physical request passes it",
+    ),
     may(
         "default_write_us",
         "µs",

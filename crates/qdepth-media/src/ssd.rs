@@ -48,6 +48,7 @@ struct Times {
     read: Costs,
     write: Costs,
     read_fixed: Tick,
+    gather: Tick,
     write_fixed: Tick,
     write_accept_per_kib: Tick,
     link_per_kib: Tick,
@@ -80,6 +81,8 @@ pub(crate) struct Ssd {
     idle_from: Tick,
     next_read: u64,
     next_write: u64,
+    /// The last read found the drive idle, so that it read ahead behind it.
+    reads_ahead: bool,
     in_flight: u32,
     /// Running share of writes, in 1/65536.
     writes_16: u64,
@@ -121,6 +124,7 @@ impl Ssd {
             read: costs("path_read_us_per_kib", "batch_read_us"),
             write: costs("path_write_us_per_kib", "batch_write_us"),
             read_fixed: micros(get("read_fixed_us")),
+            gather: micros(get("path_gather_us")),
             write_fixed: micros(get("write_fixed_us")),
             write_accept_per_kib: micros(get("write_accept_us_per_kib")),
             link_per_kib: per_kib_at(get("link_mb_s")),
@@ -147,6 +151,7 @@ impl Ssd {
             idle_from: 0,
             next_read: u64::MAX,
             next_write: u64::MAX,
+            reads_ahead: false,
             in_flight: 0,
             writes_16: 0,
             dies: vec![Die::default(); get("dies") as usize],
@@ -185,13 +190,16 @@ impl Ssd {
 
     fn read(&mut self, now: Tick, io: Io) -> Tick {
         let idle = now >= self.idle_from && now >= self.path_free;
-        let contiguous = io.offset == self.next_read;
+        let ahead = io.offset == self.next_read && idle && self.reads_ahead;
+        self.reads_ahead = idle;
         self.next_read = io.offset + u64::from(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.read.command;
-        let path_end = self.pass(start, self.times.read, io.size, 0);
+        let several = u64::from(io.size) > 1 << self.chunk_shift;
+        let gather = if several { self.times.gather } else { 0 };
+        let path_end = self.pass(start, self.times.read, io.size, gather);
         let link = cost(io.size, self.times.link_per_kib);
-        if contiguous && idle {
+        if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);
             return start + self.times.prefetch + link + beyond;
         }
@@ -233,7 +241,11 @@ impl Ssd {
         self.controller_free = start + self.times.write.command;
         let link = cost(io.size, self.times.link_per_kib);
         self.link_in_free = self.link_in_free.max(start) + link;
-        let collection = if collected { self.times.path_collection_16 } else { 0 };
+        let collection = if collected {
+            times(cost(io.size, self.times.write.path_per_kib), self.times.path_collection_16)
+        } else {
+            0
+        };
         let path_begins = start.max(self.path_free);
         let path_end = self.pass(start, self.times.write, io.size, collection);
         let room = self.gather(path_end, io.size, collected);
@@ -242,13 +254,13 @@ impl Ssd {
         (start.max(posted) + accept).max(self.link_in_free).max(room)
     }
 
-    /// Takes the internal data path for a request and says when it is through.
+    /// Takes the internal data path for a request, and for what goes `beside` it, and says when it
+    /// is through.
     #[inline]
-    fn pass(&mut self, start: Tick, costs: Costs, size: u32, collection_16: u64) -> Tick {
+    fn pass(&mut self, start: Tick, costs: Costs, size: u32, beside: Tick) -> Tick {
         let w = self.writes_16;
         let mix = (1 << 16) + times(times(self.times.mix_loss_16, w), (1 << 16) - w.min(1 << 16));
-        let data = cost(size, costs.path_per_kib);
-        let moved = data + times(data, collection_16);
+        let moved = cost(size, costs.path_per_kib) + beside;
         let mut busy = times(times(moved, mix), self.times.groom_16);
         if costs.batch > 0 {
             busy += costs.batch / u64::from(self.in_flight.max(1));
