@@ -54,8 +54,7 @@ impl Target for Watched {
 fn nothing_is_allocated_while_the_loop_runs() {
     let file: PlanFile =
         toml::from_str(shipped_plan_text("quick").expect("shipped")).expect("reads");
-    let shape =
-        TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 }, block_bytes: 512 };
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
     let plan = resolve(&file, &Choices::default(), &[shape]).expect("resolves");
     for point in &plan.points {
         let service = Service::Exponential(Nanos::from_micros(90));

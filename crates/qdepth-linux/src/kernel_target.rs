@@ -200,6 +200,11 @@ impl KernelTarget {
         &self.probe
     }
 
+    /// The moment, by the clock that all targets of this process share.
+    pub fn clock_now(&self) -> Instant {
+        self.clock.now()
+    }
+
     /// What the stamps come from, and how well it keeps the kernel's time.
     pub fn clock_check(&self) -> ClockCheck {
         self.clock.check()

@@ -6,8 +6,8 @@ macro_rules! embed {
     };
 }
 
-const MEDIA: &[(&str, &str)] = embed!("p3700-800gb");
-const HOSTS: &[(&str, &str)] = embed!("host-rx2530-m1");
+const MEDIA: &[(&str, &str)] = embed!("p3700-800gb", "iodrive-320gb", "iodrive-640gb");
+const HOSTS: &[(&str, &str)] = embed!("host-rx2530-m1", "host-rx600-s5");
 const LAYERS: &[(&str, &str)] = &[];
 
 /// Names of the media.

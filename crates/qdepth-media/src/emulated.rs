@@ -58,16 +58,19 @@ pub struct Emulated {
 }
 
 impl Emulated {
-    pub(crate) fn new(host: Host, nodes: Vec<Node>, lanes: Vec<Lane>, outstanding: u32) -> Self {
+    pub(crate) fn new(host: Host, nodes: Vec<Node>, lanes: Vec<Lane>, outstanding: &[u32]) -> Self {
         let several = lanes.len() > 1;
         let immediate = nodes.iter().all(Node::is_immediate);
-        let stream = |slot: usize| (slot / outstanding.max(1) as usize).min(lanes.len() - 1) as u16;
+        let last = lanes.len().saturating_sub(1) as u16;
+        let owned = (0..)
+            .zip(outstanding)
+            .flat_map(|(stream, slots)| std::iter::repeat_n(stream, (*slots).max(1) as usize));
         Self {
             now: Instant(0),
             staged: !immediate || (several && !host.is_none()),
             host,
             nodes,
-            streams: (0..SLOTS).map(stream).collect(),
+            streams: owned.chain(std::iter::repeat(last)).take(SLOTS).collect(),
             lanes,
             results: vec![0; SLOTS],
             requests: vec![Io { read: true, offset: 0, size: 0 }; SLOTS],

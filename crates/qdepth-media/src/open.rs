@@ -1,7 +1,7 @@
 //! From a spelling to a target: descriptions are read, checked and put together.
 
 use qdepth_measure::Seed;
-use qdepth_workload::{Extent, Point};
+use qdepth_workload::{Extent, Point, TargetShape};
 
 use crate::array::{Array, Layout, Queue};
 use crate::catalogue;
@@ -29,24 +29,40 @@ const NO_HOST: &str = "none";
 pub struct OpenMedia {
     /// Seed of what is drawn inside (only `exponential` servers draw).
     pub seed: u64,
+    /// The loads that run at the same time; their slots follow each other.
+    pub loads: Vec<MediaLoad>,
+    /// How worn in each drive is; none: as spelled, or steady.
+    pub wear: Option<Vec<Wear>>,
+}
+
+/// What must be known of a load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MediaLoad {
     /// Requests in flight of each stream.
     pub outstanding: u32,
     /// Streams: the papers' processes.
     pub streams: u32,
     /// Part of the target under load, in bytes, all streams together.
     pub area: Extent,
-    /// How worn in each drive is; none: as spelled, or steady.
-    pub wear: Option<Vec<Wear>>,
+}
+
+impl From<&Point> for MediaLoad {
+    fn from(point: &Point) -> Self {
+        Self { outstanding: point.outstanding, streams: point.streams, area: point.area }
+    }
 }
 
 impl OpenMedia {
     /// What a point says of its load.
     pub fn for_point(point: &Point) -> Self {
+        Self::for_points(&[point])
+    }
+
+    /// What points say of their loads that run at the same time.
+    pub fn for_points(points: &[&Point]) -> Self {
         Self {
-            seed: point.seed,
-            outstanding: point.outstanding,
-            streams: point.streams,
-            area: point.area,
+            seed: points.first().map_or(0, |point| point.seed),
+            loads: points.iter().map(|point| MediaLoad::from(*point)).collect(),
             wear: None,
         }
     }
@@ -63,6 +79,17 @@ pub struct Shape {
     pub parts: u32,
     /// The area of each part where nobody says otherwise.
     pub area_bytes: u64,
+}
+
+impl From<Shape> for TargetShape {
+    fn from(shape: Shape) -> Self {
+        Self {
+            usable: Extent { offset_bytes: 0, length_bytes: shape.usable_bytes },
+            block_bytes: shape.block_bytes,
+            parts: shape.parts,
+            area_bytes: Some(shape.area_bytes),
+        }
+    }
 }
 
 /// A spelled target, read and checked.
@@ -97,9 +124,11 @@ impl Spelled {
         let spelled = Self { text: spelling.trim().to_owned(), form, otherwise, host };
         let probe = OpenMedia {
             seed: 0,
-            outstanding: 1,
-            streams: spelled.shape()?.parts,
-            area: Extent { offset_bytes: 0, length_bytes: 0 },
+            loads: vec![MediaLoad {
+                outstanding: 1,
+                streams: spelled.shape()?.parts,
+                area: Extent { offset_bytes: 0, length_bytes: 0 },
+            }],
             wear: None,
         };
         spelled.open(&probe)?;
@@ -109,6 +138,22 @@ impl Spelled {
     /// As it was written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Every number that it is made of: medium or `host`, parameter, value with unit.
+    pub fn facts(&self) -> Vec<(String, String, String)> {
+        let mut facts = Vec::new();
+        let mut names = Vec::new();
+        media_of(&self.form, &mut names);
+        for (name, format) in names {
+            let Ok((kind, values)) = self.values(&name, format.as_deref()) else { continue };
+            let label = format.map_or(name.clone(), |format| format!("{name}/{format}"));
+            push_facts(&label, &kind, &values, &mut facts);
+        }
+        if let Some(values) = self.host.as_ref().and_then(|host| self.host_values(host).ok()) {
+            push_facts("host", "host", &values, &mut facts);
+        }
+        facts
     }
 
     /// What it offers.
@@ -207,10 +252,11 @@ impl Spelled {
     /// As [`open`].
     pub fn open(&self, options: &OpenMedia) -> Result<Emulated, MediaError> {
         let shape = self.shape()?;
-        if options.streams < shape.parts {
+        let fewest = options.loads.iter().map(|load| load.streams).min().unwrap_or(0);
+        if fewest < shape.parts {
             return Err(MediaError::Range {
                 field: format!("streams on `{}`", self.text),
-                value: options.streams.to_string(),
+                value: fewest.to_string(),
                 low: f64::from(shape.parts),
                 high: 256.0,
                 unit: "(each part has streams of its own)".to_owned(),
@@ -223,7 +269,8 @@ impl Spelled {
         let mut maker = Maker { spelled: self, options, made: 0, area: 0.0 };
         let parts = f64::from(shape.parts.max(1));
         let share = parts / members.len() as f64;
-        maker.area = options.area.length_bytes as f64 / parts * share;
+        let area = options.loads.iter().map(|load| load.area.length_bytes).max().unwrap_or(0);
+        maker.area = area as f64 / parts * share;
         let nodes =
             members.iter().map(|m| maker.node(m, maker.area)).collect::<Result<Vec<_>, _>>()?;
         let lanes = self.lanes(&shape, options, nodes.len());
@@ -235,7 +282,12 @@ impl Spelled {
             }
             None => Host::none(lanes.len() as u32),
         };
-        Ok(Emulated::new(host, nodes, lanes, options.outstanding))
+        let outstanding: Vec<u32> = options
+            .loads
+            .iter()
+            .flat_map(|load| std::iter::repeat_n(load.outstanding, load.streams as usize))
+            .collect();
+        Ok(Emulated::new(host, nodes, lanes, &outstanding))
     }
 
     fn host_values(&self, values: &Values) -> Result<Values, MediaError> {
@@ -251,8 +303,13 @@ impl Spelled {
 
     /// Streams go round over the independent drives, then over their partitions.
     fn lanes(&self, shape: &Shape, options: &OpenMedia, nodes: usize) -> Vec<Lane> {
-        let streams = options.streams.max(1);
-        let part = options.area.length_bytes / u64::from(streams);
+        let of = |load: &MediaLoad| Self::lanes_of(shape, load, nodes);
+        options.loads.iter().flat_map(of).collect()
+    }
+
+    fn lanes_of(shape: &Shape, load: &MediaLoad, nodes: usize) -> Vec<Lane> {
+        let streams = load.streams.max(1);
+        let part = load.area.length_bytes / u64::from(streams);
         let on_each = u64::from(streams).div_ceil(nodes as u64);
         let partitions = u64::from(shape.parts) / nodes as u64;
         let partition_bytes = shape.usable_bytes / u64::from(shape.parts);
@@ -266,11 +323,38 @@ impl Spelled {
                 };
                 Lane {
                     node: stream as usize % nodes,
-                    from: options.area.offset_bytes + u64::from(stream) * part,
+                    from: load.area.offset_bytes + u64::from(stream) * part,
                     to: partition * partition_bytes + within * part,
                 }
             })
             .collect()
+    }
+}
+
+fn media_of(form: &Form, into: &mut Vec<(String, Option<String>)>) {
+    match form {
+        Form::Medium { name, format } => {
+            let named = (name.clone(), format.clone());
+            if !into.contains(&named) {
+                into.push(named);
+            }
+        }
+        Form::Array { members, .. } | Form::Independent(members) => {
+            members.iter().for_each(|member| media_of(member, into));
+        }
+        Form::Delay(member, _) | Form::Fault(member, _) => media_of(member, into),
+    }
+}
+
+fn push_facts(
+    subject: &str,
+    kind: &str,
+    values: &Values,
+    into: &mut Vec<(String, String, String)>,
+) {
+    for parameter in parameters(kind).unwrap_or_default() {
+        let value = format!("{} {}", values.get(parameter.name), parameter.unit);
+        into.push((subject.to_owned(), parameter.name.to_owned(), value.trim_end().to_owned()));
     }
 }
 

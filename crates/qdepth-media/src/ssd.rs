@@ -32,6 +32,7 @@ impl Wear {
 struct Costs {
     command: Tick,
     path_per_kib: Tick,
+    gather: Tick,
     batch: Tick,
 }
 
@@ -48,7 +49,8 @@ struct Times {
     read: Costs,
     write: Costs,
     read_fixed: Tick,
-    gather: Tick,
+    path_command: Tick,
+    ahead_when_busy: bool,
     write_fixed: Tick,
     write_accept_per_kib: Tick,
     link_per_kib: Tick,
@@ -59,7 +61,10 @@ struct Times {
     die_program: Tick,
     cache_program: Tick,
     posted: Tick,
-    /// Twice the loss at an even mix, in 1/65536.
+    batch_mix: Tick,
+    batch_mix_per_kib: Tick,
+    collection_debt: Tick,
+    /// Four times the loss at an even mix, in 1/65536.
     mix_loss_16: u64,
     /// Cost of collecting on the path, beside the write itself, in 1/65536 of it.
     path_collection_16: u64,
@@ -84,6 +89,10 @@ pub(crate) struct Ssd {
     /// The last read found the drive idle, so that it read ahead behind it.
     reads_ahead: bool,
     in_flight: u32,
+    /// Whether a driver handles requests in batches.
+    batches: bool,
+    /// Collection on the path that was put off.
+    debt: Tick,
     /// Running share of writes, in 1/65536.
     writes_16: u64,
     dies: Vec<Die>,
@@ -113,18 +122,20 @@ impl Ssd {
             max: get("amplification_max"),
         };
         let amplification = collection.amplification(area as f64);
-        let costs = |path: &str, batch: &str| Costs {
+        let costs = |path: &str, gather: f64, batch: &str| Costs {
             command: micros(get("command_us")),
             path_per_kib: micros(get(path)),
+            gather: micros(gather),
             batch: micros(get(batch)),
         };
         let extra = amplification - 1.0;
         let cache_bytes = get("cache_gb") * 1e9;
         let times = Times {
-            read: costs("path_read_us_per_kib", "batch_read_us"),
-            write: costs("path_write_us_per_kib", "batch_write_us"),
+            read: costs("path_read_us_per_kib", get("path_gather_us"), "batch_read_us"),
+            write: costs("path_write_us_per_kib", 0.0, "batch_write_us"),
             read_fixed: micros(get("read_fixed_us")),
-            gather: micros(get("path_gather_us")),
+            path_command: micros(get("path_command_us")),
+            ahead_when_busy: get("ahead_when_busy") >= 0.5,
             write_fixed: micros(get("write_fixed_us")),
             write_accept_per_kib: micros(get("write_accept_us_per_kib")),
             link_per_kib: per_kib_at(get("link_mb_s")),
@@ -135,6 +146,9 @@ impl Ssd {
             die_program: micros(get("die_program_us")).max(1),
             cache_program: micros(get("cache_program_us")).max(1),
             posted: micros(get("path_posted_us")),
+            batch_mix: micros(get("batch_mix_us")),
+            batch_mix_per_kib: micros(get("batch_mix_us_per_kib")),
+            collection_debt: micros(get("collection_debt_us")),
             mix_loss_16: factor(get("path_mix_loss") * 4.0),
             path_collection_16: factor(extra * get("collection_on_path")),
             groom_16: factor(1.0 + extra * get("groom")),
@@ -153,6 +167,10 @@ impl Ssd {
             next_write: u64::MAX,
             reads_ahead: false,
             in_flight: 0,
+            batches: ["batch_read_us", "batch_write_us", "batch_mix_us"]
+                .iter()
+                .any(|n| get(n) > 0.0),
+            debt: 0,
             writes_16: 0,
             dies: vec![Die::default(); get("dies") as usize],
             program_die: 0,
@@ -190,18 +208,18 @@ impl Ssd {
 
     fn read(&mut self, now: Tick, io: Io) -> Tick {
         let idle = now >= self.idle_from && now >= self.path_free;
-        let ahead = io.offset == self.next_read && idle && self.reads_ahead;
-        self.reads_ahead = idle;
+        let eager = idle || self.times.ahead_when_busy;
+        let ahead = io.offset == self.next_read && eager && self.reads_ahead;
+        self.reads_ahead = eager;
+        let ready = self.path_free;
         self.next_read = io.offset + u64::from(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.read.command;
-        let several = u64::from(io.size) > 1 << self.chunk_shift;
-        let gather = if several { self.times.gather } else { 0 };
-        let path_end = self.pass(start, self.times.read, io.size, gather);
+        let path_end = self.pass(start, self.times.read, io.size, 0);
         let link = cost(io.size, self.times.link_per_kib);
         if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);
-            return start + self.times.prefetch + link + beyond;
+            return start.max(ready) + self.times.prefetch + link + beyond;
         }
         self.link_out_free = self.link_out_free.max(start) + link;
         let sensed = self.sense(start, io);
@@ -254,19 +272,42 @@ impl Ssd {
         (start.max(posted) + accept).max(self.link_in_free).max(room)
     }
 
-    /// Takes the internal data path for a request, and for what goes `beside` it, and says when it
-    /// is through.
+    /// Takes the internal data path for a request, and for the `collection` that it causes, and says
+    /// when it is through.
     #[inline]
-    fn pass(&mut self, start: Tick, costs: Costs, size: u32, beside: Tick) -> Tick {
-        let w = self.writes_16;
-        let mix = (1 << 16) + times(times(self.times.mix_loss_16, w), (1 << 16) - w.min(1 << 16));
-        let moved = cost(size, costs.path_per_kib) + beside;
-        let mut busy = times(times(moved, mix), self.times.groom_16);
-        if costs.batch > 0 {
-            busy += costs.batch / u64::from(self.in_flight.max(1));
+    fn pass(&mut self, start: Tick, costs: Costs, size: u32, collection: Tick) -> Tick {
+        let w = self.writes_16.min(1 << 16);
+        let mixed = (w * ((1 << 16) - w)) >> 16;
+        let loss = (1 << 16) + times(self.times.mix_loss_16, mixed);
+        let data = times(cost(size, costs.path_per_kib) + self.gathering(costs, size), loss);
+        let mut busy = self.times.path_command + times(data, self.times.groom_16);
+        if self.batches {
+            busy += self.batch(costs.batch, size, mixed);
+        }
+        if collection > 0 || self.debt > 0 {
+            self.debt += collection;
+            let due = self.debt.saturating_sub(self.times.collection_debt);
+            self.debt -= due;
+            busy += due;
         }
         self.path_free = self.path_free.max(start) + busy;
         self.path_free
+    }
+
+    /// What assembling a transfer from several dies costs.
+    #[inline]
+    fn gathering(&self, costs: Costs, size: u32) -> Tick {
+        if u64::from(size) > 1 << self.chunk_shift { costs.gather } else { 0 }
+    }
+
+    /// The request's share of what a driver spends on a batch: the wake-up, and the tail in which
+    /// the batch's slowest is waited for. Collection that was put off runs in the tail.
+    fn batch(&mut self, wake_up: Tick, size: u32, mixed_16: u64) -> Tick {
+        let n = u64::from(self.in_flight.max(1));
+        let tail = self.times.batch_mix + cost(size, self.times.batch_mix_per_kib);
+        let tail = times(tail, 4 * mixed_16) * (n - 1) / (n * n);
+        self.debt = self.debt.saturating_sub(tail);
+        wake_up / n + tail
     }
 
     /// Puts a write into the chunk that is gathered, sends full chunks to be programmed, and says

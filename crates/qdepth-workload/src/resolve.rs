@@ -31,6 +31,18 @@ pub struct TargetShape {
     pub usable: Extent,
     /// Smallest size and alignment of direct I/O.
     pub block_bytes: u32,
+    /// Equal parts that each have streams, outstanding I/Os and an area of their own: independent
+    /// drives, or partitions with a process each. 1 for everything else.
+    pub parts: u32,
+    /// The area of each part where nobody names one; none: the standard area.
+    pub area_bytes: Option<u64>,
+}
+
+impl TargetShape {
+    /// A target of one part, whose usual area is the standard one.
+    pub const fn whole(usable: Extent, block_bytes: u32) -> Self {
+        Self { usable, block_bytes, parts: 1, area_bytes: None }
+    }
 }
 
 /// What the command line decides over the file.
@@ -228,7 +240,7 @@ fn point(
     let Load { ref profile, outstanding, bytes_per_s } = *load;
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
-    let (streams, workers) = counts(profile, outstanding).map_err(bad)?;
+    let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
     let direct = profile.direct.unwrap_or(true);
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
     let request_size = sizes(&profile.request_size, block).map_err(bad)?;
@@ -288,8 +300,8 @@ fn point(
 }
 
 /// Streams and workers.
-fn counts(profile: &Profile, outstanding: u32) -> Result<(u32, u32), String> {
-    let streams = profile.streams.unwrap_or(1);
+fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32), String> {
+    let streams = profile.streams.unwrap_or(1).saturating_mul(parts);
     if streams == 0 || streams > STREAMS_MAX {
         return Err(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible"));
     }
@@ -348,8 +360,24 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
     Ok(alignment)
 }
 
+/// The area of all parts together: what is written is meant for each.
 fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, String> {
-    let usable = shape.usable;
+    let parts = u64::from(shape.parts.max(1));
+    let part = Extent { length_bytes: shape.usable.length_bytes / parts, ..shape.usable };
+    let usual = shape.area_bytes.unwrap_or(STANDARD_AREA.0);
+    let each = area_of_part(spec, part, usual, alignment)?;
+    if parts > 1 && each.offset_bytes != part.offset_bytes {
+        return Err("an area offset on a target of several parts".to_owned());
+    }
+    Ok(Extent { length_bytes: each.length_bytes * parts, ..each })
+}
+
+fn area_of_part(
+    spec: &AreaSpec,
+    usable: Extent,
+    usual: u64,
+    alignment: u64,
+) -> Result<Extent, String> {
     let offset = spec.offset.unwrap_or(Bytes::ZERO).0;
     if !offset.is_multiple_of(alignment) || offset >= usable.length_bytes {
         return Err(format!(
@@ -360,7 +388,7 @@ fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, 
     }
     let rest = usable.length_bytes - offset;
     let asked = match spec.size.as_deref() {
-        None => STANDARD_AREA.0.min(rest),
+        None => usual.min(rest),
         Some("full") => rest,
         Some(text) => match text.strip_suffix('%') {
             Some(share) => {

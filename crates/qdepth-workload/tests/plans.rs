@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use qdepth_workload::*;
 
 const SHAPE: TargetShape =
-    TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 }, block_bytes: 512 };
+    TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
 
 fn plan(text: &str) -> Result<Plan, String> {
     let file: PlanFile = toml::from_str(text).map_err(|e| e.to_string())?;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use qdepth_host::{Failure, Problem, Refusal};
 use qdepth_logbook::LogbookError;
+use qdepth_media::MediaError;
 use qdepth_workload::ResolveError;
 
 /// Exit statuses that scripts may rely on.
@@ -48,7 +49,7 @@ pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
         None => eprintln!("qdepth: {error:#}"),
     }
     let is = |found: bool, code: u8| found.then(|| ExitCode::from(code));
-    is(error.is::<Usage>() || error.is::<ResolveError>(), 2)
+    is(error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>(), 2)
         .or_else(|| is(error.is::<Refusal>(), 3))
         .or_else(|| is(matches!(error.downcast_ref(), Some(Problem::Refused(_))), 3))
         .or_else(|| is(matches!(error.downcast_ref(), Some(LogbookError::Alive { .. })), 3))

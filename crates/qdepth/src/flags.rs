@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Report(ReportOptions),
     /// Print a run for machines
     Export(ExportOptions),
+    /// The emulated media, or one of them: parameters, provenance, what it was compared with
+    Media(MediaOptions),
     /// Print a JSON Schema, for editors and scripts
     Schema(SchemaOptions),
 }
@@ -39,7 +41,8 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
     /// A plan (standard, quick, latency, or a TOML file), then targets: directories (a measurement
-    /// file is made there), regular files, block devices. Without a plan: `quick`, the quick form
+    /// file is made there), regular files, block devices, emulated
+    /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
     /// of `standard`; without a target: this directory
     #[arg(value_name = "PLAN | TARGET")]
     pub(crate) words: Vec<String>,
@@ -154,6 +157,12 @@ pub(crate) struct ExportOptions {
     /// A table, one row for each point
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MediaOptions {
+    /// A medium, as p3700-800gb or media:p3700-800gb
+    pub(crate) name: Option<String>,
 }
 
 #[derive(Args, Clone, Copy, Debug)]

@@ -84,20 +84,43 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// A point begins; `before` is the planned time of those before it.
-    pub(crate) fn point(&self, point: &Point, target: &str, before: Nanos) {
+    /// Points begin that run at the same time; `before` is the planned time of those before them.
+    pub(crate) fn group<'a>(
+        &self,
+        group: &[Point],
+        target: impl Fn(u32) -> &'a str,
+        before: Nanos,
+    ) {
+        let Some(first) = group.first() else { return };
         self.bar.set_position(before.0 / 1_000_000);
+        let what = if first.step.is_empty() {
+            format!("{} × {}", first.profile_title, first.outstanding)
+        } else {
+            first.step.clone()
+        };
+        let others = match group.len() {
+            1 => String::new(),
+            loads => format!(" ({loads} loads)"),
+        };
         self.bar.set_prefix(format!(
-            "point {}/{}  {} × {}  {target}",
-            point.index + 1,
+            "point {}/{}  {what}{others}  {}",
+            first.index + 1,
             self.points,
-            point.profile_title,
-            point.outstanding
+            target(first.target)
         ));
     }
 
-    /// An interval of it has passed.
-    pub(crate) fn interval(&self, interval: &Interval, before: Nanos, warm_up: Nanos) {
+    /// An interval of the point at this place of the group has passed; the first is shown.
+    pub(crate) fn interval(
+        &self,
+        place: usize,
+        interval: &Interval,
+        before: Nanos,
+        warm_up: Nanos,
+    ) {
+        if place > 0 {
+            return;
+        }
         let seconds = interval.length.as_secs_f64().max(1e-9);
         let ios = (interval.completed[0] + interval.completed[1]) as f64;
         let bytes = (interval.bytes[0] + interval.bytes[1]) as f64;

@@ -8,9 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::measure;
 use qdepth_media::{OpenMedia, Spelled};
-use qdepth_workload::{
-    Choices, Extent, PlanFile, Point, TargetShape, resolve, shipped_profile_text,
-};
+use qdepth_workload::{Choices, PlanFile, Point, resolve, shipped_profile_text};
 use serde::Deserialize;
 
 /// Requests of a figure: the same for every trial, so that trials differ by parameters alone.
@@ -147,13 +145,8 @@ fn point(load: &str, outstanding: u32, shape: qdepth_media::Shape, aligned: bool
     let file: PlanFile = toml::from_str(&format!(
         "name = \"calibrate\"\noutstanding = [{outstanding}]\n[[profile]]\n{body}"
     ))?;
-    let length_bytes = shape.area_bytes * u64::from(shape.parts);
-    let usable = Extent { offset_bytes: 0, length_bytes };
-    let shape_one = TargetShape { usable, block_bytes: shape.block_bytes };
-    let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
-    let mut point = resolve(&file, &choices, &[shape_one])?.points.remove(0);
-    point.streams *= shape.parts;
-    Ok(point)
+    let shape = shape.into();
+    Ok(resolve(&file, &Choices::default(), &[shape])?.points.remove(0))
 }
 
 /// `random-4k-read`, `sequential-1m-write`, …

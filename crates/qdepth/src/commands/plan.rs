@@ -1,6 +1,6 @@
 //! `qdepth plan`: what would run. Touches nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
@@ -9,7 +9,7 @@ use qdepth_host::guard::{Verdict, Verdicts, Writing, review};
 use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::system::System;
-use qdepth_host::target::{Inspected, Kind, inspect};
+use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::{
     Plan, TargetShape, needs_writing, resolve, shipped_plan_names, shipped_plan_text,
@@ -19,7 +19,7 @@ use qdepth_workload::{
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
-use crate::lab::prepare::{all_different, foreseen};
+use crate::lab::prepare::{Found, all_different, find, foreseen, of_one_kind};
 use crate::lab::read_plan::{self, Asked};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
@@ -36,13 +36,13 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     let default = asked.file.file_size.map_or(32 << 30, |b| b.0);
     let file_bytes = options.load.area_bytes().unwrap_or(default);
     let system = System::real();
-    let (plan, inspected) = foresee(&system, &asked, file_bytes)?;
+    let (plan, found) = foresee(&system, &asked, file_bytes)?;
     if options.json {
         print(&plan.text())?;
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
-    print(&describe(&system, &plan, &inspected, writes, file_bytes)?)?;
+    print(&describe(&system, &plan, &found, &asked.targets, writes, file_bytes)?)?;
     Ok(Status::Valid)
 }
 
@@ -51,21 +51,25 @@ pub(crate) fn foresee(
     system: &System,
     asked: &Asked,
     file_bytes: u64,
-) -> Result<(Plan, Vec<Inspected>)> {
-    let mut inspected = Vec::new();
+) -> Result<(Plan, Vec<Found>)> {
+    let mut found = Vec::new();
     for target in &asked.targets {
-        inspected.push(inspect(system, target)?);
+        found.push(find(system, target)?);
     }
-    all_different(&inspected)?;
-    let shapes: Vec<TargetShape> = inspected.iter().map(|t| foreseen(t, file_bytes)).collect();
-    Ok((resolve(&asked.file, &asked.choices, &shapes)?, inspected))
+    of_one_kind(&found)?;
+    let real: Vec<&Inspected> = found.iter().filter_map(Found::real).collect();
+    all_different(&real)?;
+    let shapes: Vec<TargetShape> =
+        found.iter().map(|t| foreseen(t, file_bytes)).collect::<Result<_>>()?;
+    Ok((resolve(&asked.file, &asked.choices, &shapes)?, found))
 }
 
 /// What the plan would do to each target, and what the guards say to that.
 fn describe(
     system: &System,
     plan: &Plan,
-    targets: &[Inspected],
+    targets: &[Found],
+    spellings: &[PathBuf],
     writes: bool,
     file_bytes: u64,
 ) -> Result<String> {
@@ -79,7 +83,16 @@ fn describe(
     )];
     let now = Timestamp::now();
     let mut promised: Vec<(&Inspected, u64)> = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
+    for (index, (target, spelling)) in targets.iter().zip(spellings).enumerate() {
+        let Found::Real(target) = target else {
+            lines.push(String::new());
+            lines.push(format!(
+                "target {}: EMULATED: virtual time, nothing is touched",
+                spelling.display()
+            ));
+            lines.extend(points(plan, index));
+            continue;
+        };
         let makes_file = match target.kind {
             Kind::Directory(_) => true,
             Kind::RegularFile { size_bytes, .. } => writes && size_bytes == 0,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use qdepth_host::environment;
 use qdepth_host::extents::unwritten_share;
 use qdepth_host::system::System;
-use qdepth_host::target::inspect;
+use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Refusal};
 use qdepth_linux::{EngineChoice, ceiling};
 use qdepth_logbook::record::{
@@ -21,18 +21,24 @@ use qdepth_report::Lang;
 use qdepth_workload::{Choices, Plan, needs_writing, resolve};
 use rustix::io::Errno;
 
+use crate::commands::media;
 use crate::commands::plan::{counted, foresee, long};
 use crate::commands::read::{print, print_table, write_report};
 use crate::ended::{Status, Usage};
 use crate::flags::{EngineFlag, RunOptions};
 use crate::lab::execute::{Changed, Signals, execute};
-use crate::lab::prepare::{Order, Prepared, prepare};
+use crate::lab::prepare::{Order, Prepared, What, prepare};
 use crate::lab::read_plan::{self, Asked};
 use crate::lab::seal::seal;
 use crate::screen::Screen;
 
 /// Size of a measurement file where plan and command line name none: the standard area.
 const FILE_BYTES: u64 = 32 << 30;
+/// Stands beside everything that was measured in virtual time.
+const EMULATED: &str = "EMULATED";
+/// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
+/// most 0.05 %.
+const CLOCK_DRIFT: f64 = 0.001;
 /// The standard measurement area.
 const STANDARD_AREA: u64 = 32 << 30;
 
@@ -163,7 +169,7 @@ fn fresh(
     let prepared =
         ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
     let plan = resolve_for(&file, &choices, &prepared)?;
-    let ceilings = calibrate(&plan);
+    let ceilings = ceilings(&plan, &prepared);
     let engine = options.engine.choice();
     let run = record(&id, &plan, &prepared, &ceilings, system, options.engine);
     logbook.begin_run(&run)?;
@@ -206,7 +212,7 @@ fn again(
     }
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
-    let ceilings = calibrate(&plan);
+    let ceilings = ceilings(&plan, &prepared);
     Ok(Ready { plan, targets: prepared, ceilings, engine: engine.choice(), run, done })
 }
 
@@ -272,11 +278,13 @@ pub(crate) fn resolve_for(
     Ok(resolve(file, choices, &shapes)?)
 }
 
-fn calibrate(plan: &Plan) -> BTreeMap<u32, f64> {
+/// The generator's rates where storage costs nothing; none in virtual time, where it costs nothing.
+fn ceilings(plan: &Plan, prepared: &[Prepared]) -> BTreeMap<u32, f64> {
     let mut ceilings = BTreeMap::new();
     for point in &plan.points {
         let in_flight = point.in_flight_max();
-        if !ceilings.contains_key(&in_flight)
+        if prepared[point.target as usize].real().is_some()
+            && !ceilings.contains_key(&in_flight)
             && let Some(rate) = ceiling(point)
         {
             ceilings.insert(in_flight, rate);
@@ -299,9 +307,15 @@ fn record(
         name: name(prepared, index),
         kind: target.kind(),
         area_bytes: target.shape.usable.length_bytes,
-        engine: engine.choice().first().name().to_owned(),
+        engine: match target.real() {
+            Some(_) => engine.choice().first().name().to_owned(),
+            None => EMULATED.to_owned(),
+        },
         ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
-        facts: environment::target_facts(system, &target.inspected),
+        facts: match &target.what {
+            What::Real(real) => environment::target_facts(system, &real.inspected),
+            What::Emulated(emulation) => media::facts(&emulation.spelled),
+        },
     };
     RunRecord {
         id: id.to_owned(),
@@ -314,7 +328,7 @@ fn record(
         plan_hash: plan.hash(),
         plan_text: plan.text(),
         seed: plan.seed,
-        emulated: false,
+        emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
         engine_choice: engine.name(),
         environment: environment::observe(system),
@@ -325,17 +339,19 @@ fn record(
 
 /// A name for tables and legends: the spelling, with what is below where that is known.
 fn name(prepared: &[Prepared], index: usize) -> String {
-    let of = |target: &Prepared| match &target.inspected.kind {
-        qdepth_host::target::Kind::BlockDevice(device) => match &device.model {
+    let real = |target: &Prepared, inspected: &Inspected| match &inspected.kind {
+        Kind::BlockDevice(device) => match &device.model {
             Some(model) => format!("{} ({model})", target.spelling.display()),
             None => target.spelling.display().to_string(),
         },
-        qdepth_host::target::Kind::Directory(fs)
-        | qdepth_host::target::Kind::RegularFile { file_system: fs, .. } => {
-            let path =
-                target.inspected.path.file_name().unwrap_or(target.inspected.path.as_os_str());
+        Kind::Directory(fs) | Kind::RegularFile { file_system: fs, .. } => {
+            let path = inspected.path.file_name().unwrap_or(inspected.path.as_os_str());
             format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
         }
+    };
+    let of = |target: &Prepared| match target.real() {
+        Some(found) => real(target, &found.inspected),
+        None => format!("{} ({EMULATED})", target.spelling.display()),
     };
     let name = of(&prepared[index]);
     let alike = prepared.iter().filter(|other| of(other) == name).count() > 1;
@@ -343,7 +359,10 @@ fn name(prepared: &[Prepared], index: usize) -> String {
 }
 
 fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
-    let mut findings = vec![Finding::remark(Code::MediumStateUnknown)];
+    let mut findings = Vec::new();
+    if prepared.iter().any(|target| target.real().is_some()) {
+        findings.push(Finding::remark(Code::MediumStateUnknown));
+    }
     let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
     if smallest < STANDARD_AREA {
         findings.push(
@@ -353,8 +372,9 @@ fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
         );
     }
     for target in prepared {
+        let Some(real) = target.real() else { continue };
         let usable = target.shape.usable;
-        let share = unwritten_share(&target.claim().file, usable.offset_bytes, usable.length_bytes);
+        let share = unwritten_share(&real.claim().file, usable.offset_bytes, usable.length_bytes);
         if let Some(share) = share.filter(|share| *share > 0.0) {
             findings.push(
                 Finding::invalid(Code::UnwrittenRead)
@@ -376,57 +396,69 @@ fn points(
 ) -> Result<()> {
     let running = screen.running(&ready.plan, ready.done.len());
     let mut before = Nanos::ZERO;
-    for point in &ready.plan.points {
-        let length = Nanos(point.warm_up_ns + point.stop.duration_ns);
+    for group in ready.plan.groups() {
         if signals.caught().is_some() {
             break;
         }
-        if !ready.done.contains(&point.index) {
-            let prepared = &ready.targets[point.target as usize];
-            running.point(point, &ready.run.targets[point.target as usize].name, before);
+        // Loads that run together are measured together, again too where one of them is missing.
+        if !group.iter().all(|point| ready.done.contains(&point.index)) {
+            running.group(group, |target| &ready.run.targets[target as usize].name, before);
             let started_at = Timestamp::now().to_string();
-            let warm_up = Nanos(point.warm_up_ns);
-            let mut seen = |interval: &_| running.interval(interval, before, warm_up);
+            let mut seen = |place: usize, interval: &_| {
+                running.interval(place, interval, before, Nanos(group[place].warm_up_ns));
+            };
             let measured =
-                execute(system, prepared, point, ready.engine, signals.stop(), &mut seen)?;
-            let rate = ready.ceilings.get(&point.in_flight_max()).copied();
-            let mut sealed = seal(point, prepared, &measured, rate, &started_at);
-            sealed.findings.extend(engine_findings(&measured));
-            if options.resume {
-                sealed.findings.push(Finding::remark(Code::Resumed));
+                execute(system, &ready.targets, group, ready.engine, signals.stop(), &mut seen)?;
+            for (point, measured) in group.iter().zip(&measured) {
+                if ready.done.contains(&point.index) {
+                    continue;
+                }
+                let prepared = &ready.targets[point.target as usize];
+                let rate = ready.ceilings.get(&point.in_flight_max()).copied();
+                let mut sealed = seal(point, prepared, measured, rate, &started_at);
+                sealed.findings.extend(engine_findings(measured));
+                if options.resume {
+                    sealed.findings.push(Finding::remark(Code::Resumed));
+                }
+                let kept = logbook.add_point(&ready.run.id, &sealed);
+                running.ended(&line(&sealed, ready.run.emulated));
+                kept?;
             }
-            let kept = logbook.add_point(&ready.run.id, &sealed);
-            running.ended(&line(&sealed));
-            kept?;
         }
-        before += length;
+        let length = group.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).max();
+        before += Nanos(length.unwrap_or(0));
     }
     running.finish();
     Ok(())
 }
 
 fn engine_findings(measured: &crate::lab::execute::Measured) -> Vec<Finding> {
-    let refused = measured.probe.refused.iter().map(|(engine, why)| {
+    let Some(used) = &measured.engine else { return Vec::new() };
+    let refused = used.probe.refused.iter().map(|(engine, why)| {
         Finding::remark(Code::EngineFallback)
-            .label("engine", measured.engine.name())
+            .label("engine", used.engine.name())
             .label("why", format!("{}: {why}", engine.name()))
     });
-    let missing = measured.probe.missing.iter().map(|(feature, why)| {
+    let missing = used.probe.missing.iter().map(|(feature, why)| {
         Finding::remark(Code::EngineFeature).label("feature", feature).label("why", why)
     });
-    refused.chain(missing).collect()
+    let drift = used.clock.ahead_ns as f64 / used.clock.over.0.max(1) as f64;
+    let drifted = (drift.abs() > CLOCK_DRIFT)
+        .then(|| Finding::invalid(Code::ClockDrift).value("drift", drift));
+    refused.chain(missing).chain(drifted).collect()
 }
 
-fn line(point: &PointRecord) -> String {
+fn line(point: &PointRecord, emulated: bool) -> String {
     let summary = PointSummary::of(point);
     format!(
-        "{:<12} × {:<4} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}",
+        "{:<12} × {:<4} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}{}",
         point.profile_title,
         point.outstanding,
         summary.io_per_s.value,
         summary.mib_per_s,
         summary.service_time.all.mean_ns.unwrap_or(0.0) / 1e6,
-        summary.grade
+        summary.grade,
+        if emulated { "  EMULATED" } else { "" }
     )
 }
 

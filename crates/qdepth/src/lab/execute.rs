@@ -1,37 +1,50 @@
-//! Runs one point: opens the target's engine on a thread of its own, drives it, and hands the
-//! intervals to the screen.
+//! Runs the points of a group at the same time, each on workers of its own with one start, and
+//! hands the intervals to the screen. Where time is virtual, one worker holds all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Barrier, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use qdepth_engine::{Interval, Outcome, measure};
+use qdepth_engine::{Interval, Outcome, Part, Target, join, measure_part, measure_together};
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
 use qdepth_host::system::System;
-use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions, Probe};
-use qdepth_measure::{Code, Finding};
+use qdepth_linux::{ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe};
+use qdepth_measure::{Code, Finding, Instant, Nanos};
+use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::lab::prepare::Prepared;
+use crate::lab::prepare::{Emulation, Prepared, Real, What};
 use crate::lab::witnesses::{Seen, Witnesses};
 
 /// Intervals that the screen may lag behind; later ones are not shown.
 const SCREEN_LAG: usize = 64;
+/// From the moment when every worker is ready to their common start: longer than it takes to wake
+/// the last of them.
+const START: Nanos = Nanos::from_millis(5);
 
 /// A point as measured, with what else was seen.
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
-    pub(crate) engine: Engine,
-    pub(crate) probe: Probe,
+    /// How requests reached the kernel, and by what clock; none in virtual time.
+    pub(crate) engine: Option<Used>,
     /// Whether direct I/O was in effect.
     pub(crate) direct: bool,
     /// What else happened on the machine.
     pub(crate) seen: Seen,
     /// How the target's identity was no longer what it was, when the point ended.
     pub(crate) changed: Option<Changed>,
+}
+
+/// What measured a point in real time.
+#[derive(Clone)]
+pub(crate) struct Used {
+    pub(crate) engine: Engine,
+    pub(crate) probe: Probe,
+    pub(crate) clock: ClockCheck,
 }
 
 /// The target is not the one that was claimed.
@@ -61,63 +74,280 @@ impl std::fmt::Display for Changed {
 
 impl std::error::Error for Changed {}
 
-/// Measures a point on a prepared target.
+/// What the workers of a group share.
+struct Common<'a> {
+    engine: EngineChoice,
+    stop: &'a AtomicBool,
+    ready: Barrier,
+    start: OnceLock<Instant>,
+    show: SyncSender<(usize, Interval)>,
+}
+
+/// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
 pub(crate) fn execute(
     system: &System,
-    prepared: &Prepared,
-    point: &Point,
+    targets: &[Prepared],
+    group: &[Point],
     engine: EngineChoice,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(&Interval),
-) -> Result<Measured> {
-    let claim = prepared.claim();
-    // In the middle of a run this is a failure: earlier points may have written.
-    claim.check_identity(system).map_err(|refusal| Changed::of(claim, refusal))?;
-    let direct = set_direct(prepared, point.direct)?;
-    let file = claim.file.try_clone().context("cannot duplicate the target's descriptor")?;
-    let options = OpenOptions {
-        slots: point.in_flight_max(),
-        size_max: point.request_size.max(),
-        payload: point.payload,
-        seed: point.seed,
-        engine,
-    };
-    let devices = prepared.inspected.devices();
-    let device = (devices.len() == 1).then(|| devices[0].clone());
-    let before = Witnesses::look(system, device.as_deref());
-    let (send, receive) = sync_channel(SCREEN_LAG);
-    let measured = std::thread::scope(|scope| {
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let of = |point: &Point| &targets[point.target as usize];
+    match group.first().map(|point| &of(point).what) {
+        Some(What::Emulated(_)) => emulated(targets, group, stop, seen),
+        Some(What::Real(_)) => real(system, targets, group, engine, stop, seen),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The loads of one medium share its time; media share nothing, so each goes through its own.
+fn emulated(
+    targets: &[Prepared],
+    group: &[Point],
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
+    for (index, target) in targets.iter().enumerate() {
+        let What::Emulated(emulation) = &target.what else { continue };
+        let places: Vec<usize> =
+            (0..group.len()).filter(|place| group[*place].target as usize == index).collect();
+        let points: Vec<&Point> = places.iter().map(|place| &group[*place]).collect();
+        if points.is_empty() {
+            continue;
+        }
+        let outcomes = in_virtual_time(emulation, &points, stop, &mut |lane, interval| {
+            seen(places[lane], interval);
+        })?;
+        for ((place, point), outcome) in places.iter().zip(points).zip(outcomes) {
+            measured[*place] = Some(Measured {
+                outcome,
+                engine: None,
+                direct: point.direct,
+                seen: Seen::default(),
+                changed: None,
+            });
+        }
+    }
+    Ok(measured.into_iter().flatten().collect())
+}
+
+/// On a thread of its own as well, so that the screen lives while virtual time flies.
+fn in_virtual_time(
+    emulation: &Emulation,
+    points: &[&Point],
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Outcome>> {
+    let wear = emulation.wear.borrow_mut().take();
+    let options = OpenMedia { wear, ..OpenMedia::for_points(points) };
+    let mut target = emulation.spelled.open(&options)?;
+    let (show, shown) = sync_channel(SCREEN_LAG);
+    let (outcomes, wear) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            // On its own thread, since a ring belongs to the thread that made it.
-            let mut target = KernelTarget::open(file, &options)?;
-            let mut show = |interval: &Interval| {
-                let _ = send.try_send(*interval);
+            let parts: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
+            let start = target.now();
+            let mut see = |lane: usize, interval: &Interval| {
+                let _ = show.try_send((lane, *interval));
             };
-            let outcome = measure(&mut target, point, stop, &mut show);
-            Ok::<_, anyhow::Error>((outcome, target.engine(), target.probe().clone()))
+            let outcomes = match parts.as_slice() {
+                // The loop of one load is the faster one.
+                [part] => {
+                    vec![measure_part(&mut target, part, start, stop, &mut |i: &_| see(0, i))]
+                }
+                parts => measure_together(&mut target, parts, start, stop, &mut see),
+            };
+            (outcomes, target.wear())
         });
-        loop {
-            match receive.recv_timeout(Duration::from_millis(200)) {
-                Ok(interval) => seen(&interval),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+        watch(&shown, seen);
+        worker.join().map_err(|_| bug())
+    })?;
+    *emulation.wear.borrow_mut() = Some(wear);
+    Ok(outcomes)
+}
+
+/// Shows intervals until the last worker has ended.
+fn watch(
+    shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
+    seen: &mut dyn FnMut(usize, &Interval),
+) {
+    loop {
+        match shown.recv_timeout(Duration::from_millis(200)) {
+            Ok((place, interval)) => seen(place, &interval),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+fn bug() -> anyhow::Error {
+    anyhow::anyhow!("a worker ended by a bug of qdepth")
+}
+
+fn real(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    engine: EngineChoice,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let mut storage = Vec::new();
+    for point in group {
+        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        let claim = real.claim();
+        // In the middle of a run this is a failure: earlier points may have written.
+        claim.check_identity(system).map_err(|refusal| Changed::of(claim, refusal))?;
+        storage.push((real, set_direct(real, point.direct)?));
+    }
+    let before: Vec<Witnesses> =
+        storage.iter().map(|(real, _)| Witnesses::look(system, device(real).as_deref())).collect();
+    let booked = in_real_time(group, &storage, engine, stop, seen)?;
+    let counted: Vec<(u64, u64)> = booked.iter().map(|(outcome, _)| all_of(outcome)).collect();
+    let mut measured = Vec::new();
+    for (place, (outcome, used)) in booked.into_iter().enumerate() {
+        let (real, direct) = storage[place];
+        let mut witnessed = before[place].until(&Witnesses::look(system, device(real).as_deref()));
+        for other in (0..group.len()).filter(|other| *other != place) {
+            if group[other].target == group[place].target {
+                witnessed.without(counted[other]);
             }
         }
-        worker.join().map_err(|_| anyhow::anyhow!("the worker ended by a bug of qdepth"))?
-    });
-    let (outcome, engine, probe) = measured?;
-    let witnessed = before.until(&Witnesses::look(system, device.as_deref()));
-    let changed = claim.check_identity(system).err().map(|refusal| Changed::of(claim, refusal));
-    Ok(Measured { outcome, engine, probe, direct, seen: witnessed, changed })
+        let claim = real.claim();
+        let changed = claim.check_identity(system).err().map(|found| Changed::of(claim, found));
+        measured.push(Measured { outcome, engine: Some(used), direct, seen: witnessed, changed });
+    }
+    Ok(measured)
+}
+
+/// The one device below, where there is one.
+fn device(real: &Real) -> Option<String> {
+    let devices = real.inspected.devices();
+    (devices.len() == 1).then(|| devices[0].clone())
+}
+
+/// Bytes read and written by a load, outside its window too; what is outside is split as inside.
+fn all_of(outcome: &Outcome) -> (u64, u64) {
+    let [reads, writes, _] = &outcome.directions;
+    let inside = (reads.bytes + writes.bytes).max(1);
+    let outside = u128::from(outcome.bytes_outside) * u128::from(reads.bytes) / u128::from(inside);
+    let read = reads.bytes + outside as u64;
+    (read, reads.bytes + writes.bytes + outcome.bytes_outside - read)
+}
+
+fn in_real_time(
+    group: &[Point],
+    storage: &[(&Real, bool)],
+    engine: EngineChoice,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<(Outcome, Used)>> {
+    let workers = group.iter().map(|point| point.workers as usize).sum();
+    let (show, shown) = sync_channel(SCREEN_LAG);
+    let ready = Barrier::new(workers);
+    let common = Common { engine, stop, ready, start: OnceLock::new(), show };
+    std::thread::scope(|scope| {
+        let mut running = Vec::new();
+        for (place, point) in group.iter().enumerate() {
+            let mut of_point = Vec::new();
+            for part in parts(point) {
+                let file = storage[place].0.claim().file.try_clone();
+                let common = &common;
+                of_point.push(scope.spawn(move || work(common, place, &part, file)));
+            }
+            running.push(of_point);
+        }
+        watch_workers(&shown, &running, seen);
+        let ended = running.into_iter().map(|of_point| {
+            let mut outcomes = Vec::new();
+            let mut used = None;
+            for worker in of_point {
+                let (outcome, by) = worker.join().map_err(|_| bug())??;
+                outcomes.push(outcome);
+                used = Some(by);
+            }
+            Ok((join(outcomes), used.ok_or_else(bug)?))
+        });
+        ended.collect()
+    })
+}
+
+/// Shows intervals until every worker has ended.
+fn watch_workers<T>(
+    shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
+    running: &[Vec<std::thread::ScopedJoinHandle<'_, T>>],
+    seen: &mut dyn FnMut(usize, &Interval),
+) {
+    while running.iter().flatten().any(|worker| !worker.is_finished()) {
+        if let Ok((place, interval)) = shown.recv_timeout(Duration::from_millis(20)) {
+            seen(place, &interval);
+        }
+    }
+    while let Ok((place, interval)) = shown.try_recv() {
+        seen(place, &interval);
+    }
+}
+
+/// The streams of a point, dealt to its workers.
+fn parts(point: &Point) -> Vec<Part<'_>> {
+    let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
+    let from = |worker: u64| (worker * streams / workers) as u32;
+    (0..workers).map(|worker| Part { point, streams: from(worker)..from(worker + 1) }).collect()
+}
+
+/// One worker: its own engine, since a ring belongs to the thread that made it, and the common
+/// start.
+fn work(
+    common: &Common<'_>,
+    place: usize,
+    part: &Part<'_>,
+    file: std::io::Result<std::os::fd::OwnedFd>,
+) -> Result<(Outcome, Used)> {
+    let opened = open(part, file, common.engine);
+    // Each comes here, whatever became of its engine: the others wait for it.
+    if common.ready.wait().is_leader() {
+        let now = opened.as_ref().map_or(Instant(0), KernelTarget::clock_now);
+        let _ = common.start.set(now + START);
+    }
+    common.ready.wait();
+    let mut target = opened?;
+    let start = common.start.get().copied().unwrap_or_default().max(target.now());
+    let mut show = |interval: &Interval| {
+        let _ = common.show.try_send((place, *interval));
+    };
+    let outcome = measure_part(&mut target, part, start, common.stop, &mut show);
+    let used = Used {
+        engine: target.engine(),
+        probe: target.probe().clone(),
+        clock: target.clock_check(),
+    };
+    Ok((outcome, used))
+}
+
+fn open(
+    part: &Part<'_>,
+    file: std::io::Result<std::os::fd::OwnedFd>,
+    engine: EngineChoice,
+) -> Result<KernelTarget> {
+    let point = part.point;
+    let options = OpenOptions {
+        slots: part.slots(),
+        size_max: point.request_size.max(),
+        payload: point.payload,
+        seed: point.seed ^ u64::from(part.streams.start),
+        engine,
+    };
+    let file = file.context("cannot duplicate the target's descriptor")?;
+    Ok(KernelTarget::open(file, &options)?)
 }
 
 /// Sets direct I/O as the point asks, and says whether it is in effect, as the kernel says.
-fn set_direct(prepared: &Prepared, asked: bool) -> Result<bool> {
-    let file = &prepared.claim().file;
+fn set_direct(real: &Real, asked: bool) -> Result<bool> {
+    let file = &real.claim().file;
     let flags = fcntl_getfl(file).context("cannot read the target's flags")?;
     let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
     if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
-        anyhow::bail!("cannot turn direct I/O off on {}", prepared.spelling.display());
+        anyhow::bail!("cannot turn direct I/O off on {}", real.inspected.spelling.display());
     }
     let flags = fcntl_getfl(file).context("cannot read the target's flags")?;
     Ok(flags.contains(OFlags::DIRECT))

@@ -1,5 +1,6 @@
 //! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use qdepth_host::system::System;
 use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_logbook::record::TargetKind;
+use qdepth_media::{Spelled, Wear, is_emulated};
 use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
@@ -24,9 +26,38 @@ const FILE_BLOCK: u32 = 512;
 /// Kept free for labels at each end of a device that is written.
 const LABEL_ROOM: u64 = 1 << 20;
 
+/// A target as it was found, untouched.
+pub(crate) enum Found {
+    /// Storage of this machine.
+    Real(Inspected),
+    /// A medium in virtual time: nothing to guard, nothing to touch.
+    Emulated(Spelled),
+}
+
+impl Found {
+    pub(crate) fn real(&self) -> Option<&Inspected> {
+        match self {
+            Self::Real(inspected) => Some(inspected),
+            Self::Emulated(_) => None,
+        }
+    }
+}
+
+/// Looks at what a word of the command line means.
+pub(crate) fn find(system: &System, spelling: &Path) -> Result<Found> {
+    match spelling.to_str().filter(|text| is_emulated(text)) {
+        Some(text) => Ok(Found::Emulated(Spelled::read(text)?)),
+        None => Ok(Found::Real(inspect(system, spelling)?)),
+    }
+}
+
 /// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
 /// that does not fit is wrong usage, and must be found before anything is written.
-pub(crate) fn foreseen(target: &Inspected, file_bytes: u64) -> TargetShape {
+pub(crate) fn foreseen(target: &Found, file_bytes: u64) -> Result<TargetShape> {
+    let target = match target {
+        Found::Real(inspected) => inspected,
+        Found::Emulated(spelled) => return Ok(spelled.shape()?.into()),
+    };
     let (length_bytes, block_bytes) = match &target.kind {
         Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (file_bytes, FILE_BLOCK),
         Kind::RegularFile { size_bytes, .. } => (*size_bytes, FILE_BLOCK),
@@ -35,15 +66,32 @@ pub(crate) fn foreseen(target: &Inspected, file_bytes: u64) -> TargetShape {
             device.logical_block_bytes as u32,
         ),
     };
-    TargetShape { usable: Extent { offset_bytes: 0, length_bytes }, block_bytes }
+    Ok(TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes))
 }
 
 /// A target that may be measured.
 pub(crate) struct Prepared {
     pub(crate) spelling: PathBuf,
-    pub(crate) inspected: Inspected,
     pub(crate) shape: TargetShape,
+    pub(crate) what: What,
+}
+
+/// Storage, or a model of it.
+pub(crate) enum What {
+    Real(Real),
+    Emulated(Emulation),
+}
+
+/// Storage of this machine that every guard has passed.
+pub(crate) struct Real {
+    pub(crate) inspected: Inspected,
     held: Held,
+}
+
+/// A medium, and what carries over from point to point.
+pub(crate) struct Emulation {
+    pub(crate) spelled: Spelled,
+    pub(crate) wear: RefCell<Option<Vec<Wear>>>,
 }
 
 enum Held {
@@ -51,7 +99,7 @@ enum Held {
     File(MeasurementFile),
 }
 
-impl Prepared {
+impl Real {
     pub(crate) fn claim(&self) -> &Claim {
         match &self.held {
             Held::Claim(claim) => claim,
@@ -59,30 +107,9 @@ impl Prepared {
         }
     }
 
-    pub(crate) fn kind(&self) -> TargetKind {
-        match self.inspected.kind {
-            Kind::Directory(_) => TargetKind::Directory,
-            Kind::RegularFile { .. } => TargetKind::File,
-            Kind::BlockDevice(_) => TargetKind::BlockDevice,
-        }
-    }
-
-    /// Practical limit of the link, bytes per second, where it is a device with a known one.
-    pub(crate) fn link(&self) -> Option<f64> {
-        self.inspected.block_device()?.link.as_ref().map(|link| link.practical_bytes_per_s)
-    }
-
-    /// Why direct I/O is not in effect, where it is not.
-    pub(crate) fn not_direct(&self) -> Option<String> {
-        match &self.claim().direct {
-            Direct::Refused(why) => Some(why.clone()),
-            Direct::Yes | Direct::NotAsked => None,
-        }
-    }
-
     /// Removes a measurement file that is not to be kept.
     /// Gives the lock back, which a ring may otherwise hold for some time after the program's end.
-    pub(crate) fn put_back(self) -> Result<()> {
+    fn put_back(self) -> Result<()> {
         let locked = self.claim().file.try_clone();
         let removed = match self.held {
             Held::File(file) => file.remove(),
@@ -92,6 +119,52 @@ impl Prepared {
             let _ = flock(&locked, FlockOperation::Unlock);
         }
         Ok(removed?)
+    }
+}
+
+impl Prepared {
+    /// The storage, where it is some.
+    pub(crate) fn real(&self) -> Option<&Real> {
+        match &self.what {
+            What::Real(real) => Some(real),
+            What::Emulated(_) => None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> TargetKind {
+        match self.real().map(|real| &real.inspected.kind) {
+            Some(Kind::Directory(_)) => TargetKind::Directory,
+            Some(Kind::RegularFile { .. }) => TargetKind::File,
+            Some(Kind::BlockDevice(_)) => TargetKind::BlockDevice,
+            None => TargetKind::Emulated,
+        }
+    }
+
+    /// Whether the kernel's counters of the device are those of the target alone.
+    pub(crate) fn is_device(&self) -> bool {
+        self.kind() == TargetKind::BlockDevice
+    }
+
+    /// Practical limit of the link, bytes per second, where it is a device with a known one.
+    pub(crate) fn link(&self) -> Option<f64> {
+        let device = self.real()?.inspected.block_device()?;
+        device.link.as_ref().map(|link| link.practical_bytes_per_s)
+    }
+
+    /// Why direct I/O is not in effect, where it is not.
+    pub(crate) fn not_direct(&self) -> Option<String> {
+        match &self.real()?.claim().direct {
+            Direct::Refused(why) => Some(why.clone()),
+            Direct::Yes | Direct::NotAsked => None,
+        }
+    }
+
+    /// Leaves the target as it was found.
+    pub(crate) fn put_back(self) -> Result<()> {
+        match self.what {
+            What::Real(real) => real.put_back(),
+            What::Emulated(_) => Ok(()),
+        }
     }
 }
 
@@ -118,8 +191,17 @@ pub(crate) fn prepare(
 ) -> Result<Vec<Prepared>> {
     let mut found = Vec::new();
     for spelling in spellings {
-        found.push(inspect(system, spelling)?);
+        found.push(find(system, spelling)?);
     }
+    of_one_kind(&found)?;
+    let (mut real, mut prepared) = (Vec::new(), Vec::new());
+    for (target, spelling) in found.into_iter().zip(spellings) {
+        match target {
+            Found::Real(inspected) => real.push(inspected),
+            Found::Emulated(spelled) => prepared.push(emulation(spelling.clone(), spelled)?),
+        }
+    }
+    let found = real;
     let mut consents = Vec::new();
     for target in &found {
         consents.push(match target.block_device() {
@@ -132,7 +214,6 @@ pub(crate) fn prepare(
         let promised = promised(&found[..cleared.len()], &cleared, target);
         cleared.push(clear(system, target, consent.as_ref(), order, promised)?);
     }
-    let mut prepared: Vec<Prepared> = Vec::new();
     for (target, cleared) in found.into_iter().zip(cleared) {
         let ready = make_ready(target, cleared, order, screen, interrupted);
         prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
@@ -140,8 +221,26 @@ pub(crate) fn prepare(
     Ok(prepared)
 }
 
+/// A run is in real time or in virtual time.
+pub(crate) fn of_one_kind(found: &[Found]) -> Result<()> {
+    let emulated = found.iter().filter(|target| matches!(target, Found::Emulated(_))).count();
+    if emulated > 0 && emulated < found.len() {
+        bail!(Usage(
+            "a run is EMULATED or measured, not both: give emulated media and storage to two runs"
+                .to_owned()
+        ));
+    }
+    Ok(())
+}
+
+fn emulation(spelling: PathBuf, spelled: Spelled) -> Result<Prepared> {
+    let shape = spelled.shape()?.into();
+    let what = What::Emulated(Emulation { spelled, wear: RefCell::new(None) });
+    Ok(Prepared { spelling, shape, what })
+}
+
 /// The same storage twice is one target, whatever its names.
-pub(crate) fn all_different(found: &[Inspected]) -> Result<()> {
+pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
     for (index, target) in found.iter().enumerate() {
         if let Some(twin) = found[..index].iter().find(|t| t.identity() == target.identity()) {
             bail!(Usage(format!(
@@ -235,11 +334,9 @@ fn make_ready(
         }
     };
     let spelling = inspected.spelling.clone();
-    let none = Extent { offset_bytes: 0, length_bytes: 0 };
-    let shape = TargetShape { usable: none, block_bytes: 1 };
-    let mut prepared = Prepared { spelling, inspected, shape, held };
-    prepared.shape = shape_of(&prepared);
-    Ok(prepared)
+    let real = Real { inspected, held };
+    let shape = shape(&real);
+    Ok(Prepared { spelling, shape, what: What::Real(real) })
 }
 
 /// A refusal says that nothing was changed, which no longer holds once a target was made ready.
@@ -259,17 +356,15 @@ fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
     }
 }
 
-fn shape_of(prepared: &Prepared) -> TargetShape {
-    let usable = prepared.claim().usable;
-    let block_bytes = match (&prepared.inspected.kind, &prepared.claim().direct) {
+fn shape(real: &Real) -> TargetShape {
+    let usable = real.claim().usable;
+    let block_bytes = match (&real.inspected.kind, &real.claim().direct) {
         (Kind::BlockDevice(device), _) => device.logical_block_bytes as u32,
         (_, Direct::Refused(_)) => 1,
         _ => FILE_BLOCK,
     };
-    TargetShape {
-        usable: Extent { offset_bytes: usable.offset, length_bytes: usable.length },
-        block_bytes,
-    }
+    let usable = Extent { offset_bytes: usable.offset, length_bytes: usable.length };
+    TargetShape::whole(usable, block_bytes)
 }
 
 /// The user's consent for a device. None where `--destroy` names nothing: then a label of ours

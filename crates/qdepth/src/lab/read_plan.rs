@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use qdepth_media::is_emulated;
 use qdepth_workload::{Choices, PlanFile, shipped_plan_names, shipped_plan_text};
 
 use crate::ended::Usage;
@@ -60,12 +61,13 @@ fn is_toml(word: &str) -> bool {
 }
 
 fn must_exist(target: &Path) -> Result<()> {
-    if std::fs::symlink_metadata(target).is_ok() {
+    let emulated = target.to_str().is_some_and(is_emulated);
+    if emulated || std::fs::symlink_metadata(target).is_ok() {
         return Ok(());
     }
     let plans: Vec<&str> = shipped_plan_names().collect();
     let what = format!(
-        "{} is neither a plan ({}, or a TOML file) nor a file, directory or device that exists",
+        "{} is neither a plan ({}, or a TOML file) nor a file, directory or device that exists, nor an emulated medium (media:NAME)",
         target.display(),
         plans.join(", ")
     );

@@ -123,7 +123,7 @@ fn facts(
     let [reads, writes, _] = &outcome.directions;
     // The kernel's counters are those of the target itself only on a raw device with direct I/O:
     // a file system adds its own, a page cache takes some away.
-    let raw = prepared.inspected.block_device().is_some() && measured.direct;
+    let raw = prepared.is_device() && measured.direct;
     PointFacts {
         duration_ns: outcome.duration.0 as f64,
         outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
@@ -280,6 +280,7 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
     let median = record.reads.service_time.quantile(0.5);
     if let Some(median) =
         median.filter(|m| m.0 < IMPLAUSIBLE_NS && record.request_size_mean_bytes >= 4096.0)
+        && measured.engine.is_some()
     {
         findings.push(Finding::remark(Code::ImplausiblyFast).value("median_ns", median.0 as f64));
     }

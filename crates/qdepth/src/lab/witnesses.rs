@@ -6,6 +6,16 @@ use qdepth_host::system::System;
 use qdepth_host::witness::{Clocks, CpuTimes, Disagreement, KernelStat};
 use qdepth_logbook::record::KernelCounts;
 
+impl Seen {
+    /// Takes what another load of ours read and wrote, in bytes, out of the kernel's counts.
+    pub(crate) fn without(&mut self, (read, written): (u64, u64)) {
+        if let Some(kernel) = &mut self.kernel {
+            kernel.read_bytes = kernel.read_bytes.saturating_sub(read);
+            kernel.written_bytes = kernel.written_bytes.saturating_sub(written);
+        }
+    }
+}
+
 /// One look.
 pub(crate) struct Witnesses {
     cpu: io::Result<CpuTimes>,

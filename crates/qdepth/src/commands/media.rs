@@ -1,0 +1,85 @@
+//! `qdepth media`: the catalogue of emulated media, and what is known of one.
+
+use anyhow::Result;
+use qdepth_logbook::record::Observation;
+use qdepth_media::{Description, Spelled, catalogue, parameters};
+
+use crate::commands::read::print;
+use crate::ended::Status;
+use crate::flags::MediaOptions;
+
+pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
+    match &options.name {
+        Some(name) => print(&one(name.trim_start_matches("media:"))?)?,
+        None => print(&list()?)?,
+    }
+    Ok(Status::Valid)
+}
+
+fn list() -> Result<String> {
+    let mut lines = vec!["EMULATED media, as `qdepth run standard media:NAME`".to_owned()];
+    for name in catalogue() {
+        let description = Description::shipped(name)?;
+        let generic = if description.generic { " (generic: stands for a class)" } else { "" };
+        let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
+        let formats = if formats.is_empty() {
+            String::new()
+        } else {
+            format!("; formats {}", formats.join(", "))
+        };
+        lines.push(format!("  {name:<22} {}{generic}{formats}", description.title));
+    }
+    lines.push(
+        "Several as one: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), independent(media:NAME*4); \
+         wrapped: delay(…, 100us), fault(…, errors=1000), pressure(…, 500MB/s); behind it @area=full, \
+         @cpu=1.6GHz, @settings=default, @processes=4, @state=fresh, @PARAMETER=NUMBER."
+            .to_owned(),
+    );
+    Ok(lines.join("\n"))
+}
+
+fn one(name: &str) -> Result<String> {
+    let (name, format) = name.split_once('/').map_or((name, None), |(n, f)| (n, Some(f)));
+    let description = Description::shipped(name)?;
+    let values = description.numbers(name, format, &std::collections::BTreeMap::new())?;
+    let mut lines = vec![format!("{name}: {} (EMULATED)", description.title)];
+    let said = [
+        ("", description.about.clone()),
+        ("compared with ", description.compared_with.clone()),
+        ("host ", description.host.clone().unwrap_or_default()),
+    ];
+    lines.extend(said.iter().filter(|(_, text)| !text.is_empty()).map(|(k, t)| format!("{k}{t}")));
+    for format in description.formats.iter() {
+        lines.push(format!("format {}: {}", format.0, format.1.title));
+    }
+    for parameter in parameters(&description.kind).unwrap_or_default() {
+        let of_format = format.or(description.default_format.as_deref());
+        let of_format = of_format
+            .and_then(|f| description.formats.get(f))
+            .and_then(|f| f.parameters.get(parameter.name));
+        let sourced = of_format.or_else(|| description.parameters.get(parameter.name));
+        lines.push(format!(
+            "  {:<26} {:>10} {:<7} {} [{}]",
+            parameter.name,
+            values.get(parameter.name),
+            parameter.unit,
+            parameter.meaning,
+            sourced.map_or("default", |s| s.from.as_str())
+        ));
+    }
+    for divergence in &description.divergences {
+        lines.push(format!("known divergence: {divergence}"));
+    }
+    Ok(lines.join("\n"))
+}
+
+/// What is kept of an emulated target beside its results: every number that it was made of.
+pub(crate) fn facts(spelled: &Spelled) -> Vec<Observation> {
+    let fact = |(subject, key, value): (String, String, String)| Observation {
+        subject,
+        key,
+        value: Ok(value),
+        source: "EMULATED: description file".to_owned(),
+    };
+    spelled.facts().into_iter().map(fact).collect()
+}
