@@ -6,9 +6,31 @@ macro_rules! embed {
     };
 }
 
-const MEDIA: &[(&str, &str)] = embed!("p3700-800gb", "iodrive-320gb", "iodrive-640gb");
-const HOSTS: &[(&str, &str)] = embed!("host-rx2530-m1", "host-rx600-s5");
-const LAYERS: &[(&str, &str)] = &[];
+const MEDIA: &[(&str, &str)] = embed!(
+    "p3700-800gb",
+    "p3700-1600gb",
+    "p3700-2tb",
+    "iodrive-320gb",
+    "iodrive-640gb",
+    "iodrive2-1200gb",
+    "p4800x-375gb",
+    "sas-12g-hdd-450gb",
+    "sas-2-hdd-600gb",
+    "sata-ssd-64gb",
+    "sas-2-ssd-400gb",
+    "sas-12g-ssd-400gb",
+    "generic-pcie4-ssd",
+    "generic-pcie5-ssd",
+    "generic-qlc-ssd",
+    "generic-7200rpm-hdd",
+    "generic-cloud-volume",
+    "null",
+    "fixed",
+);
+const HOSTS: &[(&str, &str)] =
+    embed!("host-rx2530-m1", "host-rx600-s5", "host-uv300", "host-fio-e5-2699", "host-linux");
+const LAYERS: &[(&str, &str)] =
+    embed!("layer-xfs", "layer-md", "layer-imsm", "layer-xvm", "layer-gpfs-1m", "layer-gpfs-4m");
 
 /// Names of the media.
 pub fn names() -> impl Iterator<Item = &'static str> {

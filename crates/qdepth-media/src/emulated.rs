@@ -53,6 +53,12 @@ pub struct Emulated {
     pending: BinaryHeap<Reverse<u64>>,
     host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
     ends: Vec<End>,
+    /// Requests by which a stream may be ahead of the slowest; 0: any.
+    bound: u64,
+    /// Requests that each stream has begun.
+    begun: Vec<u64>,
+    /// Requests of streams that are too far ahead.
+    held: Vec<u32>,
     /// Whether something is decided between submission and end.
     staged: bool,
 }
@@ -70,6 +76,9 @@ impl Emulated {
             staged: !immediate || (several && !host.is_none()),
             host,
             nodes,
+            bound: 0,
+            begun: vec![0; lanes.len()],
+            held: Vec::with_capacity(SLOTS),
             streams: owned.chain(std::iter::repeat(last)).take(SLOTS).collect(),
             lanes,
             results: vec![0; SLOTS],
@@ -85,6 +94,40 @@ impl Emulated {
         let mut wear = Vec::new();
         self.nodes.iter().for_each(|node| node.wear(&mut wear));
         wear
+    }
+
+    /// Binds the streams to each other: each has the same work to do.
+    pub(crate) fn bind(&mut self, bound: u64) {
+        if self.lanes.len() > 1 && bound > 0 {
+            self.bound = bound;
+            self.staged = true;
+        }
+    }
+
+    /// Lets a request into the host, or holds it while its stream is too far ahead.
+    fn enter(&mut self, slot: u32) {
+        if self.bound == 0 {
+            return self.to_host(slot);
+        }
+        self.held.push(slot);
+        loop {
+            let slowest = self.begun.iter().copied().min().unwrap_or(0);
+            let may = |slot: &u32| {
+                self.begun[self.streams[*slot as usize] as usize] < slowest + self.bound
+            };
+            let Some(index) = self.held.iter().position(may) else { return };
+            let slot = self.held.remove(index);
+            self.begun[self.streams[slot as usize] as usize] += 1;
+            self.to_host(slot);
+        }
+    }
+
+    fn to_host(&mut self, slot: u32) {
+        let stream = self.streams[slot as usize] as usize;
+        let io = self.requests[slot as usize];
+        let further = self.nodes[self.lanes[stream].node].further(io);
+        let issued = self.host.process(ticks(self.now), stream, io, further);
+        self.host_events.push(Reverse((issued, Stage::Shared, slot)));
     }
 
     #[inline]
@@ -174,13 +217,13 @@ impl Target for Emulated {
             size: request.size,
         };
         self.results[index] = request.size as i32;
-        let further = self.nodes[lane.node].further(io);
-        let issued = self.host.process(now, stream, io, further);
         if self.staged {
             self.requests[index] = io;
-            self.host_events.push(Reverse((issued, Stage::Shared, slot.0)));
+            self.enter(slot.0);
             return;
         }
+        let further = self.nodes[lane.node].further(io);
+        let issued = self.host.process(now, stream, io, further);
         let at = self.host.share(issued, further);
         if let Some(end) = self.nodes[lane.node].submit(at, slot.0, io) {
             self.end(end);

@@ -17,6 +17,7 @@ mod io;
 mod node;
 mod open;
 mod parameter;
+mod pressure;
 mod simple;
 mod spelling;
 mod ssd;

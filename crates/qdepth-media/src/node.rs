@@ -5,6 +5,7 @@ use qdepth_measure::Nanos;
 use crate::array::Array;
 use crate::hdd::Hdd;
 use crate::io::{End, Io};
+use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick};
@@ -50,6 +51,7 @@ pub(crate) enum Node {
     Hdd(Box<Hdd>),
     Servers(Box<Servers>),
     Volume(Box<Volume>),
+    Pressured(Box<Pressured>),
     Array(Box<Array>),
     /// Every request takes this much longer.
     Delayed(Box<Node>, Tick),
@@ -65,6 +67,7 @@ impl Node {
             Self::Hdd(hdd) => hdd.submit(now, slot, io),
             Self::Servers(servers) => Some(servers.submit(now)),
             Self::Volume(volume) => Some(volume.submit(now, io)),
+            Self::Pressured(drive) => Some(drive.submit(now, io)),
             Self::Array(array) => return array.submit(now, slot, io),
             Self::Delayed(member, delay) => {
                 let end = member.submit(now, slot, io)?;
@@ -82,7 +85,7 @@ impl Node {
             Self::Array(array) => array.next(),
             Self::Delayed(member, _) => member.next(),
             Self::Faulty(faulty) => faulty.member.next(),
-            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) => NEVER,
+            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) | Self::Pressured(_) => NEVER,
         }
     }
 
@@ -97,7 +100,7 @@ impl Node {
                 ends[first..].iter_mut().for_each(|end| end.at += *delay);
             }
             Self::Faulty(faulty) => faulty.member.step(ends),
-            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) => {}
+            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) | Self::Pressured(_) => {}
         }
     }
 
@@ -106,6 +109,7 @@ impl Node {
     pub(crate) fn completed(&mut self, slot: u32) {
         match self {
             Self::Ssd(ssd) => ssd.completed(),
+            Self::Pressured(drive) => drive.drive.completed(),
             Self::Array(array) => array.completed(slot),
             Self::Delayed(member, _) => member.completed(slot),
             Self::Faulty(faulty) => faulty.member.completed(slot),
@@ -116,7 +120,7 @@ impl Node {
     /// Whether every end is known when a request is submitted.
     pub(crate) fn is_immediate(&self) -> bool {
         match self {
-            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) => true,
+            Self::Ssd(_) | Self::Servers(_) | Self::Volume(_) | Self::Pressured(_) => true,
             Self::Hdd(_) | Self::Faulty(_) => false,
             Self::Array(array) => array.is_immediate(),
             Self::Delayed(member, _) => member.is_immediate(),
@@ -138,6 +142,7 @@ impl Node {
     pub(crate) fn wear(&self, into: &mut Vec<Wear>) {
         match self {
             Self::Ssd(ssd) => into.push(ssd.wear()),
+            Self::Pressured(drive) => into.push(drive.drive.wear()),
             Self::Array(array) => array.members().iter().for_each(|m| m.wear(into)),
             Self::Delayed(member, _) => member.wear(into),
             Self::Faulty(faulty) => faulty.member.wear(into),

@@ -1,5 +1,7 @@
 //! From a spelling to a target: descriptions are read, checked and put together.
 
+use std::collections::BTreeMap;
+
 use qdepth_measure::Seed;
 use qdepth_workload::{Extent, Point, TargetShape};
 
@@ -12,6 +14,7 @@ use crate::hdd::Hdd;
 use crate::host::Host;
 use crate::node::{Fault, Faulty, Node};
 use crate::parameter::{HOST, Values, parameters};
+use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
 use crate::spelling::{Area, Arrangement, Form, Otherwise, read, setting_names};
 use crate::ssd::{Ssd, Wear};
@@ -218,7 +221,9 @@ impl Spelled {
                 let least = sizes.iter().map(|s| s.0).min().unwrap_or(0);
                 Ok((least * sizes.len() as u64, sizes.iter().map(|s| s.1).max().unwrap_or(512)))
             }
-            Form::Delay(member, _) | Form::Fault(member, _) => self.size(member),
+            Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
+                self.size(member)
+            }
         }
     }
 
@@ -287,11 +292,15 @@ impl Spelled {
             .iter()
             .flat_map(|load| std::iter::repeat_n(load.outstanding, load.streams as usize))
             .collect();
-        Ok(Emulated::new(host, nodes, lanes, &outstanding))
+        let mut emulated = Emulated::new(host, nodes, lanes, &outstanding);
+        if let Some(host) = &self.host {
+            emulated.bind(self.host_values(host)?.get("equal_work") as u64);
+        }
+        Ok(emulated)
     }
 
     fn host_values(&self, values: &Values) -> Result<Values, MediaError> {
-        let mut given: std::collections::BTreeMap<String, f64> =
+        let mut given: BTreeMap<String, f64> =
             values.iter().map(|(name, value)| (name.to_owned(), value)).collect();
         for (name, value) in &self.otherwise.parameters {
             if HOST.iter().any(|p| p.name == name) {
@@ -342,7 +351,9 @@ fn media_of(form: &Form, into: &mut Vec<(String, Option<String>)>) {
         Form::Array { members, .. } | Form::Independent(members) => {
             members.iter().for_each(|member| media_of(member, into));
         }
-        Form::Delay(member, _) | Form::Fault(member, _) => media_of(member, into),
+        Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
+            media_of(member, into)
+        }
     }
 }
 
@@ -362,16 +373,19 @@ fn host(name: &str) -> Result<Values, MediaError> {
     let text = catalogue::host_text(name)
         .ok_or_else(|| MediaError::unknown("host", name, catalogue::host_names()))?;
     let description = Description::read(name, text)?;
-    description.numbers(name, None, &std::collections::BTreeMap::new())
+    description.numbers(name, None, &BTreeMap::new())
 }
 
 fn default_host(form: &Form) -> Result<Option<String>, MediaError> {
     match form {
         Form::Medium { name, .. } => Ok(Description::shipped(name)?.host),
+        Form::Array { kind: Arrangement::Layer(name), .. } => Ok(layer(name)?.0.host),
         Form::Array { members, .. } | Form::Independent(members) => {
             members.first().map_or(Ok(None), default_host)
         }
-        Form::Delay(member, _) | Form::Fault(member, _) => default_host(member),
+        Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
+            default_host(member)
+        }
     }
 }
 
@@ -393,6 +407,19 @@ impl Maker<'_> {
                 &self.spelled.text,
                 "independent(…) must be the outermost: its drives have streams of their own",
             )),
+            Form::Pressure(member, bytes_per_s) => {
+                // The writes go over the whole of it, as the paper's do.
+                let capacity = self.spelled.size(member)?.0;
+                let node = self.node(member, capacity as f64)?;
+                let Node::Ssd(ssd) = node else {
+                    return Err(MediaError::spelling(
+                        &self.spelled.text,
+                        "pressure(…) goes directly around one solid-state drive",
+                    ));
+                };
+                let pressured = Pressured::new(*ssd, *bytes_per_s, capacity, self.options.seed);
+                Ok(Node::Pressured(Box::new(pressured)))
+            }
             Form::Delay(member, length) => {
                 let length = ticks(qdepth_measure::Instant(length.0));
                 Ok(Node::Delayed(Box::new(self.node(member, area)?), length))
@@ -463,7 +490,7 @@ impl Maker<'_> {
                 Array::new(Layout::Striped, pairs, stripe_bytes, start)
             }
             Arrangement::Layer(name) => {
-                let values = layer(name)?;
+                let values = layer(name)?.1;
                 let stripe = stripe.unwrap_or((values.get("stripe_kib") * 1024.0) as u64);
                 Array::new(Layout::Striped, nodes, stripe, 0).below(Queue::new(&values))
             }
@@ -472,8 +499,10 @@ impl Maker<'_> {
     }
 }
 
-fn layer(name: &str) -> Result<Values, MediaError> {
+fn layer(name: &str) -> Result<(Description, Values), MediaError> {
     let text = catalogue::layer_text(name)
         .ok_or_else(|| MediaError::unknown("layer", name, catalogue::layer_names()))?;
-    Description::read(name, text)?.numbers(name, None, &std::collections::BTreeMap::new())
+    let description = Description::read(name, text)?;
+    let values = description.numbers(name, None, &BTreeMap::new())?;
+    Ok((description, values))
 }

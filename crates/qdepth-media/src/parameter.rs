@@ -73,6 +73,14 @@ pub(crate) const SSD: &[Parameter] = &[
         0.0,
         "the same, for a read that more than one die answers",
     ),
+    may(
+        "path_random_read_us_per_kib",
+        "µs/KiB",
+        0.0,
+        100.0,
+        0.0,
+        "the same, beside it for a read that follows no other",
+    ),
     must("path_write_us_per_kib", "µs/KiB", 0.0, 100.0, "internal data path, busy with a write"),
     may("path_mix_loss", "", 0.0, 2.0, 0.0, "loss of the path at an even mix, × 4w(1−w)"),
     may(
@@ -234,6 +242,14 @@ pub(crate) const HOST: &[Parameter] = &[
         1e4,
         0.0,
         "further cost of a write with the settings `default`",
+    ),
+    may(
+        "equal_work",
+        "",
+        0.0,
+        1e6,
+        0.0,
+        "requests by which a thread may be ahead of the slowest: each has the same work to do; 0: any",
     ),
     may(
         "file_start_bytes",

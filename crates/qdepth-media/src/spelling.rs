@@ -14,10 +14,12 @@ use crate::ssd::Wear;
 const EIO: i32 = 5;
 /// Most members of an array: a slot's members are bits of a word.
 const MEMBERS_MAX: usize = 64;
+/// Air at a drive whose cooling is restricted: at rest it is just below its limit (guess).
+const RESTRICTED_C: f64 = 60.0;
 /// Deepest nesting of wrappers.
 const DEPTH_MAX: usize = 8;
 /// Words before a parenthesis.
-const WRAPPERS: [&str; 11] = [
+const WRAPPERS: [&str; 14] = [
     "raid0",
     "raid1",
     "raid5",
@@ -25,22 +27,34 @@ const WRAPPERS: [&str; 11] = [
     "independent",
     "delay",
     "fault",
+    "pressure",
+    "xfs",
     "md",
     "imsm",
     "xvm",
-    "gpfs",
+    "gpfs-1m",
+    "gpfs-4m",
 ];
 /// Names behind `@` that are not parameters of a medium.
-const SETTINGS: [&str; 6] = ["area", "cpu", "settings", "processes", "state", "host"];
+const SETTINGS: [&str; 7] = ["area", "cpu", "settings", "processes", "state", "host", "cooling"];
 
 /// What is spelled, before any description is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Form {
-    Medium { name: String, format: Option<String> },
-    Array { kind: Arrangement, members: Vec<Form>, stripe: Option<u64> },
+    Medium {
+        name: String,
+        format: Option<String>,
+    },
+    Array {
+        kind: Arrangement,
+        members: Vec<Form>,
+        stripe: Option<u64>,
+    },
     Independent(Vec<Form>),
     Delay(Box<Form>, Nanos),
     Fault(Box<Form>, Fault),
+    /// Beside the measured load, random writes at this many bytes per second.
+    Pressure(Box<Form>, u64),
 }
 
 /// Kinds of arrays.
@@ -116,6 +130,7 @@ fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
     match word.trim() {
         "delay" => delay(text, &arguments, depth),
         "fault" => fault(text, &arguments, depth),
+        "pressure" => pressure(text, &arguments, depth),
         word if WRAPPERS.contains(&word) => array(text, word, &arguments, depth),
         word => Err(MediaError::unknown("arrangement", word, WRAPPERS.into_iter())),
     }
@@ -140,12 +155,10 @@ fn arguments(text: &str) -> Vec<&str> {
 }
 
 fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
-    let (mut members, mut stripe, mut block) = (Vec::new(), None, None);
+    let (mut members, mut stripe) = (Vec::new(), None);
     for argument in arguments {
         if let Some(size) = argument.strip_prefix("stripe=") {
             stripe = Some(bytes(argument, size, 4096, 64 << 20)?);
-        } else if word == "gpfs" && !argument.contains(':') {
-            block = Some(bytes(argument, argument, 65536, 8 << 20)?);
         } else {
             let (member, count) = counted(argument)?;
             let member = form(member, depth + 1)?;
@@ -172,21 +185,9 @@ fn array(text: &str, word: &str, arguments: &[&str], depth: usize) -> Result<For
         "raid1" => Arrangement::Raid1,
         "raid5" => Arrangement::Raid5,
         "raid10" => Arrangement::Raid10,
-        "gpfs" => gpfs(text, block)?,
         layer => Arrangement::Layer(layer.to_owned()),
     };
     Ok(Form::Array { kind, members, stripe })
-}
-
-fn gpfs(text: &str, block: Option<u64>) -> Result<Arrangement, MediaError> {
-    match block {
-        Some(0x10_0000) => Ok(Arrangement::Layer("gpfs-1m".to_owned())),
-        Some(0x40_0000) => Ok(Arrangement::Layer("gpfs-4m".to_owned())),
-        _ => Err(MediaError::spelling(
-            text,
-            "gpfs needs its block size, 1MiB or 4MiB: those are the ones whose costs are known",
-        )),
-    }
 }
 
 /// `media:NAME*4` is four of them.
@@ -212,6 +213,17 @@ fn delay(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaErro
     };
     let length = nanos(length)?;
     Ok(Form::Delay(Box::new(form(member, depth + 1)?), length))
+}
+
+/// Rates are spelled with powers of ten, as the paper of write pressure does.
+fn pressure(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
+    let usage = "write pressure(TARGET, 500MB/s)";
+    let [member, rate] = arguments else { return Err(MediaError::spelling(text, usage)) };
+    let rate = rate.strip_suffix("/s").and_then(|r| r.trim().parse::<Bytes>().ok());
+    match rate.filter(|rate| (1_000_000..=100_000_000_000).contains(&rate.0)) {
+        Some(rate) => Ok(Form::Pressure(Box::new(form(member, depth + 1)?), rate.0)),
+        None => Err(MediaError::spelling(text, format!("{usage}; 1MB/s to 100GB/s are possible"))),
+    }
 }
 
 fn fault(text: &str, arguments: &[&str], depth: usize) -> Result<Form, MediaError> {
@@ -269,6 +281,14 @@ fn setting(piece: &str, otherwise: &mut Otherwise) -> Result<(), MediaError> {
                 "steady" => Wear::STEADY,
                 _ => return Err(one_of(&["fresh", "preconditioned", "steady"])),
             });
+        }
+        "cooling" => {
+            let ambient_c = match value {
+                "normal" => 35.0,
+                "restricted" => RESTRICTED_C,
+                _ => return Err(one_of(&["normal", "restricted"])),
+            };
+            otherwise.parameters.insert("ambient_c".to_owned(), ambient_c);
         }
         "host" => otherwise.host = Some(value.to_owned()),
         _ => {

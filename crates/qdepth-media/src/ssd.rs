@@ -54,6 +54,7 @@ struct Times {
     write_fixed: Tick,
     write_accept_per_kib: Tick,
     link_per_kib: Tick,
+    random_read_per_kib: Tick,
     prefetch: Tick,
     prefetch_per_kib: Tick,
     die_read: Tick,
@@ -139,6 +140,7 @@ impl Ssd {
             write_fixed: micros(get("write_fixed_us")),
             write_accept_per_kib: micros(get("write_accept_us_per_kib")),
             link_per_kib: per_kib_at(get("link_mb_s")),
+            random_read_per_kib: micros(get("path_random_read_us_per_kib")),
             prefetch: micros(get("prefetch_us")),
             prefetch_per_kib: micros(get("prefetch_us_per_kib")),
             die_read: micros(get("die_read_us")),
@@ -209,13 +211,18 @@ impl Ssd {
     fn read(&mut self, now: Tick, io: Io) -> Tick {
         let idle = now >= self.idle_from && now >= self.path_free;
         let eager = idle || self.times.ahead_when_busy;
-        let ahead = io.offset == self.next_read && eager && self.reads_ahead;
+        let follows = io.offset == self.next_read;
+        let ahead = follows && eager && self.reads_ahead;
         self.reads_ahead = eager;
         let ready = self.path_free;
         self.next_read = io.offset + u64::from(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.read.command;
-        let path_end = self.pass(start, self.times.read, io.size, 0);
+        let mut costs = self.times.read;
+        if !follows {
+            costs.path_per_kib += self.times.random_read_per_kib;
+        }
+        let path_end = self.pass(start, costs, io.size, 0);
         let link = cost(io.size, self.times.link_per_kib);
         if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);

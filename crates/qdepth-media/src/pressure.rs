@@ -1,0 +1,42 @@
+//! Random writes at a fixed rate beside the measured load: the paper's write pressure.
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use crate::io::Io;
+use crate::ssd::Ssd;
+use crate::tick::{Tick, micros};
+
+/// Size of a write (document 002: blocksize=8k).
+const SIZE: u32 = 8192;
+
+/// A drive that is also written by somebody else.
+#[derive(Clone, Debug)]
+pub(crate) struct Pressured {
+    pub(crate) drive: Ssd,
+    gap: Tick,
+    next: Tick,
+    places: u64,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Pressured {
+    pub(crate) fn new(drive: Ssd, bytes_per_s: u64, capacity: u64, seed: u64) -> Self {
+        let gap = micros(f64::from(SIZE) * 1e6 / bytes_per_s as f64);
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        Self { drive, gap, next: gap, places: capacity / u64::from(SIZE), random }
+    }
+
+    /// What was due before the request goes before it: arrival order is kept, so nothing is lost by
+    /// adding it late.
+    pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
+        while self.next <= now {
+            let place = (u128::from(self.random.next_u64()) * u128::from(self.places)) >> 64;
+            let offset = place as u64 * u64::from(SIZE);
+            self.drive.submit(self.next, Io { read: false, offset, size: SIZE });
+            self.drive.completed();
+            self.next += self.gap;
+        }
+        self.drive.submit(now, io)
+    }
+}
