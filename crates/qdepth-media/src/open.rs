@@ -47,11 +47,18 @@ pub struct MediaLoad {
     pub streams: u32,
     /// Part of the target under load, in bytes, all streams together.
     pub area: Extent,
+    /// Parts of streams are whole multiples of this many bytes.
+    pub alignment: u64,
 }
 
 impl From<&Point> for MediaLoad {
     fn from(point: &Point) -> Self {
-        Self { outstanding: point.outstanding, streams: point.streams, area: point.area }
+        Self {
+            outstanding: point.outstanding,
+            streams: point.streams,
+            area: point.area,
+            alignment: point.alignment_bytes,
+        }
     }
 }
 
@@ -131,6 +138,7 @@ impl Spelled {
                 outstanding: 1,
                 streams: spelled.shape()?.parts,
                 area: Extent { offset_bytes: 0, length_bytes: 0 },
+                alignment: 1,
             }],
             wear: None,
         };
@@ -263,7 +271,7 @@ impl Spelled {
                 field: format!("streams on `{}`", self.text),
                 value: fewest.to_string(),
                 low: f64::from(shape.parts),
-                high: 256.0,
+                high: 512.0,
                 unit: "(each part has streams of its own)".to_owned(),
             });
         }
@@ -319,6 +327,7 @@ impl Spelled {
     fn lanes_of(shape: &Shape, load: &MediaLoad, nodes: usize) -> Vec<Lane> {
         let streams = load.streams.max(1);
         let part = load.area.length_bytes / u64::from(streams);
+        let part = part - part % load.alignment.max(1);
         let on_each = u64::from(streams).div_ceil(nodes as u64);
         let partitions = u64::from(shape.parts) / nodes as u64;
         let partition_bytes = shape.usable_bytes / u64::from(shape.parts);

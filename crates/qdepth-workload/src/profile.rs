@@ -128,7 +128,8 @@ pub struct Profile {
     /// The part of the target under load.
     #[serde(default)]
     pub area: AreaSpec,
-    /// Sources of requests (the papers' processes), each on an equal part of the area. Left out: 1.
+    /// Sources of requests (the papers' processes), each on an equal part of the area. Left out: 1,
+    /// or one for each part of a target that has several (independent drives, partitions).
     pub streams: Option<u32>,
     /// Threads that the streams are dealt to. Left out: 1, which drives hundreds of outstanding
     /// I/Os.

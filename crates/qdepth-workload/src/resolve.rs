@@ -22,7 +22,7 @@ const IN_FLIGHT_MAX: u32 = 4096;
 /// Largest request.
 const SIZE_MAX: u64 = 64 << 20;
 /// Most streams of a point.
-const STREAMS_MAX: u32 = 256;
+const STREAMS_MAX: u32 = 512;
 
 /// What a plan must know of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,9 +301,14 @@ fn point(
 
 /// Streams and workers.
 fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32), String> {
-    let streams = profile.streams.unwrap_or(1).saturating_mul(parts);
+    let streams = profile.streams.unwrap_or(parts);
     if streams == 0 || streams > STREAMS_MAX {
         return Err(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible"));
+    }
+    if streams < parts {
+        return Err(format!(
+            "streams = {streams}, but the target has {parts} parts, each with streams of its own"
+        ));
     }
     if outstanding == 0 || outstanding.saturating_mul(streams) > IN_FLIGHT_MAX {
         return Err(format!(
