@@ -38,8 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
          request_size = \"4KiB\"\n",
         ios * 4096
     );
-    let shape =
-        TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 1 << 30 }, block_bytes: 512 };
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
     let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;
     let stop = AtomicBool::new(false);
     let outcome = measure(&mut Echo::default(), &plan.points[0], &stop, &mut |_| {});

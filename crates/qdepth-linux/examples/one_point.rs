@@ -42,8 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
          request_size = \"{size}B\"\n",
         (seconds * 1e3) as u64
     );
-    let shape =
-        TargetShape { usable: Extent { offset_bytes: 0, length_bytes: area }, block_bytes: 512 };
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: area }, 512);
     let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;
     let point = &plan.points[0];
     let options = OpenOptions {
