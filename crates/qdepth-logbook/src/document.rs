@@ -126,8 +126,16 @@ pub struct PointEntry {
     pub arrivals: String,
     /// Outstanding I/Os of each stream.
     pub outstanding: u32,
+    /// Offered load of an open loop over all streams, I/Os per second; null in a closed loop.
+    pub offered_io_per_s: Option<f64>,
     /// Number of streams.
     pub streams: u32,
+    /// Threads that the streams were dealt to.
+    pub workers: u32,
+    /// Points with the same number ran at the same time.
+    pub group: u32,
+    /// Name of the step; empty where the plan has none.
+    pub step: String,
     /// Whether direct I/O was in effect.
     pub direct: bool,
     /// RFC 3339, UTC.
@@ -333,7 +341,11 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         request_size: point.request_size.clone(),
         arrivals: point.arrivals.clone(),
         outstanding: point.outstanding,
+        offered_io_per_s: point.offered_io_per_s,
         streams: point.streams,
+        workers: point.workers,
+        group: point.group,
+        step: point.step.clone(),
         direct: point.direct,
         started_at: point.started_at.clone(),
         warm_up_ns: point.warm_up_ns,

@@ -16,6 +16,7 @@ const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 const MIGRATION_LIST: &[M<'static>] = &[
     M::up(include_str!("../migrations/0001_first.sql")),
     M::up(include_str!("../migrations/0002_engine_choice.sql")),
+    M::up(include_str!("../migrations/0003_steps.sql")),
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(MIGRATION_LIST);
 /// Writes are short; who waits longer than this waits for a stuck process.

@@ -310,6 +310,8 @@ pub(crate) fn points(connection: &Connection, id: &str) -> Result<Vec<PointRecor
 fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
     let point = PointRecord {
         index: row.get("place")?,
+        group: row.get("load_group")?,
+        step: row.get("step")?,
         target: row.get("target")?,
         profile: row.get("profile")?,
         profile_title: row.get("profile_title")?,
@@ -320,7 +322,9 @@ fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
         reported_as_throughput: row.get("reported_as_throughput")?,
         arrivals: row.get("arrivals")?,
         outstanding: row.get("outstanding")?,
+        offered_io_per_s: row.get("offered_io_per_s")?,
         streams: row.get("streams")?,
+        workers: row.get("workers")?,
         direct: row.get("direct")?,
         started_at: row.get("started_at")?,
         warm_up_ns: count(row, "warm_up_ns")?,

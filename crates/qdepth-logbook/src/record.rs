@@ -174,6 +174,10 @@ pub struct KernelCounts {
 pub struct PointRecord {
     /// Its place in the plan, from 0.
     pub index: u32,
+    /// Points with the same number ran at the same time.
+    pub group: u32,
+    /// Name of the step, as `300 MB/s`; empty where the plan has none.
+    pub step: String,
     /// Index of its target in the run.
     pub target: u32,
     /// Name of the load profile, as `database`.
@@ -194,8 +198,12 @@ pub struct PointRecord {
     pub arrivals: String,
     /// Outstanding I/Os per stream: the load intensity.
     pub outstanding: u32,
+    /// Offered load of an open loop over all streams, I/Os per second.
+    pub offered_io_per_s: Option<f64>,
     /// Number of streams, each on an area of its own.
     pub streams: u32,
+    /// Threads that the streams were dealt to.
+    pub workers: u32,
     /// Whether direct I/O was in effect.
     pub direct: bool,
     /// RFC 3339, UTC.

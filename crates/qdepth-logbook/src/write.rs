@@ -186,17 +186,19 @@ fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -
                 issued, completed_outside, failed_outside, abandoned, in_flight_integral_ns,
                 latency_in_window_ns, longest_gap_ns, gaps_100ms, gaps_1s, gaps_10s, backlog_max,
                 cpu_user_ns, cpu_system_ns, kernel_reads, kernel_read_bytes, kernel_writes,
-                kernel_written_bytes)
+                kernel_written_bytes, load_group, step, workers, offered_io_per_s)
              VALUES (:run, :place, :attempt, :target, :profile, :profile_title, :random_share,
                 :read_share, :request_size, :request_size_mean_bytes, :reported_as_throughput,
                 :arrivals, :outstanding, :streams, :direct, :started_at, :warm_up_ns, :duration_ns,
                 :issued, :completed_outside, :failed_outside, :abandoned, :in_flight_integral_ns,
                 :latency_in_window_ns, :longest_gap_ns, :gaps_100ms, :gaps_1s, :gaps_10s,
                 :backlog_max, :cpu_user_ns, :cpu_system_ns, :kernel_reads, :kernel_read_bytes,
-                :kernel_writes, :kernel_written_bytes)",
+                :kernel_writes, :kernel_written_bytes, :load_group, :step, :workers,
+                :offered_io_per_s)",
         )?
         .execute(named_params! {
-            ":run": run, ":place": p.index, ":attempt": attempt, ":target": p.target,
+            ":load_group": p.group, ":step": p.step, ":workers": p.workers,
+            ":offered_io_per_s": p.offered_io_per_s, ":run": run, ":place": p.index, ":attempt": attempt, ":target": p.target,
             ":profile": p.profile, ":profile_title": p.profile_title,
             ":random_share": p.random_share, ":read_share": p.read_share,
             ":request_size": p.request_size,

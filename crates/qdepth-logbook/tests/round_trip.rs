@@ -179,8 +179,12 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     logbook.begin_run(&run(ID)).unwrap();
     drop(logbook);
     let old = rusqlite::Connection::open(&file).unwrap();
-    old.execute_batch("ALTER TABLE run DROP COLUMN engine_choice; PRAGMA user_version = 1")
-        .unwrap();
+    old.execute_batch(
+        "ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;
+         ALTER TABLE point DROP COLUMN step; ALTER TABLE point DROP COLUMN workers;
+         ALTER TABLE point DROP COLUMN offered_io_per_s; PRAGMA user_version = 1",
+    )
+    .unwrap();
     drop(old);
     assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap(), run(ID));
     let mut logbook = Logbook::open(&file).unwrap();

@@ -149,6 +149,7 @@ fn point(index: u32, target: u32, profile: Profile, outstanding: u32) -> PointRe
         reported_as_throughput: random_share < 0.5,
         arrivals: "closed".into(),
         outstanding,
+        workers: 1,
         streams: 1,
         direct: true,
         started_at: "2026-11-21T09:31:00Z".into(),

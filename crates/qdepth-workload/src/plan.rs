@@ -97,6 +97,15 @@ impl Point {
     pub fn writes(&self) -> bool {
         self.read_share < 1.0
     }
+    /// Offered load of an open loop over all streams, I/Os per second.
+    pub fn offered_io_per_s(&self) -> Option<f64> {
+        match self.arrivals {
+            Arrivals::Fixed { rate } | Arrivals::Poisson { rate } => {
+                Some(rate * f64::from(self.streams))
+            }
+            Arrivals::Closed | Arrivals::Paced { .. } => None,
+        }
+    }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {
         self.outstanding.saturating_mul(self.streams)

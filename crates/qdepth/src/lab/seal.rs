@@ -43,6 +43,8 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
     let [reads, writes, syncs] = outcome.directions.each_ref().map(direction);
     PointRecord {
         index: point.index,
+        group: point.group,
+        step: point.step.clone(),
         target: point.target,
         profile: point.profile.clone(),
         profile_title: point.profile_title.clone(),
@@ -53,7 +55,9 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         reported_as_throughput: point.reported_as_throughput,
         arrivals: point.arrivals.text(),
         outstanding: point.outstanding,
+        offered_io_per_s: point.offered_io_per_s(),
         streams: point.streams,
+        workers: point.workers,
         direct: measured.direct,
         started_at: started_at.to_owned(),
         warm_up_ns: point.warm_up_ns,
