@@ -57,6 +57,8 @@ pub struct Emulated {
     bound: u64,
     /// Requests that each stream has begun.
     begun: Vec<u64>,
+    /// Requests of each stream that have not ended.
+    present: Vec<u32>,
     /// Requests of streams that are too far ahead.
     held: Vec<u32>,
     /// Whether something is decided between submission and end.
@@ -78,6 +80,7 @@ impl Emulated {
             nodes,
             bound: 0,
             begun: vec![0; lanes.len()],
+            present: vec![0; lanes.len()],
             held: Vec::with_capacity(SLOTS),
             streams: owned.chain(std::iter::repeat(last)).take(SLOTS).collect(),
             lanes,
@@ -104,14 +107,12 @@ impl Emulated {
         }
     }
 
-    /// Lets a request into the host, or holds it while its stream is too far ahead.
-    fn enter(&mut self, slot: u32) {
-        if self.bound == 0 {
-            return self.to_host(slot);
-        }
-        self.held.push(slot);
-        loop {
-            let slowest = self.begun.iter().copied().min().unwrap_or(0);
+    /// Lets held requests into the host, as far as their streams are not too far ahead of the
+    /// slowest that has work.
+    fn release(&mut self) {
+        while !self.held.is_empty() {
+            let working = self.begun.iter().zip(&self.present).filter(|(_, n)| **n > 0);
+            let slowest = working.map(|(begun, _)| *begun).min().unwrap_or(0);
             let may = |slot: &u32| {
                 self.begun[self.streams[*slot as usize] as usize] < slowest + self.bound
             };
@@ -219,7 +220,12 @@ impl Target for Emulated {
         self.results[index] = request.size as i32;
         if self.staged {
             self.requests[index] = io;
-            self.enter(slot.0);
+            if self.bound > 0 {
+                self.present[stream] += 1;
+                self.held.push(slot.0);
+            } else {
+                self.to_host(slot.0);
+            }
             return;
         }
         let further = self.nodes[lane.node].further(io);
@@ -233,6 +239,8 @@ impl Target for Emulated {
     #[inline]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         if self.staged {
+            // Only now has every stream that goes on said so.
+            self.release();
             self.settle(until);
         }
         let Some(Reverse(first)) = self.pending.peek() else {
@@ -252,6 +260,9 @@ impl Target for Emulated {
                 // A sync was never at a medium.
                 let node = self.lanes[self.streams[slot as usize] as usize].node;
                 self.nodes[node].completed(slot);
+                if self.bound > 0 {
+                    self.present[self.streams[slot as usize] as usize] -= 1;
+                }
             }
             done.push(Completion { slot: Slot(slot), result, at });
         }

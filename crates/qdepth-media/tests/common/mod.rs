@@ -1,0 +1,34 @@
+//! Points on emulated targets.
+
+use std::sync::atomic::AtomicBool;
+
+use qdepth_engine::{Outcome, measure};
+use qdepth_media::{OpenMedia, Spelled};
+use qdepth_workload::{Choices, PlanFile, Point, resolve};
+
+/// The point of a profile written as TOML lines.
+pub fn point(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
+    let text = format!(
+        "name = \"test\"\noutstanding = [{outstanding}]\nwarm_up = \"{}ms\"\n\
+         duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"test\"\n{profile}",
+        milliseconds / 5
+    );
+    let file: PlanFile = toml::from_str(&text).unwrap();
+    let shape = Spelled::read(spelling).unwrap().shape().unwrap();
+    resolve(&file, &Choices::default(), &[shape.into()]).unwrap().points.remove(0)
+}
+
+/// Measures it.
+pub fn measured(spelling: &str, point: &Point) -> Outcome {
+    let mut target = Spelled::read(spelling).unwrap().open(&OpenMedia::for_point(point)).unwrap();
+    measure(&mut target, point, &AtomicBool::new(false), &mut |_| {})
+}
+
+/// Transactions per second.
+#[expect(clippy::allow_attributes, reason = "not every test file asks")]
+#[allow(dead_code, reason = "not every test file asks")]
+pub fn rate(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {
+    let point = point(spelling, outstanding, milliseconds, profile);
+    let outcome = measured(spelling, &point);
+    outcome.completed() as f64 / outcome.duration.as_secs_f64()
+}

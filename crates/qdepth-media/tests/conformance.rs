@@ -1,0 +1,68 @@
+//! Every medium, format and wrapper under the suite that real targets pass too.
+
+use qdepth_engine::conformance::check;
+use qdepth_media::{Description, OpenMedia, Spelled, catalogue};
+use qdepth_workload::Extent;
+
+/// As a load of this many requests in flight would open it.
+fn opened(spelling: &str, slots: u32) -> qdepth_media::Emulated {
+    let spelled = Spelled::read(spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
+    let shape = spelled.shape().unwrap();
+    let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
+    let options = OpenMedia {
+        seed: 1,
+        outstanding: slots / shape.parts,
+        streams: shape.parts,
+        area,
+        alignment: 4096,
+        wear: None,
+    };
+    spelled.open(&options).unwrap()
+}
+
+fn passes(spelling: &str) {
+    let mut target = opened(spelling, 64);
+    if let Err(broken) = check(&mut target, 64, 1 << 20) {
+        panic!("{spelling}: {broken}");
+    }
+}
+
+#[test]
+fn every_medium_and_format_keeps_the_laws() {
+    for name in catalogue() {
+        let description = Description::shipped(name).unwrap();
+        passes(&format!("media:{name}"));
+        for format in description.formats.keys() {
+            passes(&format!("media:{name}/{format}"));
+        }
+    }
+}
+
+#[test]
+fn every_wrapper_keeps_the_laws_on_every_kind() {
+    for medium in
+        ["p3700-800gb", "iodrive-320gb", "sas-12g-hdd-450gb", "fixed", "generic-cloud-volume"]
+    {
+        for spelling in [
+            format!("raid0(media:{medium}*2)"),
+            format!("raid1(media:{medium}*2)"),
+            format!("raid5(media:{medium}*3)"),
+            format!("raid10(media:{medium}*4)"),
+            format!("raid0(raid1(media:{medium}*2), raid1(media:{medium}*2))"),
+            format!("independent(media:{medium}*4)"),
+            format!("xfs(media:{medium})"),
+            format!("imsm(media:{medium}*12)"),
+            format!("gpfs-4m(media:{medium}*12)"),
+            format!("delay(media:{medium}, 100us)"),
+            format!("fault(media:{medium}, removed=1h)"),
+            format!("media:{medium} @processes=4 @cpu=1.6GHz @settings=default @state=fresh"),
+            format!(
+                "raid5(delay(media:{medium}, 1ms), fault(media:{medium}, hang=1000000), media:{medium})"
+            ),
+        ] {
+            passes(&spelling);
+        }
+    }
+    passes("pressure(media:p3700-1600gb, 500MB/s)");
+    passes("independent(raid0(media:p3700-800gb*2), raid0(media:p3700-800gb*2)) @host=uv300");
+}

@@ -1,0 +1,56 @@
+//! Bad input is refused with the field, the value, what is possible and the nearest name; nothing
+//! panics.
+
+use proptest::prelude::*;
+use qdepth_media::Spelled;
+
+fn refusal(spelling: &str) -> String {
+    match Spelled::read(spelling).and_then(|s| s.shape()) {
+        Ok(_) => panic!("{spelling} was accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn each_refusal_says_what_would_be_right() {
+    for (spelling, words) in [
+        ("media:p3700-80gb", &["medium `p3700-80gb`", "did you mean `p3700-800gb`"][..]),
+        ("media:iodrive-320gb/improved", &["did you mean `improved-write`"]),
+        ("media:p3700-800gb/improved", &["no formatting options"]),
+        ("media:p3700-800gb @die=3", &["`die`", "did you mean `dies`"]),
+        ("media:p3700-800gb @dies=0", &["dies = 0", "1 to 65536"]),
+        ("media:p3700-800gb @cpu=99GHz", &["@cpu = 99", "0.1 to 10 GHz"]),
+        ("media:p3700-800gb @area=900GB", &["@area", "to 799"]),
+        ("media:p3700-800gb @state=old", &["`old`", "fresh, preconditioned, steady"]),
+        ("media:p3700-800gb @host=rx2530", &["did you mean `rx2530-m1`"]),
+        ("media:p3700-800gb @cooling", &["name=value"]),
+        ("raid1(media:p3700-800gb)", &["1 members", "2 to 64"]),
+        ("raid10(media:p3700-800gb*5)", &["5 members", "even number"]),
+        ("raid0(media:p3700-800gb*0)", &["1 to 64"]),
+        ("raid6(media:p3700-800gb*4)", &["arrangement `raid6`", "raid5"]),
+        ("raid0(media:p3700-800gb*2, stripe=1000)", &["multiples of 4KiB"]),
+        ("raid0(independent(media:p3700-800gb*2)*2)", &["outermost"]),
+        ("fault(media:null, sometimes)", &["errors=N"]),
+        ("delay(media:null)", &["100us"]),
+        ("pressure(media:fixed, 100MB/s)", &["one solid-state drive"]),
+        ("raid0(media:null*2", &["parenthesis"]),
+        ("media:", &["medium ``"]),
+    ] {
+        let said = refusal(spelling);
+        for word in words {
+            assert!(said.contains(word), "{spelling}: `{said}` lacks `{word}`");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in "(media:|raid0\\(|raid5\\(|delay\\(|@|\\*|,|\\)|=|[a-z0-9µ/ -]){0,24}") {
+        let _ = Spelled::read(&text).and_then(|s| s.shape());
+    }
+
+    #[test]
+    fn no_value_of_a_parameter_panics(value in -1e9f64..1e9, name in "(dies|spare_gb|die_chunk_kib|die_program_us|capacity_gb|link_mb_s|buffer_chunks)") {
+        let _ = Spelled::read(&format!("media:p3700-800gb @{name}={value}"));
+    }
+}
