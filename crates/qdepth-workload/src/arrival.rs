@@ -98,6 +98,6 @@ impl Schedule {
         }
         // 53 bits above 0 and up to 1, so that the logarithm is finite.
         let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        -uniform.ln() * self.gap_ns
+        -libm::log(uniform) * self.gap_ns
     }
 }
