@@ -30,7 +30,7 @@ pub use emulated::Emulated;
 pub use error::MediaError;
 pub use host::Settings;
 pub use node::Fault;
-pub use open::{OpenMedia, Shape, Spelled, open};
+pub use open::{MediaLoad, OpenMedia, Shape, Spelled, open};
 pub use parameter::{Parameter, Values, parameters};
 pub use spelling::is_emulated;
 pub use ssd::Wear;

@@ -109,29 +109,17 @@ pub(crate) struct Ssd {
     thermal: Option<Thermal>,
 }
 
-impl Ssd {
-    /// A drive under a load of `area` bytes.
-    pub(crate) fn new(values: &Values, area: u64, wear: Wear) -> Self {
+impl Times {
+    /// From the description, where collecting garbage writes `extra` bytes for each byte.
+    fn of(values: &Values, extra: f64) -> Self {
         let get = |name: &str| values.get(name);
-        let user = get("capacity_gb") * 1e9;
-        let spare = get("spare_gb") * 1e9;
-        let collection = Collection {
-            spare,
-            user,
-            cold_mixing: get("cold_mixing"),
-            standard: get("amplification"),
-            max: get("amplification_max"),
-        };
-        let amplification = collection.amplification(area as f64);
         let costs = |path: &str, gather: f64, batch: &str| Costs {
             command: micros(get("command_us")),
             path_per_kib: micros(get(path)),
             gather: micros(gather),
             batch: micros(get(batch)),
         };
-        let extra = amplification - 1.0;
-        let cache_bytes = get("cache_gb") * 1e9;
-        let times = Times {
+        Self {
             read: costs("path_read_us_per_kib", get("path_gather_us"), "batch_read_us"),
             write: costs("path_write_us_per_kib", 0.0, "batch_write_us"),
             read_fixed: micros(get("read_fixed_us")),
@@ -155,7 +143,26 @@ impl Ssd {
             path_collection_16: factor(extra * get("collection_on_path")),
             groom_16: factor(1.0 + extra * get("groom")),
             amplification_16: factor(1.0 + extra * (1.0 - get("collection_on_path"))),
+        }
+    }
+}
+
+impl Ssd {
+    /// A drive under a load of `area` bytes.
+    pub(crate) fn new(values: &Values, area: u64, wear: Wear) -> Self {
+        let get = |name: &str| values.get(name);
+        let user = get("capacity_gb") * 1e9;
+        let spare = get("spare_gb") * 1e9;
+        let collection = Collection {
+            spare,
+            user,
+            cold_mixing: get("cold_mixing"),
+            standard: get("amplification"),
+            max: get("amplification_max"),
         };
+        let amplification = collection.amplification(area as f64);
+        let cache_bytes = get("cache_gb") * 1e9;
+        let times = Times::of(values, amplification - 1.0);
         let chunk_kib = (get("die_chunk_kib") as u32).max(1).next_power_of_two();
         Self {
             times,

@@ -1,7 +1,7 @@
 //! Every medium, format and wrapper under the suite that real targets pass too.
 
 use qdepth_engine::conformance::check;
-use qdepth_media::{Description, OpenMedia, Spelled, catalogue};
+use qdepth_media::{Description, MediaLoad, OpenMedia, Spelled, catalogue};
 use qdepth_workload::Extent;
 
 /// As a load of this many requests in flight would open it.
@@ -9,14 +9,9 @@ fn opened(spelling: &str, slots: u32) -> qdepth_media::Emulated {
     let spelled = Spelled::read(spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
     let shape = spelled.shape().unwrap();
     let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
-    let options = OpenMedia {
-        seed: 1,
-        outstanding: slots / shape.parts,
-        streams: shape.parts,
-        area,
-        alignment: 4096,
-        wear: None,
-    };
+    let load =
+        MediaLoad { outstanding: slots / shape.parts, streams: shape.parts, area, alignment: 4096 };
+    let options = OpenMedia { seed: 1, loads: vec![load], wear: None };
     spelled.open(&options).unwrap()
 }
 
