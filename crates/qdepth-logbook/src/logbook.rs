@@ -160,6 +160,19 @@ impl Logbook {
         })
     }
 
+    /// Says that so many points are all that the run will have, where its steps ended early.
+    ///
+    /// # Errors
+    /// [`LogbookError::Sealed`], [`LogbookError::NoSuchRun`], or where the file cannot be written.
+    pub fn plan_points(&mut self, run_id: &str, points: u32) -> Result<()> {
+        self.write("counting the run's points", |transaction, path| {
+            let run = running(transaction, path, run_id)?;
+            let update = "UPDATE run SET points_planned = ?2 WHERE sequence = ?1";
+            transaction.execute(update, params![run, points])?;
+            Ok(())
+        })
+    }
+
     /// Takes up a run that was interrupted, failed or killed: its state is Running again.
     ///
     /// # Errors

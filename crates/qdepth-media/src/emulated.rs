@@ -119,11 +119,11 @@ impl Emulated {
             let Some(index) = self.held.iter().position(may) else { return };
             let slot = self.held.remove(index);
             self.begun[self.streams[slot as usize] as usize] += 1;
-            self.to_host(slot);
+            self.hand_to_host(slot);
         }
     }
 
-    fn to_host(&mut self, slot: u32) {
+    fn hand_to_host(&mut self, slot: u32) {
         let stream = self.streams[slot as usize] as usize;
         let io = self.requests[slot as usize];
         let further = self.nodes[self.lanes[stream].node].further(io);
@@ -141,7 +141,7 @@ impl Emulated {
     }
 
     #[inline]
-    fn to_medium(&mut self, at: Tick, slot: u32) {
+    fn hand_to_medium(&mut self, at: Tick, slot: u32) {
         let io = self.requests[slot as usize];
         let node = self.lanes[self.streams[slot as usize] as usize].node;
         if let Some(end) = self.nodes[node].submit(at, slot, io) {
@@ -167,7 +167,7 @@ impl Emulated {
                     let passed = self.host.share(due, further);
                     self.host_events.push(Reverse((passed, Stage::Medium, slot)));
                 }
-                Stage::Medium => self.to_medium(due, slot),
+                Stage::Medium => self.hand_to_medium(due, slot),
             }
             return;
         }
@@ -224,7 +224,7 @@ impl Target for Emulated {
                 self.present[stream] += 1;
                 self.held.push(slot.0);
             } else {
-                self.to_host(slot.0);
+                self.hand_to_host(slot.0);
             }
             return;
         }

@@ -1,6 +1,6 @@
 //! `qdepth run`: measure, keep, tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -16,7 +16,7 @@ use qdepth_logbook::record::{
     MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
 };
 use qdepth_logbook::{Logbook, PointSummary, RESERVE_BYTES, export_json};
-use qdepth_measure::{Code, Finding, Grade, Nanos};
+use qdepth_measure::{Code, Finding, Grade, Nanos, Severity};
 use qdepth_report::Lang;
 use qdepth_workload::{Choices, Plan, needs_writing, resolve};
 use rustix::io::Errno;
@@ -39,6 +39,8 @@ const EMULATED: &str = "EMULATED";
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
 /// most 0.05 %.
 const CLOCK_DRIFT: f64 = 0.001;
+/// Share of the offered load that a target must reach to follow it.
+const FOLLOWED: f64 = 0.99;
 /// The standard measurement area.
 const STANDARD_AREA: u64 = 32 << 30;
 
@@ -72,12 +74,13 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     let measured = points(options, &ready, &system, &screen, &signals, &mut logbook);
     // Should the logbook not answer, the run is not called whole, and what was made is put back.
     let done = logbook.points_done(&ready.run.id).map_or(0, |done| done.len());
-    let left = ready.plan.points.len().saturating_sub(done);
+    let beyond = *measured.as_ref().unwrap_or(&0);
+    let left = ready.plan.points.len().saturating_sub(done + beyond);
     let state = match (&measured, signals.caught()) {
         (Err(_), _) => RunState::Failed,
-        (Ok(()), Some(_)) => RunState::Interrupted,
-        (Ok(()), None) if left > 0 => RunState::Failed,
-        (Ok(()), None) => RunState::Sealed,
+        (Ok(_), Some(_)) => RunState::Interrupted,
+        (Ok(_), None) if left > 0 => RunState::Failed,
+        (Ok(_), None) => RunState::Sealed,
     };
     let changed = measured.as_ref().err().and_then(|error| error.downcast_ref::<Changed>());
     let findings: Vec<Finding> = changed.map(Changed::finding).into_iter().collect();
@@ -386,6 +389,7 @@ fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     findings
 }
 
+/// Measures what is not yet done, and says how many points lie beyond the end of the steps.
 fn points(
     options: &RunOptions,
     ready: &Ready,
@@ -393,12 +397,17 @@ fn points(
     screen: &Screen,
     signals: &Signals,
     logbook: &mut Logbook,
-) -> Result<()> {
+) -> Result<usize> {
     let running = screen.running(&ready.plan, ready.done.len());
     let mut before = Nanos::ZERO;
+    let (mut ended, mut beyond) = (steps_ended(ready, logbook)?, 0);
     for group in ready.plan.groups() {
         if signals.caught().is_some() {
             break;
+        }
+        if group.iter().any(|point| ended.contains(&point.target)) {
+            beyond += group.iter().filter(|point| !ready.done.contains(&point.index)).count();
+            continue;
         }
         // Loads that run together are measured together, again too where one of them is missing.
         if !group.iter().all(|point| ready.done.contains(&point.index)) {
@@ -420,6 +429,10 @@ fn points(
                 if options.resume {
                     sealed.findings.push(Finding::remark(Code::Resumed));
                 }
+                if ready.plan.ends_when_not_followed && !followed(&sealed) {
+                    ended.insert(point.target);
+                    expected(&mut sealed.findings);
+                }
                 let kept = logbook.add_point(&ready.run.id, &sealed);
                 running.ended(&line(&sealed, ready.run.emulated));
                 kept?;
@@ -429,7 +442,35 @@ fn points(
         before += Nanos(length.unwrap_or(0));
     }
     running.finish();
-    Ok(())
+    if beyond > 0 {
+        let all = ready.plan.points.len() - beyond;
+        logbook.plan_points(&ready.run.id, all as u32)?;
+    }
+    Ok(beyond)
+}
+
+/// Targets whose steps ended before this run was taken up again.
+fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
+    if !ready.plan.ends_when_not_followed || ready.done.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let points = logbook.points(&ready.run.id)?;
+    Ok(points.iter().filter(|point| !followed(point)).map(|point| point.target).collect())
+}
+
+/// Whether the offered load of an open loop was reached.
+fn followed(point: &PointRecord) -> bool {
+    let Some(offered) = point.offered_io_per_s else { return true };
+    let completed = (point.reads.completed + point.writes.completed) as f64;
+    completed / (point.duration_ns.max(1) as f64 / 1e9) >= offered * FOLLOWED
+}
+
+/// On a staircase the step that the target cannot follow is its result and no fault of the
+/// measurement.
+fn expected(findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
+        finding.severity = Severity::Remark;
+    }
 }
 
 fn engine_findings(measured: &crate::lab::execute::Measured) -> Vec<Finding> {

@@ -27,6 +27,7 @@ const FILE_BLOCK: u32 = 512;
 const LABEL_ROOM: u64 = 1 << 20;
 
 /// A target as it was found, untouched.
+#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
 pub(crate) enum Found {
     /// Storage of this machine.
     Real(Inspected),
@@ -77,6 +78,7 @@ pub(crate) struct Prepared {
 }
 
 /// Storage, or a model of it.
+#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
 pub(crate) enum What {
     Real(Real),
     Emulated(Emulation),
