@@ -1,0 +1,361 @@
+//! Published figures and relations beside emulated ones.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::data::{Document, Reference};
+use crate::expression::{Evaluated, Figures, PointName, Quantity, Standing};
+use crate::goals::Goal;
+use crate::noise::{AsPublished, Noise};
+use crate::published::{Published, Use};
+use crate::relation::{Relation, RelationUse};
+use crate::shading::{Class, Shaded};
+use crate::targets::Diagram;
+
+/// What came of one emulated point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EmulatedPoint {
+    /// Transaction rate, IO/s.
+    pub io_per_s: f64,
+    /// Throughput, bytes per second.
+    pub bytes_per_s: f64,
+    /// Mean service time, ns.
+    pub latency_ns: f64,
+}
+
+/// Every point that was asked for: what came of it, or why nothing did.
+pub type Emulation = BTreeMap<PointName, Result<EmulatedPoint, String>>;
+
+struct AsEmulated<'a>(&'a Emulation);
+
+impl Figures for AsEmulated<'_> {
+    fn point(&self, quantity: Quantity, point: &PointName) -> Option<f64> {
+        let point = self.0.get(point)?.as_ref().ok()?;
+        Some(match quantity {
+            Quantity::Rate => point.io_per_s,
+            Quantity::Throughput => point.bytes_per_s / f64::from(1 << 20),
+            Quantity::ThroughputGb => point.bytes_per_s / 1e9,
+            Quantity::Latency => point.latency_ns / 1e6,
+        })
+    }
+}
+
+/// A published figure with the emulated one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedFigure {
+    /// As published.
+    pub published: Published,
+    /// What stands beside it; none where nothing does, or where it could not be emulated.
+    pub emulated: Option<f64>,
+    /// emulated ÷ published − 1.
+    pub error: Option<f64>,
+    /// Largest absolute error that passes, a share; none for figures that do not count.
+    pub bar: Option<f64>,
+    /// How far the source agrees with itself here, a share.
+    pub noise: Option<f64>,
+}
+
+impl ComparedFigure {
+    /// Whether it passes; none for figures that do not count. What could not be emulated fails.
+    pub fn passes(&self) -> Option<bool> {
+        let bar = self.bar?;
+        Some(self.error.is_some_and(|error| error.abs() <= bar))
+    }
+}
+
+/// What became of a relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The emulated figures show it.
+    Holds,
+    /// They do not.
+    Fails,
+    /// Some could not be emulated: counts as failing.
+    Missing,
+    /// The source contradicts itself: not counted.
+    Inconsistent,
+    /// Nothing that figures could show: not counted.
+    Given,
+}
+
+/// A published relation with what the emulated figures, and the published ones, say to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedRelation {
+    /// As published.
+    pub relation: Relation,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Each of its conditions on emulated figures.
+    pub emulated: Vec<Evaluated>,
+    /// Each of its conditions on published figures, as far as they are printed.
+    pub published: Vec<Evaluated>,
+}
+
+/// A shaded cell with the emulated class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparedShade {
+    /// As published.
+    pub shaded: Shaded,
+    /// The emulated increase over the reference, a share.
+    pub increase: Option<f64>,
+    /// The class of that.
+    pub class: Option<Class>,
+}
+
+/// Errors of several figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Errors {
+    /// How many figures.
+    pub count: usize,
+    /// How many of them could not be emulated.
+    pub missing: usize,
+    /// Mean absolute error, a share.
+    pub mean: Option<f64>,
+    /// Largest absolute error, a share, and the id of its figure.
+    pub worst: Option<(f64, String)>,
+    /// Mean disagreement of the source with itself, a share.
+    pub noise: Option<f64>,
+}
+
+/// The errors of a section's figures of one use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SectionSummary {
+    /// Id of the document.
+    pub document: String,
+    /// The section.
+    pub section: String,
+    /// What the figures are used for.
+    pub used: Use,
+    /// Their errors.
+    pub errors: Errors,
+}
+
+/// A goal, and whether it is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GoalResult {
+    /// The goal.
+    pub goal: Goal,
+    /// The errors of its figures.
+    pub errors: Errors,
+    /// Whether it is reached.
+    pub reached: bool,
+}
+
+/// A share that must hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ShareResult {
+    /// How many hold.
+    pub holding: usize,
+    /// Of how many.
+    pub of: usize,
+    /// Needed share.
+    pub needed: f64,
+}
+
+impl ShareResult {
+    /// The share that holds; none of nothing.
+    pub fn share(&self) -> Option<f64> {
+        (self.of > 0).then(|| self.holding as f64 / self.of as f64)
+    }
+    /// Whether it is enough.
+    pub fn reached(&self) -> bool {
+        self.share().is_none_or(|share| share >= self.needed)
+    }
+}
+
+/// Everything published beside everything emulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The documents.
+    pub documents: Vec<Document>,
+    /// All figures, in the order of their documents.
+    pub figures: Vec<ComparedFigure>,
+    /// All relations.
+    pub relations: Vec<ComparedRelation>,
+    /// The shaded table.
+    pub shaded: Vec<ComparedShade>,
+    /// Errors by section and use.
+    pub sections: Vec<SectionSummary>,
+    /// The goals that these documents have figures for.
+    pub goals: Vec<GoalResult>,
+    /// Relations that hold.
+    pub relations_held: ShareResult,
+    /// Cells of the same class of grey.
+    pub shading_held: ShareResult,
+    /// Diagrams to draw.
+    pub diagrams: Vec<Diagram>,
+    /// What was emulated.
+    pub emulation: Emulation,
+}
+
+impl Comparison {
+    /// Whether every goal is reached.
+    pub fn reached(&self) -> bool {
+        self.goals.iter().all(|goal| goal.reached)
+            && self.relations_held.reached()
+            && self.shading_held.reached()
+    }
+
+    /// The emulated figure of a point.
+    pub fn emulated(&self, quantity: Quantity, point: &PointName) -> Option<f64> {
+        AsEmulated(&self.emulation).point(quantity, point)
+    }
+
+    /// Why points could not be emulated, and how many for each reason.
+    pub fn failures(&self) -> BTreeMap<&str, usize> {
+        let mut reasons = BTreeMap::new();
+        for reason in self.emulation.values().filter_map(|point| point.as_ref().err()) {
+            *reasons.entry(reason.as_str()).or_insert(0) += 1;
+        }
+        reasons
+    }
+}
+
+/// Puts what was emulated beside what was published.
+pub fn compare(reference: &Reference, emulation: Emulation) -> Comparison {
+    let noise = Noise::of(&reference.published);
+    let figures: Vec<ComparedFigure> =
+        reference.published.iter().map(|p| figure(reference, &noise, &emulation, p)).collect();
+    let relations: Vec<ComparedRelation> =
+        reference.relations.iter().map(|r| relation(reference, &emulation, r)).collect();
+    let shaded: Vec<ComparedShade> =
+        reference.shaded.iter().map(|cell| shade(&emulation, cell)).collect();
+    let counted =
+        |r: &&ComparedRelation| !matches!(r.verdict, Verdict::Inconsistent | Verdict::Given);
+    let relations_held = ShareResult {
+        holding: relations.iter().filter(|r| r.verdict == Verdict::Holds).count(),
+        of: relations.iter().filter(counted).count(),
+        needed: reference.shares.relations / 100.0,
+    };
+    let shading_held = ShareResult {
+        holding: shaded.iter().filter(|s| s.class == Some(s.shaded.class)).count(),
+        of: shaded.len(),
+        needed: reference.shares.shading / 100.0,
+    };
+    Comparison {
+        documents: reference.documents.clone(),
+        sections: sections(&figures),
+        goals: reference.goals.iter().filter_map(|goal| goal_result(goal, &figures)).collect(),
+        figures,
+        relations,
+        shaded,
+        relations_held,
+        shading_held,
+        diagrams: reference.diagrams.clone(),
+        emulation,
+    }
+}
+
+fn figure(
+    reference: &Reference,
+    noise: &Noise,
+    emulation: &Emulation,
+    published: &Published,
+) -> ComparedFigure {
+    let emulated = published.emulated.as_ref().and_then(|e| e.value(&AsEmulated(emulation)));
+    // The strictest goal that covers the figure marks it.
+    let bars = reference.goals.iter().filter(|goal| goal.covers(published)).map(|g| g.figure);
+    let bar = bars.reduce(f64::min).map(|percent| percent / 100.0);
+    ComparedFigure {
+        emulated,
+        error: emulated.map(|e| e / published.value() - 1.0).filter(|e| e.is_finite()),
+        bar,
+        noise: published.used.counts().then(|| noise.at(published)).flatten(),
+        published: published.clone(),
+    }
+}
+
+fn relation(reference: &Reference, emulation: &Emulation, relation: &Relation) -> ComparedRelation {
+    let as_published =
+        AsPublished::new(&reference.published, &relation.document, &relation.section);
+    let emulated: Vec<Evaluated> =
+        relation.holds.iter().map(|c| c.evaluate(&AsEmulated(emulation))).collect();
+    let verdict = match relation.used {
+        RelationUse::Inconsistent => Verdict::Inconsistent,
+        RelationUse::Given => Verdict::Given,
+        RelationUse::Held if emulated.iter().any(|e| e.standing == Standing::Fails) => {
+            Verdict::Fails
+        }
+        RelationUse::Held if !emulated.iter().all(|e| e.complete) => Verdict::Missing,
+        RelationUse::Held => Verdict::Holds,
+    };
+    ComparedRelation {
+        verdict,
+        emulated,
+        published: relation.holds.iter().map(|c| c.evaluate(&as_published)).collect(),
+        relation: relation.clone(),
+    }
+}
+
+fn shade(emulation: &Emulation, cell: &Shaded) -> ComparedShade {
+    let figures = AsEmulated(emulation);
+    let both = cell.emulated.value(&figures).zip(cell.reference.value(&figures));
+    let increase = both.map(|(value, reference)| value / reference - 1.0);
+    ComparedShade { shaded: cell.clone(), increase, class: increase.map(Class::of) }
+}
+
+fn errors<'a>(figures: impl Iterator<Item = &'a ComparedFigure>) -> Errors {
+    let mut out = Errors::default();
+    let (mut sum, mut noises) = (0.0, Vec::new());
+    for figure in figures {
+        out.count += 1;
+        noises.extend(figure.noise);
+        let Some(error) = figure.error.map(f64::abs) else {
+            out.missing += 1;
+            continue;
+        };
+        sum += error;
+        if out.worst.as_ref().is_none_or(|(worst, _)| error > *worst) {
+            out.worst = Some((error, figure.published.id.clone()));
+        }
+    }
+    let known = out.count - out.missing;
+    out.mean = (known > 0).then(|| sum / known as f64);
+    out.noise = (!noises.is_empty()).then(|| noises.iter().sum::<f64>() / noises.len() as f64);
+    out
+}
+
+fn sections(figures: &[ComparedFigure]) -> Vec<SectionSummary> {
+    let mut places: Vec<(&str, &str)> = Vec::new();
+    let counting = || figures.iter().filter(|f| f.published.used.counts());
+    for figure in counting() {
+        let place = (figure.published.document.as_str(), figure.published.section.as_str());
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let uses = [Use::Calibrated, Use::Predicted, Use::ReproducedNotValidated, Use::Tabled];
+    let mut all = Vec::new();
+    for (document, section) in places {
+        for used in uses {
+            let belongs = |f: &&ComparedFigure| {
+                let p = &f.published;
+                (p.document.as_str(), p.section.as_str(), p.used) == (document, section, used)
+            };
+            let errors = errors(counting().filter(belongs));
+            if errors.count > 0 {
+                let (document, section) = (document.to_owned(), section.to_owned());
+                all.push(SectionSummary { document, section, used, errors });
+            }
+        }
+    }
+    all
+}
+
+/// None where these documents have no figure for the goal.
+fn goal_result(goal: &Goal, figures: &[ComparedFigure]) -> Option<GoalResult> {
+    let errors = errors(figures.iter().filter(|figure| goal.covers(&figure.published)));
+    if errors.count == 0 {
+        return None;
+    }
+    let mean = errors.mean.is_some_and(|mean| mean * 100.0 <= goal.mean);
+    let worst = match (goal.worst, &errors.worst) {
+        (Some(bar), Some((worst, _))) => worst * 100.0 <= bar,
+        (bar, _) => bar.is_none(),
+    };
+    let reached = errors.missing == 0 && mean && worst;
+    Some(GoalResult { goal: goal.clone(), errors, reached })
+}

@@ -1,0 +1,137 @@
+//! All of `reference/`, as it comes with the program.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::error::DataError;
+use crate::expression::PointName;
+use crate::goals::{self, Goal, Goals, Shares};
+use crate::published::{self, Published};
+use crate::relation::{self, Relation};
+use crate::shading::{self, Shaded};
+use crate::targets::{self, Diagram, Target};
+
+/// A published document.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// Short name, as typed.
+    pub id: String,
+    /// Key of the collection that its figures were taken from.
+    pub source: String,
+    /// What it is.
+    pub title: String,
+}
+
+/// What was published, or the part of it that belongs to one document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// Documents.
+    pub documents: Vec<Document>,
+    /// Figures, in the order of their documents.
+    pub published: Vec<Published>,
+    /// Relations.
+    pub relations: Vec<Relation>,
+    /// Cells of the shaded table.
+    pub shaded: Vec<Shaded>,
+    /// Names of targets.
+    pub targets: Vec<Target>,
+    /// Diagrams.
+    pub diagrams: Vec<Diagram>,
+    /// What must be reached.
+    pub goals: Vec<Goal>,
+    pub(crate) shares: Shares,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Documents {
+    document: Vec<Document>,
+}
+
+/// The document of the shaded table.
+const SHADED_IN: &str = "iodrive";
+
+macro_rules! shipped {
+    ($name:literal) => {
+        include_str!(concat!("../../../reference/", $name))
+    };
+}
+
+impl Reference {
+    /// Everything that comes with the program.
+    ///
+    /// # Errors
+    /// Where a file is damaged: a bug, which a test of this crate finds first.
+    pub fn shipped() -> Result<Self, DataError> {
+        let documents: Documents =
+            toml::from_str(shipped!("documents.toml")).map_err(|source| DataError::Toml {
+                file: "documents.toml",
+                source: Box::new(source),
+            })?;
+        let Goals { goal, shares } = goals::read(shipped!("goals.toml"))?;
+        Ok(Self {
+            documents: documents.document,
+            published: published::read(shipped!("published.csv"))?,
+            relations: relation::read(shipped!("relations.toml"))?,
+            shaded: shading::read(shipped!("shading.csv"))?,
+            targets: targets::read_targets(shipped!("targets.toml"))?,
+            diagrams: targets::read_diagrams(shipped!("diagrams.toml"))?,
+            goals: goal,
+            shares,
+        })
+    }
+
+    /// The loads that are no shipped profiles: TOML in the form of a plan's profiles.
+    pub fn loads_text() -> &'static str {
+        shipped!("loads.toml")
+    }
+
+    /// The part that belongs to one document.
+    ///
+    /// # Errors
+    /// Where there is no such document.
+    pub fn of_document(mut self, name: &str) -> Result<Self, DataError> {
+        if !self.documents.iter().any(|document| document.id == name) {
+            let known: Vec<&str> = self.documents.iter().map(|d| d.id.as_str()).collect();
+            return Err(DataError::NoSuchDocument {
+                name: name.to_owned(),
+                known: known.join(", "),
+            });
+        }
+        self.documents.retain(|document| document.id == name);
+        self.published.retain(|published| published.document == name);
+        self.relations.retain(|relation| relation.document == name);
+        self.diagrams.retain(|diagram| diagram.document == name);
+        if name != SHADED_IN {
+            self.shaded.clear();
+        }
+        Ok(self)
+    }
+
+    /// The target of this name.
+    pub fn target(&self, name: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == name)
+    }
+
+    /// Every point that the comparison needs, each once.
+    pub fn points(&self) -> BTreeSet<PointName> {
+        let figures = self.published.iter().filter_map(|p| p.emulated.as_ref());
+        let shaded = self.shaded.iter().flat_map(|s| [&s.emulated, &s.reference]);
+        let mut points: BTreeSet<PointName> =
+            figures.chain(shaded).flat_map(crate::Expression::points).collect();
+        let conditions = self.relations.iter().flat_map(|relation| &relation.holds);
+        points.extend(conditions.flat_map(crate::Condition::points));
+        for diagram in &self.diagrams {
+            for line in &diagram.lines {
+                points.extend(diagram.intensities.iter().map(|intensity| PointName {
+                    target: line.target.clone(),
+                    load: diagram.load.clone(),
+                    intensity: intensity * line.times,
+                }));
+            }
+        }
+        points
+    }
+}

@@ -1,0 +1,261 @@
+//! What figures and conditions come to.
+
+use super::{
+    Arithmetic, Condition, Expression, Function, Node, PointName, Quantity, Relator, Test,
+};
+
+/// How far below the former a value may be and still count as rising.
+const RISES_TOLERANCE: f64 = 0.02;
+
+/// Where figures come from.
+pub trait Figures {
+    /// The figure of a point; none where it is not known.
+    fn point(&self, quantity: Quantity, point: &PointName) -> Option<f64>;
+
+    /// A figure that is known for a whole list without its elements: a printed maximum.
+    fn maximum(&self, quantity: Quantity, points: &[PointName]) -> Option<f64> {
+        let _ = (quantity, points);
+        None
+    }
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Everywhere where figures are known, and they are known somewhere.
+    Holds,
+    /// Somewhere it does not.
+    Fails,
+    /// No figure that it needs is known.
+    Unknown,
+}
+
+/// One side of a comparison, at the element that decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// What joins it to the side before; empty at the first.
+    pub relator: &'static str,
+    /// Its value.
+    pub value: Option<f64>,
+}
+
+/// What a condition came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluated {
+    /// Whether it holds.
+    pub standing: Standing,
+    /// Whether every figure that it needs is known.
+    pub complete: bool,
+    /// The comparison that decides, at its first failing element, else its first: the sides.
+    pub sides: Vec<Side>,
+}
+
+/// One value, or one for each intensity; none where a figure is not known.
+type Values = Vec<Option<f64>>;
+type Truths = Vec<Option<bool>>;
+
+impl Expression {
+    /// Its value; none where a figure is missing or it is no finite number.
+    pub fn value(&self, figures: &impl Figures) -> Option<f64> {
+        let values = self.root.values(figures);
+        let [value] = values.as_slice() else { return None };
+        value.filter(|value| value.is_finite())
+    }
+}
+
+impl Condition {
+    /// Whether it holds by these figures.
+    pub fn evaluate(&self, figures: &impl Figures) -> Evaluated {
+        let truths = self.test.truths(figures);
+        let fails = truths.contains(&Some(false));
+        let standing = match (fails, truths.contains(&Some(true))) {
+            (true, _) => Standing::Fails,
+            (false, true) => Standing::Holds,
+            (false, false) => Standing::Unknown,
+        };
+        let complete = !truths.contains(&None) && !truths.is_empty();
+        Evaluated { standing, complete, sides: self.test.sides(figures) }
+    }
+}
+
+impl Node {
+    fn values(&self, figures: &impl Figures) -> Values {
+        match self {
+            Self::Number(number) => vec![Some(*number)],
+            Self::Points { quantity, .. } => {
+                let points = self.names();
+                points.iter().map(|point| figures.point(*quantity, point)).collect()
+            }
+            Self::Call { function, arguments } => {
+                if let (Function::Max, [Self::Points { quantity, .. }]) =
+                    (function, arguments.as_slice())
+                {
+                    let known = figures.maximum(*quantity, &arguments[0].names());
+                    if known.is_some() {
+                        return vec![known];
+                    }
+                }
+                let all: Values = arguments.iter().flat_map(|a| a.values(figures)).collect();
+                vec![all.into_iter().collect::<Option<Vec<f64>>>().and_then(|v| function.of(&v))]
+            }
+            Self::Share(test) => {
+                let known: Vec<bool> = test.truths(figures).into_iter().flatten().collect();
+                let holding = known.iter().filter(|truth| **truth).count();
+                vec![(!known.is_empty()).then(|| holding as f64 / known.len() as f64)]
+            }
+            Self::Binary { operator, left, right } => {
+                let (left, right) = (left.values(figures), right.values(figures));
+                joined(&left, &right, |a, b| Some(operator.of(a?, b?)))
+            }
+        }
+    }
+
+    /// The points of a list, in its order.
+    fn names(&self) -> Vec<PointName> {
+        let Self::Points { target, load, intensities, .. } = self else { return Vec::new() };
+        let name = |intensity: &u32| PointName {
+            target: target.clone(),
+            load: load.clone(),
+            intensity: *intensity,
+        };
+        intensities.iter().map(name).collect()
+    }
+}
+
+/// Element by element; a single value stands beside each of several. Lists of different length
+/// have nothing to say.
+fn joined<T: Copy, R>(left: &[T], right: &[T], join: impl Fn(T, T) -> R) -> Vec<R> {
+    match (left, right) {
+        ([one], many) => many.iter().map(|other| join(*one, *other)).collect(),
+        (many, [one]) => many.iter().map(|other| join(*other, *one)).collect(),
+        (a, b) if a.len() == b.len() => a.iter().zip(b).map(|(a, b)| join(*a, *b)).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl Function {
+    fn of(self, values: &[f64]) -> Option<f64> {
+        let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let value = match self {
+            Self::Max => largest,
+            Self::Min => smallest,
+            Self::Mean => values.iter().sum::<f64>() / values.len() as f64,
+            Self::Spread => largest / smallest - 1.0,
+        };
+        value.is_finite().then_some(value)
+    }
+}
+
+impl Arithmetic {
+    fn of(self, left: f64, right: f64) -> f64 {
+        match self {
+            Self::Plus => left + right,
+            Self::Minus => left - right,
+            Self::Times => left * right,
+            Self::Over => left / right,
+        }
+    }
+}
+
+impl Relator {
+    fn holds(self, left: f64, right: f64, within: f64) -> bool {
+        match self {
+            Self::Less => left < right,
+            Self::LessOrEqual => left <= right,
+            Self::More => left > right,
+            Self::MoreOrEqual => left >= right,
+            Self::Equal => (left - right).abs() <= within * left.abs().max(right.abs()),
+        }
+    }
+}
+
+impl Test {
+    fn truths(&self, figures: &impl Figures) -> Truths {
+        match self {
+            Self::All(tests) => {
+                let both = |a: Option<bool>, b: Option<bool>| match (a, b) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                let all = tests.iter().map(|test| test.truths(figures));
+                all.reduce(|a, b| joined(&a, &b, both)).unwrap_or_default()
+            }
+            Self::Rises(node) => {
+                let values = node.values(figures);
+                let known: Vec<f64> = values.iter().copied().flatten().collect();
+                let step = |pair: &[f64]| Some(pair[1] >= pair[0] * (1.0 - RISES_TOLERANCE));
+                let mut truths: Truths = known.windows(2).map(step).collect();
+                truths.resize(values.len().saturating_sub(1), None);
+                truths
+            }
+            Self::Chain { sides, relators, within } => {
+                let values: Vec<Values> = sides.iter().map(|side| side.values(figures)).collect();
+                chain(&values, relators, *within)
+            }
+        }
+    }
+
+    /// The sides of the comparison that decides.
+    fn sides(&self, figures: &impl Figures) -> Vec<Side> {
+        match self {
+            Self::All(tests) => {
+                let fails = |test: &&Self| test.truths(figures).contains(&Some(false));
+                let decides = tests.iter().find(fails).or(tests.first());
+                decides.map_or_else(Vec::new, |test| test.sides(figures))
+            }
+            Self::Rises(node) => {
+                let known: Vec<f64> = node.values(figures).into_iter().flatten().collect();
+                let falls = known.windows(2).find(|p| p[1] < p[0] * (1.0 - RISES_TOLERANCE));
+                let shown = match (falls, known.as_slice()) {
+                    (Some(pair), _) => vec![pair[0], pair[1]],
+                    (None, [first, .., last]) => vec![*first, *last],
+                    _ => Vec::new(),
+                };
+                let side = |(index, value): (usize, f64)| Side {
+                    relator: if index == 0 { "" } else { "…" },
+                    value: Some(value),
+                };
+                shown.into_iter().enumerate().map(side).collect()
+            }
+            Self::Chain { sides, relators, within } => {
+                let values: Vec<Values> = sides.iter().map(|side| side.values(figures)).collect();
+                let truths = chain(&values, relators, *within);
+                let failing = truths.iter().position(|truth| *truth == Some(false));
+                let index = failing.or(truths.iter().position(Option::is_some)).unwrap_or(0);
+                let symbols = std::iter::once("").chain(relators.iter().map(|r| r.symbol()));
+                let at = |values: &Values| values.get(index).or(values.first()).copied().flatten();
+                let sides = values.iter().zip(symbols);
+                sides.map(|(values, relator)| Side { relator, value: at(values) }).collect()
+            }
+        }
+    }
+}
+
+/// Equal sides are held against each other, not only against the next: three curves that drift
+/// apart step by step are not alike.
+fn chain(values: &[Values], relators: &[Relator], within: f64) -> Truths {
+    let compare = |left: usize, right: usize, relator: Relator| {
+        joined(&values[left], &values[right], |a, b| Some(relator.holds(a?, b?, within)))
+    };
+    let mut all: Vec<Truths> = Vec::new();
+    for (left, relator) in relators.iter().enumerate() {
+        all.push(compare(left, left + 1, *relator));
+        let run = relators[left..].iter().take_while(|r| **r == Relator::Equal).count();
+        all.extend((left + 2..=left + run).map(|right| compare(left, right, Relator::Equal)));
+    }
+    let length = all.iter().map(Vec::len).max().unwrap_or(0);
+    let at = |index: usize| {
+        let mut known = None;
+        for truths in &all {
+            match truths.get(index).or(truths.first()).copied().flatten() {
+                Some(false) => return Some(false),
+                Some(true) => known = Some(true),
+                None => return None,
+            }
+        }
+        known
+    };
+    (0..length).map(at).collect()
+}

@@ -1,0 +1,61 @@
+//! What the comparison must reach.
+
+use serde::Deserialize;
+
+use crate::error::DataError;
+use crate::published::{Published, Use};
+
+/// A goal over some of the figures.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Goal {
+    /// Stable name.
+    pub id: String,
+    /// Name for people.
+    pub title: String,
+    /// Group of figures.
+    pub group: String,
+    /// Only figures of this use.
+    #[serde(rename = "use")]
+    pub used: Option<Use>,
+    /// Only figures at this number of outstanding I/Os.
+    pub outstanding: Option<u32>,
+    /// Largest mean absolute error, per cent.
+    pub mean: f64,
+    /// Largest absolute error, per cent.
+    pub worst: Option<f64>,
+    /// What a single figure is marked by, per cent.
+    pub figure: f64,
+    /// What a study reached.
+    pub study: String,
+}
+
+impl Goal {
+    /// Whether the figure belongs to it.
+    pub fn covers(&self, published: &Published) -> bool {
+        published.group == self.group
+            && published.used.counts()
+            && self.used.is_none_or(|used| used == published.used)
+            && self.outstanding.is_none_or(|n| published.outstanding == n.to_string())
+    }
+}
+
+/// Shares that must hold, per cent.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Shares {
+    pub(crate) relations: f64,
+    pub(crate) shading: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Goals {
+    pub(crate) goal: Vec<Goal>,
+    pub(crate) shares: Shares,
+}
+
+pub(crate) fn read(text: &str) -> Result<Goals, DataError> {
+    toml::from_str(text)
+        .map_err(|source| DataError::Toml { file: "goals.toml", source: Box::new(source) })
+}

@@ -1,0 +1,330 @@
+//! The comparison for machines: one document with a versioned form.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::{ComparedFigure, ComparedRelation, Comparison, Errors, ShareResult, Verdict};
+use crate::expression::{Evaluated, Standing};
+use crate::published::{Precision, Use};
+use crate::shading::Class;
+
+/// The whole document. Errors are shares: 0.05 is 5 %.
+#[derive(Serialize, JsonSchema)]
+struct Document {
+    /// Which form of document this is.
+    schema: Schema,
+    /// Always true: time was invented; nothing here was measured on storage.
+    emulated: bool,
+    /// Whether every goal is reached: exit status 0, else 1.
+    reached: bool,
+    /// The goals that the chosen documents have figures for.
+    goals: Vec<GoalEntry>,
+    /// Relations that hold, of those that count.
+    relations_held: ShareEntry,
+    /// Cells of the shaded table in the printed class of grey.
+    shading_held: ShareEntry,
+    /// Errors by section and use.
+    sections: Vec<SectionEntry>,
+    /// Published figures, each beside the emulated one.
+    figures: Vec<FigureEntry>,
+    /// Published relations.
+    relations: Vec<RelationEntry>,
+    /// The shaded table.
+    shading: Vec<ShadeEntry>,
+}
+
+/// Name and version of the form.
+#[derive(Serialize, JsonSchema)]
+struct Schema {
+    /// Always `qdepth-reproduce`.
+    name: &'static str,
+    /// Version of the form, now 1.
+    version: u32,
+}
+
+/// Errors of several figures.
+#[derive(Serialize, JsonSchema)]
+struct ErrorsEntry {
+    /// Figures.
+    count: usize,
+    /// Of these, how many could not be emulated.
+    missing: usize,
+    /// Mean absolute error.
+    mean: Option<f64>,
+    /// Largest absolute error.
+    worst: Option<f64>,
+    /// Id of its figure.
+    worst_at: Option<String>,
+    /// Mean disagreement of the source with itself.
+    noise: Option<f64>,
+}
+
+/// A goal.
+#[derive(Serialize, JsonSchema)]
+struct GoalEntry {
+    /// Stable name.
+    id: String,
+    /// Largest mean absolute error.
+    mean_at_most: f64,
+    /// Largest absolute error.
+    worst_at_most: Option<f64>,
+    /// Whether it is reached.
+    reached: bool,
+    /// The errors of its figures.
+    errors: ErrorsEntry,
+}
+
+/// A share that must hold.
+#[derive(Serialize, JsonSchema)]
+struct ShareEntry {
+    /// How many hold.
+    holding: usize,
+    /// Of how many.
+    of: usize,
+    /// Needed share.
+    needed: f64,
+    /// Whether it is enough.
+    reached: bool,
+}
+
+/// Errors of a section's figures of one use.
+#[derive(Serialize, JsonSchema)]
+struct SectionEntry {
+    /// Id of the document.
+    document: String,
+    /// The section.
+    section: String,
+    /// What its figures are used for.
+    #[serde(rename = "use")]
+    used: Use,
+    /// Their errors.
+    errors: ErrorsEntry,
+}
+
+/// A published figure.
+#[derive(Serialize, JsonSchema)]
+struct FigureEntry {
+    /// Stable name.
+    id: String,
+    /// Id of the document.
+    document: String,
+    /// The section.
+    section: String,
+    /// Text, table, diagram.
+    place: String,
+    /// The storage, with its formatting option.
+    medium: String,
+    /// Single, RAID 0 of two, …
+    arrangement: String,
+    /// Load profile.
+    profile: String,
+    /// Outstanding I/Os, as the source counts them.
+    outstanding: String,
+    /// What the figure is.
+    quantity: String,
+    /// Its unit; empty for a ratio.
+    unit: String,
+    /// As published; of a range the lower end.
+    published: f64,
+    /// Upper end of a range.
+    published_high: Option<f64>,
+    /// How the source words it.
+    precision: Precision,
+    /// What it is used for.
+    #[serde(rename = "use")]
+    used: Use,
+    /// What stands beside it, in the language of `reference/`; null where nothing does.
+    expression: Option<String>,
+    /// Its value.
+    emulated: Option<f64>,
+    /// emulated ÷ published − 1.
+    error: Option<f64>,
+    /// Largest absolute error that passes; null for figures that do not count.
+    bar: Option<f64>,
+    /// Whether it passes; null for figures that do not count.
+    passes: Option<bool>,
+    /// Mean disagreement of the source with itself for this kind of figure.
+    noise: Option<f64>,
+    /// What else must be known.
+    remark: String,
+}
+
+/// A published relation.
+#[derive(Serialize, JsonSchema)]
+struct RelationEntry {
+    /// Stable name.
+    id: String,
+    /// Id of the document.
+    document: String,
+    /// The section.
+    section: String,
+    /// The statement.
+    says: String,
+    /// Under which conditions.
+    #[serde(rename = "where")]
+    place: String,
+    /// What follows.
+    expected: String,
+    /// What became of it.
+    verdict: Verdict,
+    /// Why it is not counted; empty where it is.
+    why: String,
+    /// Our reading, each with its result.
+    conditions: Vec<ConditionEntry>,
+}
+
+/// A condition of a relation.
+#[derive(Serialize, JsonSchema)]
+struct ConditionEntry {
+    /// In the language of `reference/`.
+    text: String,
+    /// Whether the emulated figures show it; null where they are missing.
+    emulated: Option<bool>,
+    /// The sides of the comparison that decides, in its order.
+    sides: Vec<Option<f64>>,
+    /// Whether the published figures show it; null where they are not printed.
+    published: Option<bool>,
+}
+
+/// A cell of the shaded table.
+#[derive(Serialize, JsonSchema)]
+struct ShadeEntry {
+    /// Arrangement.
+    arrangement: String,
+    /// Load profile.
+    load: String,
+    /// Formatting option.
+    format: String,
+    /// Outstanding I/Os.
+    outstanding: u32,
+    /// Class as printed.
+    published: Class,
+    /// Class as emulated.
+    emulated: Option<Class>,
+    /// Emulated increase over the standard format.
+    increase: Option<f64>,
+}
+
+/// The comparison as one JSON document, without a final line feed.
+pub fn json(comparison: &Comparison) -> String {
+    serde_json::to_string_pretty(&document(comparison)).unwrap_or_default()
+}
+
+/// Its JSON Schema.
+pub fn json_schema() -> String {
+    serde_json::to_string_pretty(&schemars::schema_for!(Document)).unwrap_or_default()
+}
+
+fn document(comparison: &Comparison) -> Document {
+    let goals = comparison.goals.iter().map(|result| GoalEntry {
+        id: result.goal.id.clone(),
+        mean_at_most: result.goal.mean / 100.0,
+        worst_at_most: result.goal.worst.map(|worst| worst / 100.0),
+        reached: result.reached,
+        errors: errors(&result.errors),
+    });
+    let sections = comparison.sections.iter().map(|summary| SectionEntry {
+        document: summary.document.clone(),
+        section: summary.section.clone(),
+        used: summary.used,
+        errors: errors(&summary.errors),
+    });
+    let shading = comparison.shaded.iter().map(|cell| ShadeEntry {
+        arrangement: cell.shaded.arrangement.clone(),
+        load: cell.shaded.load.clone(),
+        format: cell.shaded.format.clone(),
+        outstanding: cell.shaded.outstanding,
+        published: cell.shaded.class,
+        emulated: cell.class,
+        increase: cell.increase,
+    });
+    Document {
+        schema: Schema { name: "qdepth-reproduce", version: 1 },
+        emulated: true,
+        reached: comparison.reached(),
+        goals: goals.collect(),
+        relations_held: share(comparison.relations_held),
+        shading_held: share(comparison.shading_held),
+        sections: sections.collect(),
+        figures: comparison.figures.iter().map(figure).collect(),
+        relations: comparison.relations.iter().map(relation).collect(),
+        shading: shading.collect(),
+    }
+}
+
+fn share(result: ShareResult) -> ShareEntry {
+    ShareEntry {
+        holding: result.holding,
+        of: result.of,
+        needed: result.needed,
+        reached: result.reached(),
+    }
+}
+
+fn errors(errors: &Errors) -> ErrorsEntry {
+    ErrorsEntry {
+        count: errors.count,
+        missing: errors.missing,
+        mean: errors.mean,
+        worst: errors.worst.as_ref().map(|(error, _)| *error),
+        worst_at: errors.worst.as_ref().map(|(_, id)| id.clone()),
+        noise: errors.noise,
+    }
+}
+
+fn figure(figure: &ComparedFigure) -> FigureEntry {
+    let published = figure.published.clone();
+    let medium = format!("{} {}", published.medium, published.format);
+    FigureEntry {
+        medium: medium.trim_end().to_owned(),
+        published: published.low,
+        published_high: published.high,
+        expression: published.emulated.as_ref().map(|e| e.text().to_owned()),
+        emulated: figure.emulated,
+        error: figure.error,
+        bar: figure.bar,
+        passes: figure.passes(),
+        noise: figure.noise,
+        id: published.id,
+        document: published.document,
+        section: published.section,
+        place: published.place,
+        arrangement: published.arrangement,
+        profile: published.profile,
+        outstanding: published.outstanding,
+        quantity: published.quantity,
+        unit: published.unit,
+        precision: published.precision,
+        used: published.used,
+        remark: published.remark,
+    }
+}
+
+fn relation(compared: &ComparedRelation) -> RelationEntry {
+    let truth = |evaluated: &Evaluated| match evaluated.standing {
+        Standing::Holds => Some(true),
+        Standing::Fails => Some(false),
+        Standing::Unknown => None,
+    };
+    let relation = compared.relation.clone();
+    let both = compared.emulated.iter().zip(&compared.published);
+    let conditions = relation.holds.iter().zip(both);
+    RelationEntry {
+        conditions: conditions
+            .map(|(condition, (emulated, published))| ConditionEntry {
+                text: condition.text().to_owned(),
+                emulated: truth(emulated).filter(|holds| emulated.complete || !holds),
+                sides: emulated.sides.iter().map(|side| side.value).collect(),
+                published: truth(published),
+            })
+            .collect(),
+        id: relation.id,
+        document: relation.document,
+        section: relation.section,
+        says: relation.says,
+        place: relation.place,
+        expected: relation.expected,
+        verdict: compared.verdict,
+        why: relation.why,
+    }
+}

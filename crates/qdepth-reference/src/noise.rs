@@ -1,0 +1,117 @@
+//! How far published figures agree with themselves. No model can be better than that, and none is
+//! rewarded for seeming so.
+
+use std::collections::BTreeMap;
+
+use crate::expression::{PointName, Quantity};
+use crate::published::{Published, Use};
+
+/// Mean disagreement of published figures that should agree, shares (0.06 is 6 %).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Noise {
+    /// Of formats that should not differ, by document and outstanding I/Os.
+    formats: BTreeMap<(String, String), Mean>,
+    /// Of a figure that a document prints several times, by document.
+    repeats: BTreeMap<String, Mean>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Mean {
+    sum: f64,
+    count: u32,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1;
+    }
+    fn value(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum / f64::from(self.count))
+    }
+}
+
+/// Pairs of formatting options that differ in spare capacity alone, or hardly.
+const PAIRS: [(&str, &str); 2] = [
+    ("Advertised Capacity", "Maximum Capacity"),
+    ("Improved Write Performance", "Maximum Write Performance"),
+];
+
+impl Noise {
+    /// The noise of these figures.
+    pub(crate) fn of(published: &[Published]) -> Self {
+        let mut noise = Self::default();
+        for (place, figure) in published.iter().enumerate() {
+            for other in &published[place + 1..] {
+                noise.add_pair(figure, other);
+            }
+        }
+        noise
+    }
+
+    fn add_pair(&mut self, one: &Published, other: &Published) {
+        let (Some(a), Some(b)) = (&one.emulated, &other.emulated) else { return };
+        if one.document != other.document {
+            return;
+        }
+        // Of the larger, so that it does not matter which of them stands first.
+        let difference = (one.value() - other.value()).abs() / one.value().max(other.value());
+        if a.text() == b.text() && one.used != Use::Given {
+            self.repeats.entry(one.document.clone()).or_default().add(difference);
+        }
+        let tabled = one.place == "table" && other.place == "table";
+        let pair = PAIRS.contains(&(one.format.as_str(), other.format.as_str()));
+        let same = (&one.medium, &one.arrangement, &one.profile, &one.outstanding)
+            == (&other.medium, &other.arrangement, &other.profile, &other.outstanding);
+        if tabled && pair && same && !one.profile.is_empty() {
+            let key = (one.document.clone(), one.outstanding.clone());
+            self.formats.entry(key).or_default().add(difference);
+        }
+    }
+
+    /// The noise of one figure's kind: of formats at its intensity, else of repeats in its
+    /// document; none where the document gives no hint.
+    pub fn at(&self, published: &Published) -> Option<f64> {
+        let key = (published.document.clone(), published.outstanding.clone());
+        let formats = self.formats.get(&key).and_then(|mean| mean.value());
+        formats.or_else(|| self.repeats.get(&published.document)?.value())
+    }
+}
+
+/// The published figures themselves, as a relation of one section sees them.
+pub(crate) struct AsPublished<'a> {
+    points: BTreeMap<(Quantity, PointName), &'a Published>,
+    maxima: BTreeMap<(Quantity, Vec<PointName>), &'a Published>,
+}
+
+impl<'a> AsPublished<'a> {
+    /// Where a document prints a figure several times, that of the section comes first, then one
+    /// that counts, then the first.
+    pub(crate) fn new(published: &'a [Published], document: &str, section: &str) -> Self {
+        let mut figures: Vec<&Published> =
+            published.iter().filter(|p| p.document == document).collect();
+        figures.sort_by_key(|p| (p.section != section, !p.used.counts()));
+        let (mut points, mut maxima) = (BTreeMap::new(), BTreeMap::new());
+        for figure in figures.into_iter().filter(|p| p.used != Use::Inconsistent) {
+            let Some(expression) = &figure.emulated else { continue };
+            if let Some(point) = expression.single_point() {
+                points.entry(point).or_insert(figure);
+            } else if let Some((quantity, _)) = expression.maximum_of() {
+                let sweep = expression.points().into_iter().collect();
+                maxima.entry((quantity, sweep)).or_insert(figure);
+            }
+        }
+        Self { points, maxima }
+    }
+}
+
+impl crate::expression::Figures for AsPublished<'_> {
+    fn point(&self, quantity: Quantity, point: &PointName) -> Option<f64> {
+        self.points.get(&(quantity, point.clone())).map(|p| p.comparable())
+    }
+    fn maximum(&self, quantity: Quantity, points: &[PointName]) -> Option<f64> {
+        let mut sweep = points.to_vec();
+        sweep.sort();
+        self.maxima.get(&(quantity, sweep)).map(|p| p.comparable())
+    }
+}

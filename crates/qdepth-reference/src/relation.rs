@@ -1,0 +1,114 @@
+//! One published relation: an order, an equality, a shape.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::DataError;
+use crate::expression::Condition;
+
+/// What a relation is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RelationUse {
+    /// The emulated figures must show it.
+    Held,
+    /// The source's own figures contradict it: shown, not counted.
+    Inconsistent,
+    /// Nothing that figures could show: a definition, a warning, arithmetic.
+    Given,
+}
+
+/// An entry of `relations.toml`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relation {
+    /// Stable name, as `p3700-r22`.
+    pub id: String,
+    /// Id of its document.
+    pub document: String,
+    /// Section of the document.
+    pub section: String,
+    /// The statement.
+    pub says: String,
+    /// Under which conditions.
+    pub place: String,
+    /// What follows, in the words of the collection.
+    pub expected: String,
+    /// What it is used for.
+    pub used: RelationUse,
+    /// Why it is not held; empty where it is.
+    pub why: String,
+    /// Our reading: all must hold.
+    pub holds: Vec<Condition>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    relation: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: String,
+    document: String,
+    section: String,
+    says: String,
+    #[serde(rename = "where")]
+    place: String,
+    expected: String,
+    #[serde(rename = "use")]
+    used: RelationUse,
+    #[serde(default)]
+    why: String,
+    #[serde(default)]
+    holds: Vec<String>,
+}
+
+const FILE: &str = "relations.toml";
+
+/// Reads the relations.
+///
+/// # Errors
+/// With line, column and what could stand there.
+pub(crate) fn read(text: &str) -> Result<Vec<Relation>, DataError> {
+    let file: File = toml::from_str(text)
+        .map_err(|source| DataError::Toml { file: FILE, source: Box::new(source) })?;
+    let mut all: Vec<Relation> = Vec::new();
+    for entry in file.relation {
+        let bad = |what: &str| DataError::Value {
+            file: FILE,
+            id: entry.id.clone(),
+            what: what.to_owned(),
+        };
+        if all.iter().any(|other| other.id == entry.id) {
+            return Err(bad("this id stands twice"));
+        }
+        if (entry.used == RelationUse::Held) != entry.why.is_empty() {
+            return Err(bad("what is not held needs a `why`, and what is held has none"));
+        }
+        if (entry.used == RelationUse::Given) != entry.holds.is_empty() {
+            return Err(bad("what is given has no `holds`, and everything else has"));
+        }
+        let condition = |text: &String| {
+            Condition::parse(text).map_err(|source| DataError::Expression {
+                file: FILE,
+                id: entry.id.clone(),
+                text: text.clone(),
+                source,
+            })
+        };
+        let holds = entry.holds.iter().map(condition).collect::<Result<_, _>>()?;
+        all.push(Relation {
+            id: entry.id,
+            document: entry.document,
+            section: entry.section,
+            says: entry.says,
+            place: entry.place,
+            expected: entry.expected,
+            used: entry.used,
+            why: entry.why,
+            holds,
+        });
+    }
+    Ok(all)
+}

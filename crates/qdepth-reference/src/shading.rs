@@ -1,0 +1,94 @@
+//! The shaded table: how far a formatting option raises a figure over the standard one, in four
+//! classes of grey.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::DataError;
+use crate::expression::Expression;
+
+/// A class of grey, by the increase over the reference.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Up to 30 %, and every decrease.
+    White,
+    /// Above 30 %, up to 60 %.
+    Light,
+    /// Above 60 %, up to 120 %.
+    Middle,
+    /// Above 120 %.
+    Dark,
+}
+
+impl Class {
+    /// The class of an increase, a share: 0.3 is 30 %.
+    pub fn of(increase: f64) -> Self {
+        match increase {
+            i if i > 1.2 => Self::Dark,
+            i if i > 0.6 => Self::Middle,
+            i if i > 0.3 => Self::Light,
+            _ => Self::White,
+        }
+    }
+}
+
+/// A shaded cell of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shaded {
+    /// `single`, `raid1` or `raid0`.
+    pub arrangement: String,
+    /// Load profile.
+    pub load: String,
+    /// Formatting option.
+    pub format: String,
+    /// Outstanding I/Os.
+    pub outstanding: u32,
+    /// As printed.
+    pub class: Class,
+    /// The figure of the cell.
+    pub emulated: Expression,
+    /// The figure that it is shaded by.
+    pub reference: Expression,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    arrangement: String,
+    load: String,
+    format: String,
+    outstanding: u32,
+    class: Class,
+    emulated: String,
+    reference: String,
+}
+
+const FILE: &str = "shading.csv";
+
+pub(crate) fn read(text: &str) -> Result<Vec<Shaded>, DataError> {
+    let rows = csv::Reader::from_reader(text.as_bytes()).into_deserialize::<Row>();
+    let shaded = |row: Result<Row, csv::Error>| {
+        let row = row.map_err(|source| DataError::Csv { file: FILE, source })?;
+        let id = format!("{} {} {} {}", row.arrangement, row.load, row.format, row.outstanding);
+        let expression = |text: &str| {
+            Expression::parse(text).map_err(|source| DataError::Expression {
+                file: FILE,
+                id: id.clone(),
+                text: text.to_owned(),
+                source,
+            })
+        };
+        Ok(Shaded {
+            emulated: expression(&row.emulated)?,
+            reference: expression(&row.reference)?,
+            arrangement: row.arrangement,
+            load: row.load,
+            format: row.format,
+            outstanding: row.outstanding,
+            class: row.class,
+        })
+    };
+    rows.map(shaded).collect()
+}

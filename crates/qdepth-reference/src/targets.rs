@@ -1,0 +1,116 @@
+//! The names that expressions use for emulated targets, and the published diagrams.
+
+use serde::Deserialize;
+
+use crate::error::DataError;
+use crate::expression::Quantity;
+
+/// What the number of a point counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Intensity {
+    /// Outstanding I/Os of each stream; each independent part of the target has one stream.
+    #[default]
+    Outstanding,
+    /// Streams with one outstanding I/O each.
+    Streams,
+}
+
+/// An emulated target by name.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// As in expressions.
+    pub name: String,
+    /// As on the command line.
+    pub spelling: String,
+    /// What the number of a point counts.
+    #[serde(default)]
+    pub intensity: Intensity,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// A published diagram, drawn again with emulated curves.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Diagram {
+    /// Id of its document.
+    pub document: String,
+    /// Section of the document.
+    pub section: String,
+    /// Title.
+    pub title: String,
+    /// `rate`, `throughput`, `throughput_gb` or `latency`.
+    quantity: String,
+    /// Which load profile.
+    pub load: String,
+    /// Places on the horizontal axis.
+    pub intensities: Vec<u32>,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line of a diagram.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// Name for people.
+    pub name: String,
+    /// Which target.
+    pub target: String,
+    /// Intensities of the target in one place of the axis: 4 where the axis counts a drive of four.
+    #[serde(default = "one")]
+    pub times: u32,
+}
+
+impl Diagram {
+    /// What the vertical axis shows.
+    pub fn quantity(&self) -> Quantity {
+        quantity(&self.quantity).unwrap_or(Quantity::Rate)
+    }
+}
+
+fn quantity(name: &str) -> Option<Quantity> {
+    let all = [Quantity::Rate, Quantity::Throughput, Quantity::ThroughputGb, Quantity::Latency];
+    all.into_iter().find(|quantity| quantity.name() == name)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Targets {
+    target: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Diagrams {
+    diagram: Vec<Diagram>,
+}
+
+pub(crate) fn read_targets(text: &str) -> Result<Vec<Target>, DataError> {
+    let file: Targets = toml::from_str(text)
+        .map_err(|source| DataError::Toml { file: "targets.toml", source: Box::new(source) })?;
+    Ok(file.target)
+}
+
+pub(crate) fn read_diagrams(text: &str) -> Result<Vec<Diagram>, DataError> {
+    const FILE: &str = "diagrams.toml";
+    let file: Diagrams = toml::from_str(text)
+        .map_err(|source| DataError::Toml { file: FILE, source: Box::new(source) })?;
+    for diagram in &file.diagram {
+        if quantity(&diagram.quantity).is_none() {
+            return Err(DataError::Value {
+                file: FILE,
+                id: diagram.title.clone(),
+                what: format!(
+                    "quantity `{}`; rate, throughput, throughput_gb and latency are possible",
+                    diagram.quantity
+                ),
+            });
+        }
+    }
+    Ok(file.diagram)
+}

@@ -1,0 +1,99 @@
+//! The files of `reference/` themselves: they can be read, they agree with one another, and our
+//! reading of each relation holds on the figures that the source prints.
+
+use std::collections::BTreeMap;
+
+use qdepth_reference::{
+    EmulatedPoint, Emulation, Reference, RelationUse, Standing, Verdict, compare,
+};
+
+fn reference() -> Reference {
+    Reference::shipped().expect("the shipped files can be read")
+}
+
+/// The same figure everywhere.
+fn everywhere(reference: &Reference, point: EmulatedPoint) -> Emulation {
+    reference.points().into_iter().map(|name| (name, Ok(point))).collect()
+}
+
+const ONE: EmulatedPoint = EmulatedPoint { io_per_s: 1e4, bytes_per_s: 1e9, latency_ns: 1e5 };
+
+#[test]
+fn every_target_is_named_and_every_name_is_used() {
+    let reference = reference();
+    let used: Vec<String> = reference.points().into_iter().map(|p| p.target).collect();
+    for name in &used {
+        assert!(reference.target(name).is_some(), "`{name}` is not in targets.toml");
+    }
+    for target in &reference.targets {
+        assert!(used.contains(&target.name), "nothing uses `{}`", target.name);
+    }
+}
+
+#[test]
+fn every_figure_has_a_document_and_every_goal_figures() {
+    let reference = reference();
+    for figure in &reference.published {
+        assert!(reference.documents.iter().any(|d| d.id == figure.document), "{}", figure.id);
+        let beside = figure.emulated.is_some() || !figure.used.counts();
+        assert!(beside, "{}: nothing stands beside it", figure.id);
+        if figure.used.counts() && figure.group != "write-pressure" {
+            let goals = reference.goals.iter().filter(|goal| goal.covers(figure)).count();
+            assert!(goals > 0, "{}: no goal covers it", figure.id);
+        }
+    }
+    for goal in &reference.goals {
+        assert!(reference.published.iter().any(|figure| goal.covers(figure)), "{}", goal.id);
+    }
+}
+
+#[test]
+fn every_condition_comes_to_something() {
+    // Lists of different lengths beside each other would say nothing, for ever.
+    let reference = reference();
+    let comparison = compare(&reference, everywhere(&reference, ONE));
+    for compared in &comparison.relations {
+        for (condition, evaluated) in compared.relation.holds.iter().zip(&compared.emulated) {
+            assert!(evaluated.complete, "{}: {}", compared.relation.id, condition.text());
+        }
+    }
+    for figure in &comparison.figures {
+        let computed = figure.published.emulated.is_none() || figure.emulated.is_some();
+        assert!(computed, "{}: has no value", figure.published.id);
+    }
+}
+
+#[test]
+fn relations_hold_on_the_published_figures() {
+    let comparison = compare(&reference(), BTreeMap::new());
+    let (mut seen, mut faults) = (0, Vec::new());
+    for compared in &comparison.relations {
+        let fails = compared.published.iter().any(|e| e.standing == Standing::Fails);
+        seen += usize::from(compared.published.iter().any(|e| e.standing != Standing::Unknown));
+        match compared.relation.used {
+            RelationUse::Held if fails => faults.push(format!("{:#?}", compared)),
+            RelationUse::Inconsistent if !fails => {
+                faults.push(format!("{}: the figures do not contradict it", compared.relation.id));
+            }
+            _ => {}
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(seen > 100, "only {seen} relations could be checked");
+}
+
+#[test]
+fn nothing_emulated_reaches_nothing() {
+    let comparison = compare(&reference(), BTreeMap::new());
+    assert!(!comparison.reached());
+    assert!(comparison.goals.iter().all(|goal| !goal.reached));
+    assert!(comparison.relations.iter().all(|r| r.verdict != Verdict::Holds));
+}
+
+#[test]
+fn one_figure_everywhere_reaches_no_goal() {
+    let reference = reference();
+    let comparison = compare(&reference, everywhere(&reference, ONE));
+    assert!(comparison.goals.iter().all(|goal| !goal.reached));
+    assert!(!comparison.relations_held.reached() && !comparison.shading_held.reached());
+}
