@@ -21,7 +21,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-media", &["qdepth-engine", "qdepth-measure", "qdepth-workload"]),
     ("qdepth-host", &["qdepth-logbook", "qdepth-measure"]),
     ("qdepth-logbook", &["qdepth-measure"]),
-    ("qdepth-report", &["qdepth-logbook", "qdepth-measure"]),
+    ("qdepth-reference", &[]),
+    ("qdepth-report", &["qdepth-logbook", "qdepth-measure", "qdepth-reference"]),
     (
         "qdepth",
         &[
@@ -31,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "qdepth-logbook",
             "qdepth-measure",
             "qdepth-media",
+            "qdepth-reference",
             "qdepth-report",
             "qdepth-workload",
         ],

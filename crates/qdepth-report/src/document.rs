@@ -147,6 +147,10 @@ pub enum Mark {
     Unknown,
     /// A row heading.
     Head,
+    /// Misses what was required: set off.
+    Alarm,
+    /// In a class of grey, from 1, the lightest, to 3.
+    Shade(u8),
 }
 
 impl Cell {
@@ -161,6 +165,10 @@ impl Cell {
     /// A value that is not known, with the reason or a dash.
     pub fn unknown(text: impl Into<String>) -> Self {
         Self { text: text.into(), mark: Mark::Unknown }
+    }
+    /// A value that misses what was required.
+    pub fn alarm(text: impl Into<String>) -> Self {
+        Self { text: text.into(), mark: Mark::Alarm }
     }
     /// The text, or a dash where there is none.
     pub fn or_dash(text: Option<String>) -> Self {

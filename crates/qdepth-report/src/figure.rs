@@ -81,8 +81,8 @@ pub struct Series {
     pub colour: usize,
     /// How it is drawn.
     pub stroke: Stroke,
-    /// Whether a point without an interval is marked as such, by a hollow marker.
-    pub hollow: bool,
+    /// How its points are marked.
+    pub markers: Markers,
     /// Its points, by ascending intensity.
     pub marks: Vec<Mark>,
 }
@@ -96,6 +96,19 @@ pub enum Stroke {
     Dashed,
     /// Dots.
     Dotted,
+    /// No line: points alone.
+    None,
+}
+
+/// How the points of a line are marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markers {
+    /// Alike.
+    Plain,
+    /// A point without an interval by a hollow marker.
+    HollowWithoutInterval,
+    /// Not at all.
+    None,
 }
 
 /// A point of a line.
@@ -210,18 +223,25 @@ impl Figure {
             let x = LEGEND_LEFT + (index % columns) as f64 * width;
             let y = HEIGHT + 16.0 + (index / columns) as f64 * LEGEND_ROW;
             let colour = colour(series.colour);
-            let dashes = series
-                .stroke
-                .style()
-                .dasharray()
-                .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
+            let line = series.stroke.style().map_or_else(String::new, |style| {
+                let dashes = style
+                    .dasharray()
+                    .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
+                format!("<path d=\"M0 0H30\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>")
+            });
+            let marker = if series.markers == Markers::None {
+                String::new()
+            } else {
+                let outline = OUTLINES[series.colour % OUTLINES.len()];
+                format!(
+                    "<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>"
+                )
+            };
             // Writing into a String cannot fail.
             let _ = write!(
                 out,
-                "<g transform=\"translate({x:.1} {y:.1})\"><path d=\"M0 0H30\" stroke=\"{colour}\" \
-                 stroke-width=\"1.8\"{dashes}/><path d=\"{}\" transform=\"translate(15 0)\" \
-                 fill=\"{colour}\"/><text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
-                OUTLINES[series.colour % OUTLINES.len()],
+                "<g transform=\"translate({x:.1} {y:.1})\">{line}{marker}\
+                 <text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
                 escaped(&series.name),
             );
         }
@@ -230,14 +250,22 @@ impl Figure {
 
     fn draw(&self, series: &Series, plots: &mut Vec<Plot>) {
         let colour = colour(series.colour);
-        for stretch in stretches(&series.marks) {
-            let line = LinePlot::new()
-                .with_data(stretch)
-                .with_color(colour)
-                .with_stroke_width(1.8)
-                .with_line_style(series.stroke.style());
-            plots.push(Plot::Line(line));
+        if let Some(style) = series.stroke.style() {
+            for stretch in stretches(&series.marks) {
+                let line = LinePlot::new()
+                    .with_data(stretch)
+                    .with_color(colour)
+                    .with_stroke_width(1.8)
+                    .with_line_style(style.clone());
+                plots.push(Plot::Line(line));
+            }
         }
+        if series.markers != Markers::None {
+            self.draw_markers(series, colour, plots);
+        }
+    }
+
+    fn draw_markers(&self, series: &Series, colour: &str, plots: &mut Vec<Plot>) {
         let (mut solid, mut errors) = (vec![], vec![]);
         let (mut plain, mut hollow, mut crosses) = (vec![], vec![], vec![]);
         for mark in &series.marks {
@@ -247,7 +275,9 @@ impl Figure {
                     solid.push((x, y));
                     errors.push((y - low, high - y));
                 }
-                MarkValue::Known(y, None) if series.hollow => hollow.push((x, y)),
+                MarkValue::Known(y, None) if series.markers == Markers::HollowWithoutInterval => {
+                    hollow.push((x, y));
+                }
                 MarkValue::Known(y, None) => plain.push((x, y)),
                 // A little above the axis, where nothing cuts it off.
                 MarkValue::Invalid if self.y_scale == Scale::FromZero => {
@@ -278,12 +308,13 @@ impl Figure {
 }
 
 impl Stroke {
-    fn style(self) -> LineStyle {
-        match self {
+    fn style(self) -> Option<LineStyle> {
+        Some(match self {
             Self::Solid => LineStyle::Solid,
             Self::Dashed => LineStyle::Dashed,
             Self::Dotted => LineStyle::Dotted,
-        }
+            Self::None => return None,
+        })
     }
 }
 

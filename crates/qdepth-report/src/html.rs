@@ -73,9 +73,8 @@ fn table_html(table: &Table, folded: bool) -> askama::Result<String> {
         cells: (table.columns.iter().zip(&row.cells).zip(&decimals))
             .map(|((column, cell), decimals)| {
                 let number = column.align == Align::Number && cell.mark != Mark::Unknown;
-                let unknown = if cell.mark == Mark::Unknown { " unknown" } else { "" };
                 CellHtml {
-                    class: format!("{}{unknown}", column.class()),
+                    class: format!("{}{}", column.class(), mark_class(cell.mark)),
                     text: &cell.text,
                     pad: if number { pad(&cell.text, *decimals) } else { String::new() },
                     head: cell.mark == Mark::Head,
@@ -85,6 +84,17 @@ fn table_html(table: &Table, folded: bool) -> askama::Result<String> {
             .collect(),
     });
     TableHtml { table, rows: rows.collect(), folded }.render()
+}
+
+fn mark_class(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Plain | Mark::Struck | Mark::Head => "",
+        Mark::Unknown => " unknown",
+        Mark::Alarm => " alarm",
+        Mark::Shade(0 | 1) => " shade-1",
+        Mark::Shade(2) => " shade-2",
+        Mark::Shade(_) => " shade-3",
+    }
 }
 
 fn fraction(number: &str) -> usize {

@@ -3,7 +3,8 @@
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
 //! self-contained file. [`point_table`] and [`summary_sentences`] serve the terminal.
-//! [`finding_text`] words a doubt.
+//! [`finding_text`] words a doubt. [`compose_reproduction`] is the page of published figures beside
+//! emulated ones.
 //!
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
@@ -13,6 +14,7 @@ mod figure;
 mod html;
 mod number;
 mod pictures;
+mod reproduction;
 mod sentences;
 mod tables;
 mod view;
@@ -24,8 +26,10 @@ pub use document::{
     Row, Section, Table,
 };
 pub use figure::{
-    Figure, GRID, INK, Mark as FigureMark, MarkValue, PALETTE, PAPER, Scale, Series, Stroke,
+    Figure, GRID, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER, Scale, Series,
+    Stroke,
 };
+pub use reproduction::{compose_reproduction, reproduction_tables};
 pub use html::{ReportError, html};
 pub use words::{FindingText, Lang, finding_text};
 

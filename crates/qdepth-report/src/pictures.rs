@@ -1,7 +1,7 @@
 //! Which diagrams a report has, with their text alternatives and the numbers behind them.
 
 use crate::document::{Cell, Picture, Row, Table};
-use crate::figure::{Figure, Mark, MarkValue, Scale, Series, Stroke};
+use crate::figure::{Figure, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::tables::number_in;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
@@ -50,7 +50,7 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         name: if view.compares() { view.target_name(target) } else { String::new() },
         colour,
         stroke: Stroke::Solid,
-        hollow: true,
+        markers: Markers::HollowWithoutInterval,
         marks: marks(view, load, target, |p| {
             Some(MarkValue::Known(p.main().value, p.main().interval))
         }),
@@ -185,7 +185,8 @@ fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
             let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
             let name = series_name(view, target, statistic.name);
             let stroke = statistic.stroke;
-            series.extend(drawn.then_some(Series { name, colour, stroke, hollow: false, marks }));
+            let markers = Markers::Plain;
+            series.extend(drawn.then_some(Series { name, colour, stroke, markers, marks }));
         }
     }
     let y_label = format!("{} [{}]", words.latency_y, unit.symbol());

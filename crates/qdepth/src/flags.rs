@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Export(ExportOptions),
     /// The emulated media, or one of them: parameters, provenance, what it was compared with
     Media(MediaOptions),
+    /// Emulate the figures of published documents, and compare
+    Reproduce(ReproduceOptions),
     /// Print a JSON Schema, for editors and scripts
     Schema(SchemaOptions),
 }
@@ -165,6 +167,25 @@ pub(crate) struct MediaOptions {
     pub(crate) name: Option<String>,
 }
 
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ReproduceOptions {
+    /// Only this document: p3700, iodrive, uv300 or write-pressure
+    pub(crate) document: Option<String>,
+    /// Print one JSON document (schema: qdepth schema reproduce) instead of the tables
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a page with the documents' diagrams: published points over emulated curves
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print every figure and relation, not only the summary and what misses its bar
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
+    /// Emulate a target of reference/targets.toml by another spelling, as
+    /// p3700='media:p3700-800gb @die_read_us=120'
+    #[arg(long, value_name = "NAME=SPELLING")]
+    pub(crate) target: Vec<String>,
+}
+
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct SchemaOptions {
     /// Of what
@@ -177,6 +198,8 @@ pub(crate) enum SchemaOf {
     Plan,
     /// The output of run --json and export --json
     Run,
+    /// The output of reproduce --json
+    Reproduce,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

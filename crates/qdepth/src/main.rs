@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Report(options) => commands::read::report(&options),
         Command::Export(options) => commands::read::export(&options),
         Command::Media(options) => commands::media::media(&options),
+        Command::Reproduce(options) => commands::reproduce::reproduce(&options),
         Command::Schema(options) => commands::read::schema(options),
     };
     match answer {

@@ -162,6 +162,7 @@ pub(super) static WORDS: Words = Words {
         ["streaming", "Database (log file), data backup, video streaming"],
         ["restore", "Restoring of files"],
     ],
+    reproduction: &super::reproduction::ENGLISH,
 };
 
 const METHOD: &[[&str; 2]] = &[

@@ -3,12 +3,15 @@
 
 mod english;
 mod finding;
+mod reproduction;
 
 use std::collections::BTreeMap;
 
 use qdepth_measure::Finding;
 
 use crate::number;
+
+pub(crate) use reproduction::ReproductionWords;
 
 /// A language of reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,6 +143,7 @@ pub(crate) struct Words {
     pub(crate) not_checked: &'static str,
     pub(crate) nothing_measured: &'static str,
     pub(crate) applications: &'static [[&'static str; 2]],
+    pub(crate) reproduction: &'static ReproductionWords,
 }
 
 pub(crate) struct FactWords {

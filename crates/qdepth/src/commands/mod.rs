@@ -3,4 +3,5 @@
 pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod read;
+pub(crate) mod reproduce;
 pub(crate) mod run;

@@ -40,18 +40,44 @@ fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
 
 /// Prints the table of all points, the summary, and what was found.
 pub(crate) fn print_table(run: &RunRecord, points: &[PointRecord]) -> Result<()> {
-    let data = qdepth_report::point_table(run, points, Lang::En);
-    let heading = |column: &qdepth_report::Column| match column.unit.as_str() {
-        "" => column.heading.clone(),
-        unit => format!("{}\n{unit}", column.heading),
-    };
-    let headers: Vec<String> = data.columns.iter().map(heading).collect();
-    let texts = |row: &qdepth_report::Row| row.cells.iter().map(|c| c.text.clone()).collect();
-    print(&table(&headers, data.rows.iter().map(texts).collect()))?;
+    print_points(&qdepth_report::point_table(run, points, Lang::En))?;
     for sentence in qdepth_report::summary_sentences(run, points, Lang::En) {
         print(&sentence)?;
     }
     Ok(())
+}
+
+fn headings(data: &qdepth_report::Table) -> Vec<String> {
+    let heading = |column: &qdepth_report::Column| match column.unit.as_str() {
+        "" => column.heading.clone(),
+        unit => format!("{}\n{unit}", column.heading),
+    };
+    data.columns.iter().map(heading).collect()
+}
+
+fn texts(data: &qdepth_report::Table) -> Vec<Vec<String>> {
+    data.rows.iter().map(|row| row.cells.iter().map(|c| c.text.clone()).collect()).collect()
+}
+
+fn print_points(data: &qdepth_report::Table) -> Result<()> {
+    print(&table(&headings(data), texts(data)))
+}
+
+/// Prints a table whose columns say how they stand, within the width of the terminal.
+pub(crate) fn print_any_table(data: &qdepth_report::Table) -> Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(headings(data));
+    for row in texts(data) {
+        table.add_row(row);
+    }
+    for (column, shape) in table.column_iter_mut().zip(&data.columns) {
+        if shape.align == qdepth_report::Align::Number {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    print(&table.to_string())
 }
 
 /// Writes the HTML report; a report that is there is replaced in one step.
@@ -61,7 +87,12 @@ pub(crate) fn write_report(
     lang: Lang,
     path: &Path,
 ) -> Result<()> {
-    let page = qdepth_report::html(&qdepth_report::compose(run, points, lang))?;
+    write_page(&qdepth_report::compose(run, points, lang), path)
+}
+
+/// Writes a document as HTML; what is there is replaced in one step.
+pub(crate) fn write_page(document: &qdepth_report::Document, path: &Path) -> Result<()> {
+    let page = qdepth_report::html(document)?;
     let partial = path.with_extension("html.partial");
     std::fs::write(&partial, page)
         .and_then(|()| std::fs::rename(&partial, path))
@@ -131,6 +162,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
     print(&match options.of {
         SchemaOf::Plan => plan_schema(),
         SchemaOf::Run => json_schema(),
+        SchemaOf::Reproduce => qdepth_reference::json_schema(),
     })?;
     Ok(Status::Valid)
 }

@@ -1,0 +1,175 @@
+//! The page that puts published figures beside emulated ones.
+
+mod pictures;
+mod tables;
+
+use qdepth_reference::{Comparison, Document as Source, Use};
+
+use crate::document::{Banner, Block, Document, Fact, Section, Table};
+use crate::number;
+use crate::words::{Lang, ReproductionWords, say, words};
+
+/// What the parts of the page need.
+struct View<'a> {
+    comparison: &'a Comparison,
+    words: &'static ReproductionWords,
+    lang: Lang,
+}
+
+impl View<'_> {
+    fn use_name(&self, used: Use) -> &'static str {
+        let [calibrated, predicted, reproduced, tabled, inconsistent, derived, given] =
+            self.words.uses;
+        match used {
+            Use::Calibrated => calibrated,
+            Use::Predicted => predicted,
+            Use::ReproducedNotValidated => reproduced,
+            Use::Tabled => tabled,
+            Use::Inconsistent => inconsistent,
+            Use::Derived => derived,
+            Use::Given => given,
+        }
+    }
+}
+
+/// Composes the page of a comparison. `version` is the program's, `command` what made it.
+pub fn compose_reproduction(
+    comparison: &Comparison,
+    version: &str,
+    command: &str,
+    lang: Lang,
+) -> Document {
+    let words = words(lang).reproduction;
+    let view = View { comparison, words, lang };
+    let ids = comparison.documents.iter().map(|d| d.id.clone()).collect::<Vec<_>>().join(", ");
+    let subtitle = say(words.subtitle, &[("documents", ids), ("version", version.to_owned())]);
+    Document {
+        lang,
+        title: words.title.to_owned(),
+        subtitle,
+        mark: words.emulated[0].to_owned(),
+        banners: banners(&view),
+        summary: summary(&view),
+        facts: facts(&view, version, command),
+        sections: sections(&view),
+        footer: crate::words::words(lang).footer.to_owned(),
+    }
+}
+
+/// The tables for a terminal: goals and sections, then, with `all`, every figure and relation,
+/// else those that miss what is required; and the summary below.
+pub fn reproduction_tables(
+    comparison: &Comparison,
+    all: bool,
+    lang: Lang,
+) -> (Vec<Table>, Vec<String>) {
+    let view = View { comparison, words: words(lang).reproduction, lang };
+    let mut list = vec![tables::goals(&view), tables::sections(&view)];
+    list.extend(tables::figures_of_all(&view, all));
+    list.extend(tables::relations_of_all(&view, all));
+    list.extend(tables::missing(&view));
+    list.retain(|table| !table.rows.is_empty());
+    (list, summary(&view))
+}
+
+fn banners(view: &View<'_>) -> Vec<Banner> {
+    let banner = |label: &str, text: String| Banner { label: label.to_owned(), text };
+    let [label, text] = view.words.emulated;
+    let mut all = vec![banner(label, text.to_owned())];
+    let missing: usize = view.comparison.failures().values().sum();
+    if missing > 0 {
+        let [label, text] = view.words.missing;
+        let of = view.comparison.emulation.len();
+        let text = say(text, &[("n", missing.to_string()), ("of", of.to_string())]);
+        all.push(banner(label, text));
+    }
+    all
+}
+
+fn summary(view: &View<'_>) -> Vec<String> {
+    let (comparison, words) = (view.comparison, view.words);
+    let of = comparison.goals.len();
+    let missed: Vec<String> = (comparison.goals.iter())
+        .filter(|goal| !goal.reached)
+        .map(|goal| goal.goal.title.clone())
+        .collect();
+    let template = if missed.is_empty() { words.all_reached } else { words.some_reached };
+    let mut all = Vec::new();
+    if of > 0 {
+        all.push(say(
+            template,
+            &[
+                ("n", (of - missed.len()).to_string()),
+                ("of", of.to_string()),
+                ("missed", missed.join("; ")),
+            ],
+        ));
+    }
+    let shares = [
+        (words.relations, comparison.relations_held),
+        (words.shading, comparison.shading_held),
+    ];
+    for (template, result) in shares {
+        let Some(share) = result.share() else { continue };
+        all.push(say(
+            template,
+            &[
+                ("n", result.holding.to_string()),
+                ("of", result.of.to_string()),
+                ("share", number::percent(share)),
+                ("needed", number::percent(result.needed)),
+            ],
+        ));
+    }
+    all
+}
+
+fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {
+    let words = view.words;
+    let fact = |name: &str, value: String, literal: bool| Fact {
+        name: name.to_owned(),
+        value,
+        literal,
+    };
+    let title = |document: &Source| fact(words.documents, document.title.clone(), false);
+    let mut all: Vec<Fact> = view.comparison.documents.iter().map(title).collect();
+    let points = number::count(view.comparison.emulation.len() as u64);
+    all.push(fact(words.points, points, false));
+    all.push(fact(words.version, format!("qdepth {version}"), false));
+    all.push(fact(words.command, command.to_owned(), true));
+    all
+}
+
+fn sections(view: &View<'_>) -> Vec<Section> {
+    let text = |text: &str| Block::Paragraph(text.to_owned());
+    let missing = Block::Table(tables::missing_or_empty(view));
+    let goals = vec![Block::Table(tables::goals(view)), text(view.words.uses_intro), missing];
+    let mut by_section = vec![Block::Table(tables::sections(view))];
+    let shading = tables::shading(view).into_iter().map(Block::Table).collect();
+    let all_figures = tables::figures(view).into_iter().flat_map(|(title, table)| {
+        [Block::Heading(title), Block::Table(table)]
+    });
+    let relations = tables::relations(view).into_iter().flat_map(|(title, table)| {
+        [Block::Heading(title), Block::Table(table)]
+    });
+    let blocks: [Vec<Block>; 7] = [
+        goals,
+        pictures::diagrams(view),
+        std::mem::take(&mut by_section),
+        shading,
+        relations.collect(),
+        all_figures.collect(),
+        view.words.method.map(text).into(),
+    ];
+    let named = view.words.sections.into_iter().zip(blocks);
+    let section = |([id, title], blocks): ([&str; 2], Vec<Block>)| Section {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        blocks: blocks.into_iter().filter(has_content).collect(),
+    };
+    named.map(section).filter(|section| !section.blocks.is_empty()).collect()
+}
+
+fn has_content(block: &Block) -> bool {
+    !matches!(block, Block::Table(table) if table.rows.is_empty())
+}

@@ -1,0 +1,183 @@
+//! The documents' diagrams again: published points over emulated curves.
+
+use qdepth_reference::{Diagram, Line, PointName, Quantity};
+
+use super::View;
+use super::tables::value;
+use crate::document::{Block, Cell, Picture, Row, Table};
+use crate::figure::{Figure, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number;
+use crate::tables::number_in;
+use crate::words::{say, words};
+
+/// The diagrams of each section, under its heading.
+pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut last = String::new();
+    for (index, diagram) in view.comparison.diagrams.iter().enumerate() {
+        let picture = picture(view, diagram, index);
+        if picture.figure.is_empty() {
+            continue;
+        }
+        let section = format!("{}: {}", diagram.document, diagram.section);
+        if section != last {
+            blocks.push(Block::Heading(section.clone()));
+            blocks.push(Block::Pictures(Vec::new()));
+            last = section;
+        }
+        if let Some(Block::Pictures(pictures)) = blocks.last_mut() {
+            pictures.push(picture);
+        }
+    }
+    blocks
+}
+
+fn name(diagram: &Diagram, line: &Line, intensity: u32) -> PointName {
+    PointName {
+        target: line.target.clone(),
+        load: diagram.load.clone(),
+        intensity: intensity * line.times,
+    }
+}
+
+/// The published figure of a point, if the document prints one that counts, or repeats it.
+fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f64> {
+    let wanted = (diagram.quantity(), point.clone());
+    let of_point = view.comparison.figures.iter().filter(|figure| {
+        let expression = figure.published.emulated.as_ref();
+        figure.published.document == diagram.document
+            && expression.is_some_and(|e| e.single_point().as_ref() == Some(&wanted))
+    });
+    // The first of the section, then the first that counts.
+    let best = of_point.min_by_key(|figure| {
+        (figure.published.section != diagram.section, !figure.published.used.counts())
+    });
+    best.map(|figure| figure.published.value())
+}
+
+/// The published maximum of a line.
+fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
+    let of_line = view.comparison.figures.iter().filter(|figure| {
+        let sweep = figure.published.emulated.as_ref().and_then(|e| e.maximum_of());
+        figure.published.document == diagram.document
+            && figure.published.used.counts()
+            && sweep.is_some_and(|(quantity, point)| {
+                quantity == diagram.quantity()
+                    && point.target == line.target
+                    && point.load == diagram.load
+            })
+    });
+    let best = of_line.min_by_key(|figure| figure.published.section != diagram.section);
+    best.map(|figure| figure.published.value())
+}
+
+fn marks(diagram: &Diagram, of: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
+    let mark = |intensity: &u32| Mark {
+        outstanding: *intensity,
+        value: of(*intensity).map_or(MarkValue::Missing, |value| MarkValue::Known(value, None)),
+    };
+    diagram.intensities.iter().map(mark).collect()
+}
+
+fn series_of(view: &View<'_>, diagram: &Diagram) -> Vec<Series> {
+    let [published_name, emulated_name, maximum_name] = view.words.series;
+    let mut all = Vec::new();
+    for (colour, line) in diagram.lines.iter().enumerate() {
+        let named = |template: &str| say(template, &[("name", line.name.clone())]);
+        let points = marks(diagram, |at| published(view, diagram, &name(diagram, line, at)));
+        let curve = marks(diagram, |at| {
+            view.comparison.emulated(diagram.quantity(), &name(diagram, line, at))
+        });
+        let level = maximum(view, diagram, line);
+        all.push(Series {
+            name: named(emulated_name),
+            colour,
+            stroke: Stroke::Dashed,
+            markers: Markers::None,
+            marks: curve,
+        });
+        all.push(Series {
+            name: named(published_name),
+            colour,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: points,
+        });
+        all.push(Series {
+            name: named(maximum_name),
+            colour,
+            stroke: Stroke::Dotted,
+            markers: Markers::None,
+            marks: marks(diagram, |_| level),
+        });
+    }
+    let drawn = |s: &Series| s.marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
+    all.retain(drawn);
+    all
+}
+
+fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
+    let words = &words(view.lang).pictures;
+    let unit = diagram.quantity().unit();
+    let axis = match diagram.quantity() {
+        Quantity::Rate => words.rate_y.to_owned(),
+        Quantity::Throughput => words.throughput_y.to_owned(),
+        Quantity::ThroughputGb => words.throughput_y.replace("MB/s", unit),
+        Quantity::Latency => format!("{} [{unit}]", words.latency_y),
+    };
+    let threads = diagram.quantity() == Quantity::ThroughputGb;
+    let figure = Figure {
+        x_label: if threads { view.words.threads } else { words.x }.to_owned(),
+        y_label: axis,
+        y_scale: Scale::FromZero,
+        intensities: diagram.intensities.clone(),
+        series: series_of(view, diagram),
+    };
+    let lines = diagram.lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
+    Picture {
+        id: format!("diagram-{}", index + 1),
+        title: format!("{} ({})", diagram.title, view.words.emulated[0]),
+        description: say(
+            view.words.description,
+            &[
+                ("lines", lines),
+                ("largest", value(largest(&figure))),
+                ("unit", unit.to_owned()),
+            ],
+        ),
+        data: data(view, diagram, &figure),
+        figure,
+    }
+}
+
+fn largest(figure: &Figure) -> f64 {
+    let emulated = figure.series.iter().filter(|s| s.stroke == Stroke::Dashed);
+    let values = emulated.flat_map(|s| &s.marks).filter_map(|mark| match mark.value {
+        MarkValue::Known(value, _) => Some(value),
+        _ => None,
+    });
+    values.fold(0.0, f64::max)
+}
+
+fn data(view: &View<'_>, diagram: &Diagram, figure: &Figure) -> Table {
+    let unit = diagram.quantity().unit();
+    let mut columns = vec![number_in(&figure.x_label, "")];
+    columns.extend(figure.series.iter().map(|series| number_in(&series.name, unit)));
+    let rows = diagram.intensities.iter().enumerate().map(|(index, intensity)| {
+        let mut cells = vec![Cell::head(number::count(u64::from(*intensity)))];
+        cells.extend(figure.series.iter().map(|series| {
+            Cell::or_dash(match series.marks.get(index).map(|mark| mark.value) {
+                Some(MarkValue::Known(known, _)) => Some(value(known)),
+                _ => None,
+            })
+        }));
+        Row { cells, opens_group: false }
+    });
+    let caption = words(view.lang).tables.data_caption;
+    Table {
+        caption: format!("{caption} ({})", view.words.emulated[0]),
+        columns,
+        rows: rows.collect(),
+        note: String::new(),
+    }
+}

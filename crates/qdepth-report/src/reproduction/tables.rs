@@ -1,0 +1,364 @@
+//! The tables of that page.
+
+use qdepth_reference::{
+    Class, ComparedFigure, ComparedRelation, Errors, Precision, Published, ShareResult, Standing,
+    Use, Verdict,
+};
+
+use super::View;
+use crate::document::{Cell, Column, Mark, Row, Table};
+use crate::number::thousands;
+use crate::tables::{number_in, text};
+use crate::words::{counted, say};
+
+fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
+    Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
+}
+
+fn row(cells: Vec<Cell>, opens_group: bool) -> Row {
+    Row { cells, opens_group }
+}
+
+/// A share as a percentage with one decimal.
+fn percent(share: f64) -> String {
+    thousands(share * 100.0, 1)
+}
+
+fn percent_or_dash(share: Option<f64>) -> Cell {
+    Cell::or_dash(share.map(percent))
+}
+
+/// An error with its sign.
+fn signed(share: f64) -> String {
+    let text = percent(share);
+    if share > 0.0 && text != "0.0" { format!("+{text}") } else { text }
+}
+
+/// As many decimals as a figure of this size is read with.
+pub(super) fn value(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 100.0 || v.fract().abs() < 1e-9 => 0,
+        v if v >= 10.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 3,
+    };
+    thousands(value, decimals)
+}
+
+fn yes_or_no(view: &View<'_>, passes: bool) -> Cell {
+    if passes { Cell::plain(view.words.yes) } else { Cell::alarm(view.words.no) }
+}
+
+fn judged(text: String, passes: bool) -> Cell {
+    if passes { Cell::plain(text) } else { Cell::alarm(text) }
+}
+
+pub(super) fn goals(view: &View<'_>) -> Table {
+    let words = view.words;
+    let columns = vec![
+        text(words.goal),
+        number_in(words.figures, ""),
+        number_in(words.mean_error, "%"),
+        number_in(words.at_most, "%"),
+        number_in(words.worst_error, "%"),
+        number_in(words.at_most, "%"),
+        text(words.at),
+        number_in(words.noise, "%"),
+        text(words.study),
+        text(words.reached),
+    ];
+    let mut rows: Vec<Row> = Vec::new();
+    for result in &view.comparison.goals {
+        let (goal, errors) = (&result.goal, &result.errors);
+        let mean = errors.mean.map(|mean| judged(percent(mean), mean * 100.0 <= goal.mean));
+        let worst = errors.worst.as_ref().map(|(worst, _)| {
+            judged(percent(*worst), goal.worst.is_none_or(|bar| worst * 100.0 <= bar))
+        });
+        let cells = vec![
+            Cell::head(&*goal.title),
+            Cell::plain(errors.count.to_string()),
+            mean.unwrap_or_else(|| Cell::unknown("–")),
+            Cell::plain(thousands(goal.mean, 0)),
+            worst.unwrap_or_else(|| Cell::unknown("–")),
+            Cell::or_dash(goal.worst.map(|bar| thousands(bar, 0))),
+            Cell::or_dash(errors.worst.as_ref().map(|(_, id)| id.clone())),
+            percent_or_dash(errors.noise),
+            Cell::plain(&*goal.study),
+            yes_or_no(view, result.reached),
+        ];
+        rows.push(row(cells, false));
+    }
+    let shares = [view.comparison.relations_held, view.comparison.shading_held];
+    for (name, share) in words.held.into_iter().zip(shares) {
+        rows.extend(share_row(view, name, share));
+    }
+    table(words.captions[0], columns, rows, words.notes[0])
+}
+
+fn share_row(view: &View<'_>, name: &str, result: ShareResult) -> Option<Row> {
+    let share = result.share()?;
+    let dash = || Cell::unknown("–");
+    let needed = format!("≥ {}", crate::number::percent(result.needed));
+    let cells = vec![
+        Cell::head(name),
+        Cell::plain(result.of.to_string()),
+        dash(),
+        dash(),
+        dash(),
+        dash(),
+        Cell::plain(format!("{} %, {needed}", percent(share))),
+        dash(),
+        Cell::plain(""),
+        yes_or_no(view, result.reached()),
+    ];
+    Some(row(cells, true))
+}
+
+pub(super) fn sections(view: &View<'_>) -> Table {
+    let words = view.words;
+    let columns = vec![
+        text(words.section),
+        text(words.used),
+        number_in(words.figures, ""),
+        number_in(words.missing_count, ""),
+        number_in(words.mean_error, "%"),
+        number_in(words.worst_error, "%"),
+        text(words.at),
+        number_in(words.noise, "%"),
+    ];
+    let mut last = String::new();
+    let rows = view.comparison.sections.iter().map(|summary| {
+        let Errors { count, missing, mean, worst, noise } = &summary.errors;
+        let opens = summary.document != last;
+        last.clone_from(&summary.document);
+        let cells = vec![
+            Cell::head(format!("{}: {}", summary.document, summary.section)),
+            Cell::plain(view.use_name(summary.used)),
+            Cell::plain(count.to_string()),
+            if *missing > 0 { Cell::alarm(missing.to_string()) } else { Cell::unknown("–") },
+            percent_or_dash(*mean),
+            percent_or_dash(worst.as_ref().map(|(worst, _)| *worst)),
+            Cell::or_dash(worst.as_ref().map(|(_, id)| id.clone())),
+            percent_or_dash(*noise),
+        ];
+        row(cells, opens)
+    });
+    table(words.captions[1], columns, rows.collect(), words.notes[0])
+}
+
+/// Why points could not be emulated; no rows where all could.
+pub(super) fn missing_or_empty(view: &View<'_>) -> Table {
+    let columns = vec![text(view.words.remark), text(view.words.points)];
+    let failures = view.comparison.failures();
+    let rows = failures.into_iter().map(|(why, points)| {
+        row(vec![Cell::plain(why), Cell::plain(counted(view.words.missing_row, points))], false)
+    });
+    table(view.words.captions[5], columns, rows.collect(), "")
+}
+
+pub(super) fn missing(view: &View<'_>) -> Option<Table> {
+    Some(missing_or_empty(view)).filter(|table| !table.rows.is_empty())
+}
+
+fn as_worded(published: &Published) -> String {
+    let sign = match published.precision {
+        Precision::Exact => "",
+        Precision::About => "≈\u{a0}",
+        Precision::MoreThan => ">\u{a0}",
+        Precision::JustUnder => "<\u{a0}",
+    };
+    match published.high {
+        Some(high) => format!("{}–{}", value(published.low), value(high)),
+        None => format!("{sign}{}", value(published.low)),
+    }
+}
+
+fn figure_columns(view: &View<'_>) -> Vec<Column> {
+    let words = view.words;
+    vec![
+        text(words.id),
+        text(words.storage),
+        text(words.load),
+        text(words.quantity),
+        number_in(words.published, ""),
+        number_in(words.emulated_value, ""),
+        text(words.unit),
+        number_in(words.error, "%"),
+        text(words.used),
+    ]
+}
+
+fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
+    let published = &figure.published;
+    let parts = |parts: &[&str]| {
+        let named: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
+        named.join(", ")
+    };
+    let at = match published.outstanding.as_str() {
+        "" if published.processes.is_empty() => String::new(),
+        "" => format!("× {}", published.processes),
+        at => format!("× {at}"),
+    };
+    let error = match (figure.error.map(signed), figure.passes()) {
+        (Some(error), Some(false)) => Cell::alarm(error),
+        (Some(error), _) => Cell::plain(error),
+        (None, Some(false)) => Cell::alarm("–"),
+        (None, _) => Cell::unknown("–"),
+    };
+    let cells = vec![
+        Cell::head(&*published.id),
+        Cell::plain(parts(&[&published.medium, &published.format, &published.arrangement])),
+        Cell::plain(format!("{} {at}", published.profile).trim()),
+        Cell::plain(&*published.quantity),
+        Cell::plain(as_worded(published)),
+        Cell::or_dash(figure.emulated.map(value)),
+        Cell::plain(&*published.unit),
+        error,
+        Cell::plain(view.use_name(published.used)),
+    ];
+    row(cells, opens)
+}
+
+/// Titles of document and section, with the figures that something stands beside.
+pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
+    let mut all: Vec<(String, Table)> = Vec::new();
+    for figure in view.comparison.figures.iter().filter(|f| f.published.used != Use::Given) {
+        let title = format!("{}: {}", figure.published.document, figure.published.section);
+        if all.iter().all(|(other, _)| *other != title) {
+            let caption = view.words.captions[4];
+            let empty = table(caption, figure_columns(view), Vec::new(), view.words.notes[3]);
+            all.push((title.clone(), empty));
+        }
+        if let Some((_, table)) = all.iter_mut().find(|(other, _)| *other == title) {
+            table.rows.push(figure_row(view, figure, false));
+        }
+    }
+    all
+}
+
+/// All figures, or those beyond their bars.
+pub(super) fn figures_of_all(view: &View<'_>, all: bool) -> Option<Table> {
+    let wanted = |f: &&ComparedFigure| {
+        if all { f.published.used != Use::Given } else { f.passes() == Some(false) }
+    };
+    let rows = view.comparison.figures.iter().filter(wanted);
+    let rows: Vec<Row> = rows.map(|figure| figure_row(view, figure, false)).collect();
+    Some(table(view.words.captions[4], figure_columns(view), rows, view.words.notes[3]))
+}
+
+fn relation_columns(view: &View<'_>) -> Vec<Column> {
+    let words = view.words;
+    [words.id, words.says, words.place, words.expected, words.verdict].map(text).into()
+}
+
+fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
+    let relation = &compared.relation;
+    let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
+    let verdict = match compared.verdict {
+        Verdict::Holds => Cell::plain(format!("{holds}: {}", sides(view, compared))),
+        Verdict::Fails => Cell::alarm(format!("{fails}: {}", sides(view, compared))),
+        Verdict::Missing => Cell::alarm(missing),
+        Verdict::Inconsistent => Cell::unknown(format!("{inconsistent}: {}", relation.why)),
+        Verdict::Given => Cell::unknown(format!("{given}: {}", relation.why)),
+    };
+    let cells = vec![
+        Cell::head(&*relation.id),
+        Cell::plain(&*relation.says),
+        Cell::plain(&*relation.place),
+        Cell::plain(&*relation.expected),
+        verdict,
+    ];
+    row(cells, false)
+}
+
+/// The comparison that decides, in figures.
+fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
+    let failing = compared.emulated.iter().find(|e| e.standing == Standing::Fails);
+    let Some(evaluated) = failing.or(compared.emulated.first()) else { return String::new() };
+    let side = |side: &qdepth_reference::Side| {
+        let shown = side.value.map_or_else(|| "–".to_owned(), value);
+        format!("{} {shown}", side.relator)
+    };
+    let text = evaluated.sides.iter().map(side).collect::<Vec<_>>().join(" ");
+    let more = match compared.emulated.len() {
+        0 | 1 => String::new(),
+        n => format!(" ({})", counted(view.words.more_conditions, n - 1)),
+    };
+    format!("{}{more}", text.trim())
+}
+
+/// Titles of documents, with their relations.
+pub(super) fn relations(view: &View<'_>) -> Vec<(String, Table)> {
+    let documents = view.comparison.documents.iter().map(|document| {
+        let own = view.comparison.relations.iter().filter(|r| r.relation.document == document.id);
+        let rows = own.map(|relation| relation_row(view, relation)).collect();
+        let caption = view.words.captions[3];
+        (document.title.clone(), table(caption, relation_columns(view), rows, view.words.notes[2]))
+    });
+    documents.filter(|(_, table)| !table.rows.is_empty()).collect()
+}
+
+/// All relations, or those that fail.
+pub(super) fn relations_of_all(view: &View<'_>, all: bool) -> Option<Table> {
+    let wanted =
+        |r: &&ComparedRelation| all || matches!(r.verdict, Verdict::Fails | Verdict::Missing);
+    let rows = view.comparison.relations.iter().filter(wanted);
+    let rows: Vec<Row> = rows.map(|relation| relation_row(view, relation)).collect();
+    Some(table(view.words.captions[3], relation_columns(view), rows, view.words.notes[2]))
+}
+
+fn shade(class: Class) -> Mark {
+    match class {
+        Class::White => Mark::Plain,
+        Class::Light => Mark::Shade(1),
+        Class::Middle => Mark::Shade(2),
+        Class::Dark => Mark::Shade(3),
+    }
+}
+
+/// The shaded table: a row for each arrangement and load, a column for each format and intensity.
+pub(super) fn shading(view: &View<'_>) -> Option<Table> {
+    let words = view.words;
+    let cells = &view.comparison.shaded;
+    let mut columns = vec![text(words.arrangement), text(words.load)];
+    let (mut heads, mut places): (Vec<(&str, u32)>, Vec<(&str, &str)>) = (vec![], vec![]);
+    for cell in cells {
+        let head = (cell.shaded.format.as_str(), cell.shaded.outstanding);
+        let place = (cell.shaded.arrangement.as_str(), cell.shaded.load.as_str());
+        if !heads.contains(&head) {
+            heads.push(head);
+        }
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    for (format, outstanding) in &heads {
+        let values = [("format", (*format).to_owned()), ("n", outstanding.to_string())];
+        columns.push(number_in(&say(words.format_at, &values), "%"));
+    }
+    let mut last = "";
+    let rows = places.into_iter().map(|(arrangement, load)| {
+        let mut out = vec![Cell::head(arrangement), Cell::plain(load)];
+        for (format, outstanding) in &heads {
+            let cell = cells.iter().find(|cell| {
+                let s = &cell.shaded;
+                (s.arrangement.as_str(), s.load.as_str()) == (arrangement, load)
+                    && (s.format.as_str(), s.outstanding) == (*format, *outstanding)
+            });
+            let Some(cell) = cell else {
+                out.push(Cell::unknown("–"));
+                continue;
+            };
+            let shown = cell.increase.map_or_else(|| "–".to_owned(), |i| thousands(i * 100.0, 0));
+            let same = cell.class == Some(cell.shaded.class);
+            // What falls into another class says which.
+            let shown = if same { shown } else { format!("{shown} ≠") };
+            out.push(Cell { text: shown, mark: shade(cell.shaded.class) });
+        }
+        let opens = arrangement != last;
+        last = arrangement;
+        row(out, opens)
+    });
+    let rows: Vec<Row> = rows.collect();
+    (!rows.is_empty()).then(|| table(words.captions[2], columns, rows, words.notes[1]))
+}

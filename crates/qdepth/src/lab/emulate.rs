@@ -1,0 +1,133 @@
+//! Emulates the points that a comparison with published figures needs: the ordinary loop on
+//! ordinary points, in as many threads as there are processors. What comes out depends on neither.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use anyhow::{Context, Result};
+use qdepth_engine::{Outcome, measure};
+use qdepth_measure::Nanos;
+use qdepth_media::{OpenMedia, Spelled};
+use qdepth_reference::{EmulatedPoint, Emulation, Intensity, PointName, Reference};
+use qdepth_workload::{
+    Choices, Extent, PlanFile, Point, Profile, TargetShape, resolve, shipped_profile_text,
+};
+use serde::Deserialize;
+
+/// Virtual time before the window: many times what fills the write buffer of a drive.
+const WARM_UP: Nanos = Nanos::from_millis(300);
+/// A window ends after so many requests: the share of reads among them is then within 0.5 %.
+const REQUESTS: u64 = 40_000;
+/// … or after so long.
+const WINDOW: Nanos = Nanos::from_secs(60);
+
+/// Emulates every point of a reference. `stop` ends it early: what is not emulated says so.
+///
+/// # Errors
+/// Where a load of the reference cannot be read: a bug.
+pub(crate) fn emulate(reference: &Reference, stop: &AtomicBool) -> Result<Emulation> {
+    let loads = loads()?;
+    let names: Vec<PointName> = reference.points().into_iter().collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push((name.clone(), emulate_point(reference, &loads, name, stop)));
+        }
+        done
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|w| w.join()).collect::<Vec<_>>()
+    });
+    let mut emulation = Emulation::new();
+    for part in parts {
+        emulation.extend(part.map_err(|_| anyhow::anyhow!("a worker ended by a bug of qdepth"))?);
+    }
+    Ok(emulation)
+}
+
+#[derive(Deserialize)]
+struct Loads {
+    profile: Vec<Profile>,
+}
+
+/// The loads of the reference that are no shipped profiles, by name.
+fn loads() -> Result<BTreeMap<String, Profile>> {
+    let loads: Loads = toml::from_str(Reference::loads_text()).context("reference/loads.toml")?;
+    Ok(loads.profile.into_iter().map(|profile| (profile.name.clone(), profile)).collect())
+}
+
+fn emulate_point(
+    reference: &Reference,
+    loads: &BTreeMap<String, Profile>,
+    name: &PointName,
+    stop: &AtomicBool,
+) -> Result<EmulatedPoint, String> {
+    let target = reference
+        .target(&name.target)
+        .ok_or_else(|| format!("reference/targets.toml has no `{}`", name.target))?;
+    let said = |error: &dyn std::fmt::Display| format!("{}: {error}", target.spelling);
+    let spelled = Spelled::read(&target.spelling).map_err(|error| said(&error))?;
+    let shape = spelled.shape().map_err(|error| said(&error))?;
+    let (streams, outstanding) = match target.intensity {
+        Intensity::Outstanding => (shape.parts, name.intensity),
+        Intensity::Streams => (name.intensity, 1),
+    };
+    let profile = profile(loads, &name.load)?;
+    let file = PlanFile {
+        name: "reproduce".to_owned(),
+        title: None,
+        profiles: Vec::new(),
+        own_profiles: vec![Profile { streams: Some(streams), ..profile }],
+        outstanding: vec![outstanding],
+        warm_up: Some(WARM_UP),
+        duration: Some(WINDOW),
+        bytes: None,
+        file_size: None,
+        seed: None,
+    };
+    let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
+    let usable =
+        Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
+    let shape = TargetShape { usable, block_bytes: shape.block_bytes };
+    let plan = resolve(&file, &choices, &[shape]).map_err(|error| said(&error))?;
+    let mut point = plan.points.into_iter().next().ok_or("the plan has no point")?;
+    point.stop.bytes = (REQUESTS as f64 * point.request_size.mean()) as u64;
+    run(&spelled, &point, stop).map_err(|error| said(&error))
+}
+
+fn profile(loads: &BTreeMap<String, Profile>, name: &str) -> Result<Profile, String> {
+    if let Some(profile) = loads.get(name) {
+        return Ok(profile.clone());
+    }
+    let text = shipped_profile_text(name).ok_or_else(|| {
+        format!("`{name}` is neither in reference/loads.toml nor a shipped profile")
+    })?;
+    toml::from_str(text).map_err(|error| format!("profile {name}: {error}"))
+}
+
+fn run(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Result<EmulatedPoint, String> {
+    let mut target =
+        spelled.open(&OpenMedia::for_point(point)).map_err(|error| error.to_string())?;
+    let outcome = measure(&mut target, point, stop, &mut |_| {});
+    if outcome.interrupted {
+        return Err("interrupted".to_owned());
+    }
+    if let Some(failure) = &outcome.failure {
+        return Err(failure.to_string());
+    }
+    figures(&outcome).ok_or_else(|| "nothing completed".to_owned())
+}
+
+fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
+    let seconds = outcome.duration.as_secs_f64();
+    let completed = outcome.completed();
+    let times = outcome.directions[..2].iter().map(|d| d.service_time.sum()).sum::<u128>();
+    (completed > 0 && seconds > 0.0).then(|| EmulatedPoint {
+        io_per_s: completed as f64 / seconds,
+        bytes_per_s: outcome.bytes() as f64 / seconds,
+        latency_ns: times as f64 / completed as f64,
+    })
+}
