@@ -33,3 +33,6 @@ pub use published::{Precision, Published, Use};
 pub use relation::{Relation, RelationUse};
 pub use shading::{Class, Shaded};
 pub use targets::{Diagram, Intensity, Line, Target};
+
+#[cfg(test)]
+mod tests;

@@ -96,7 +96,7 @@ impl<'a> AsPublished<'a> {
             let Some(expression) = &figure.emulated else { continue };
             if let Some(point) = expression.single_point() {
                 points.entry(point).or_insert(figure);
-            } else if let Some((quantity, _)) = expression.maximum_of() {
+            } else if let Some(quantity) = expression.maximum_of() {
                 let sweep = expression.points().into_iter().collect();
                 maxima.entry((quantity, sweep)).or_insert(figure);
             }

@@ -233,9 +233,7 @@ impl Figure {
                 String::new()
             } else {
                 let outline = OUTLINES[series.colour % OUTLINES.len()];
-                format!(
-                    "<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>"
-                )
+                format!("<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>")
             };
             // Writing into a String cannot fail.
             let _ = write!(

@@ -29,8 +29,8 @@ pub use figure::{
     Figure, GRID, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER, Scale, Series,
     Stroke,
 };
-pub use reproduction::{compose_reproduction, reproduction_tables};
 pub use html::{ReportError, html};
+pub use reproduction::{compose_reproduction, reproduction_tables};
 pub use words::{FindingText, Lang, finding_text};
 
 #[cfg(test)]

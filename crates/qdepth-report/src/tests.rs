@@ -17,7 +17,7 @@ fn tables(document: &Document) -> Vec<&Table> {
     blocks.filter_map(|block| if let Block::Table(t) = block { Some(t) } else { None }).collect()
 }
 
-fn pictures(document: &Document) -> Vec<&crate::Picture> {
+pub(crate) fn pictures(document: &Document) -> Vec<&crate::Picture> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
     blocks
         .filter_map(|b| if let Block::Pictures(p) = b { Some(p) } else { None })
@@ -26,7 +26,7 @@ fn pictures(document: &Document) -> Vec<&crate::Picture> {
 }
 
 /// Every element that is opened is closed, in order; void elements close themselves.
-fn assert_well_formed(page: &str) {
+pub(crate) fn assert_well_formed(page: &str) {
     let mut open: Vec<String> = Vec::new();
     let mut rest = page;
     while let Some((_, from)) = rest.split_once('<') {
@@ -47,7 +47,7 @@ fn assert_well_formed(page: &str) {
     assert_eq!(open, Vec::<String>::new());
 }
 
-fn assert_self_contained(page: &str) {
+pub(crate) fn assert_self_contained(page: &str) {
     let namespace = "http://www.w3.org/2000/svg";
     // References into the page itself begin with #.
     let other = page.replace(namespace, "").replace("url(#", "");

@@ -167,11 +167,12 @@ impl Expression {
         let point = self.points().into_iter().next()?;
         (intensities.len() == 1).then_some((*quantity, point))
     }
-    /// The sweep whose largest value it is: quantity, and a point of it.
-    pub fn maximum_of(&self) -> Option<(Quantity, PointName)> {
+    /// What it is the largest value of, over its [`points`](Self::points); none where it is
+    /// something else.
+    pub fn maximum_of(&self) -> Option<Quantity> {
         let Node::Call { function: Function::Max, arguments } = &self.root else { return None };
         let [Node::Points { quantity, .. }] = arguments.as_slice() else { return None };
-        Some((*quantity, self.points().into_iter().next()?))
+        Some(*quantity)
     }
 }
 

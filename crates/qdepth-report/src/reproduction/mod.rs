@@ -2,6 +2,8 @@
 
 mod pictures;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use qdepth_reference::{Comparison, Document as Source, Use};
 
@@ -105,10 +107,8 @@ fn summary(view: &View<'_>) -> Vec<String> {
             ],
         ));
     }
-    let shares = [
-        (words.relations, comparison.relations_held),
-        (words.shading, comparison.shading_held),
-    ];
+    let shares =
+        [(words.relations, comparison.relations_held), (words.shading, comparison.shading_held)];
     for (template, result) in shares {
         let Some(share) = result.share() else { continue };
         all.push(say(
@@ -126,11 +126,8 @@ fn summary(view: &View<'_>) -> Vec<String> {
 
 fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {
     let words = view.words;
-    let fact = |name: &str, value: String, literal: bool| Fact {
-        name: name.to_owned(),
-        value,
-        literal,
-    };
+    let fact =
+        |name: &str, value: String, literal: bool| Fact { name: name.to_owned(), value, literal };
     let title = |document: &Source| fact(words.documents, document.title.clone(), false);
     let mut all: Vec<Fact> = view.comparison.documents.iter().map(title).collect();
     let points = number::count(view.comparison.emulation.len() as u64);
@@ -146,12 +143,12 @@ fn sections(view: &View<'_>) -> Vec<Section> {
     let goals = vec![Block::Table(tables::goals(view)), text(view.words.uses_intro), missing];
     let mut by_section = vec![Block::Table(tables::sections(view))];
     let shading = tables::shading(view).into_iter().map(Block::Table).collect();
-    let all_figures = tables::figures(view).into_iter().flat_map(|(title, table)| {
-        [Block::Heading(title), Block::Table(table)]
-    });
-    let relations = tables::relations(view).into_iter().flat_map(|(title, table)| {
-        [Block::Heading(title), Block::Table(table)]
-    });
+    let all_figures = tables::figures(view)
+        .into_iter()
+        .flat_map(|(title, table)| [Block::Heading(title), Block::Table(table)]);
+    let relations = tables::relations(view)
+        .into_iter()
+        .flat_map(|(title, table)| [Block::Heading(title), Block::Table(table)]);
     let blocks: [Vec<Block>; 7] = [
         goals,
         pictures::diagrams(view),

@@ -55,20 +55,17 @@ fn published(view: &View<'_>, diagram: &Diagram, point: &PointName) -> Option<f6
     best.map(|figure| figure.published.value())
 }
 
-/// The published maximum of a line.
+/// The published maximum over the line.
 fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
-    let of_line = view.comparison.figures.iter().filter(|figure| {
-        let sweep = figure.published.emulated.as_ref().and_then(|e| e.maximum_of());
+    let sweep = diagram.intensities.iter().map(|at| name(diagram, line, *at)).collect();
+    let of_line = view.comparison.figures.iter().find(|figure| {
+        let expression = figure.published.emulated.as_ref();
         figure.published.document == diagram.document
             && figure.published.used.counts()
-            && sweep.is_some_and(|(quantity, point)| {
-                quantity == diagram.quantity()
-                    && point.target == line.target
-                    && point.load == diagram.load
-            })
+            && expression
+                .is_some_and(|e| e.maximum_of() == Some(diagram.quantity()) && e.points() == sweep)
     });
-    let best = of_line.min_by_key(|figure| figure.published.section != diagram.section);
-    best.map(|figure| figure.published.value())
+    of_line.map(|figure| figure.published.value())
 }
 
 fn marks(diagram: &Diagram, of: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
@@ -139,11 +136,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         title: format!("{} ({})", diagram.title, view.words.emulated[0]),
         description: say(
             view.words.description,
-            &[
-                ("lines", lines),
-                ("largest", value(largest(&figure))),
-                ("unit", unit.to_owned()),
-            ],
+            &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
         ),
         data: data(view, diagram, &figure),
         figure,

@@ -66,7 +66,10 @@ pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
         "EMULATED",
         "Every emulated figure on this page comes from a model of storage in virtual time. Published figures are those of the documents named here.",
     ],
-    missing: ["Incomplete", "{n} of {of} points could not be emulated; what needs them counts as missed."],
+    missing: [
+        "Incomplete",
+        "{n} of {of} points could not be emulated; what needs them counts as missed.",
+    ],
     missing_row: ["{n} point", "{n} points"],
     all_reached: "All {of} goals are reached.",
     some_reached: "{n} of {of} goals are reached; missed: {missed}.",

@@ -131,3 +131,80 @@ fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
         latency_ns: times as f64 / completed as f64,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qdepth_reference::{Comparison, compare};
+
+    /// The figures of a single P3700 that its calibration names, and nothing else.
+    fn calibrated() -> Reference {
+        let mut reference = Reference::shipped().unwrap().of_document("p3700").unwrap();
+        reference.published.retain(|figure| {
+            figure.used == qdepth_reference::Use::Calibrated
+                && figure.medium.starts_with("P3700 800GB")
+                && figure.arrangement == "single"
+        });
+        reference.relations.clear();
+        reference.diagrams.clear();
+        reference
+    }
+
+    fn compared(reference: &Reference) -> Comparison {
+        compare(reference, emulate(reference, &AtomicBool::new(false)).unwrap())
+    }
+
+    #[test]
+    fn a_wrong_medium_is_found() {
+        let right = compared(&calibrated());
+        let mut wrong = calibrated();
+        for target in &mut wrong.targets {
+            target.spelling =
+                target.spelling.replace("p3700-800gb", "p3700-800gb @die_read_us=400");
+        }
+        let wrong = compared(&wrong);
+        let mean = |comparison: &Comparison| comparison.goals[0].errors.mean.unwrap();
+        assert_eq!(right.goals[0].errors.missing + wrong.goals[0].errors.missing, 0);
+        assert!(!wrong.reached());
+        assert!(mean(&wrong) > 2.0 * mean(&right), "{} and {}", mean(&wrong), mean(&right));
+    }
+
+    #[test]
+    fn the_same_reference_gives_the_same_figures() {
+        let mut reference = calibrated();
+        reference.published.truncate(6);
+        assert_eq!(compared(&reference), compared(&reference));
+    }
+
+    #[test]
+    fn what_cannot_be_emulated_says_why() {
+        let mut reference = calibrated();
+        for target in &mut reference.targets {
+            target.spelling = "media:no-such-drive".to_owned();
+        }
+        let comparison = compared(&reference);
+        let failures = comparison.failures();
+        let (why, points) = failures.iter().next().unwrap();
+        assert!(
+            why.starts_with("media:no-such-drive: there is no medium `no-such-drive`"),
+            "{why}"
+        );
+        assert_eq!(*points, reference.points().len());
+        assert!(!comparison.reached());
+    }
+
+    #[test]
+    fn an_interruption_leaves_nothing_half_done() {
+        let reference = calibrated();
+        let emulation = emulate(&reference, &AtomicBool::new(true)).unwrap();
+        assert!(emulation.values().all(Result::is_err));
+    }
+
+    #[test]
+    fn every_load_of_the_reference_is_known() {
+        let loads = loads().unwrap();
+        for point in Reference::shipped().unwrap().points() {
+            profile(&loads, &point.load).unwrap();
+        }
+    }
+}

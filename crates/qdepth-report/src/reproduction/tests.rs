@@ -1,0 +1,116 @@
+//! From a comparison to a page.
+
+use std::collections::BTreeMap;
+
+use qdepth_reference::{
+    Comparison, EmulatedPoint, Emulation, PointName, Quantity, Reference, compare,
+};
+
+use crate::document::{Block, Document, Mark};
+use crate::figure::{MarkValue, Markers, Stroke};
+use crate::tests::{assert_self_contained, assert_well_formed, pictures};
+use crate::{Lang, compose_reproduction, html, reproduction_tables};
+
+/// Emulated figures that are the published ones times a factor, where a single point is printed,
+/// and 1 IO/s elsewhere; points on 2 TB drives could not be emulated.
+fn comparison(factor: f64) -> Comparison {
+    let reference = Reference::shipped().unwrap();
+    let mut printed: BTreeMap<PointName, (Quantity, f64)> = BTreeMap::new();
+    for figure in reference.published.iter().filter(|figure| figure.used.counts()) {
+        if let Some((quantity, point)) = figure.emulated.as_ref().and_then(|e| e.single_point()) {
+            printed.insert(point, (quantity, figure.value() * factor));
+        }
+    }
+    let emulated = |name: &PointName| {
+        let mut point = EmulatedPoint { io_per_s: 1.0, bytes_per_s: 1048576.0, latency_ns: 1e6 };
+        match printed.get(name) {
+            Some((Quantity::Rate, value)) => point.io_per_s = *value,
+            Some((Quantity::Throughput, value)) => point.bytes_per_s = value * 1048576.0,
+            Some((Quantity::ThroughputGb, value)) => point.bytes_per_s = value * 1e9,
+            Some((Quantity::Latency, value)) => point.latency_ns = value * 1e6,
+            None if name.target.starts_with("p3700-2tb") => {
+                return Err("there is no medium <2 TB>".to_owned());
+            }
+            None => {}
+        }
+        Ok(point)
+    };
+    let emulation: Emulation =
+        reference.points().into_iter().map(|name| (name.clone(), emulated(&name))).collect();
+    compare(&reference, emulation)
+}
+
+fn page(comparison: &Comparison) -> Document {
+    compose_reproduction(comparison, "0.1.0", "qdepth reproduce", Lang::En)
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_says_emulated_everywhere() {
+    let document = page(&comparison(1.02));
+    let text = html(&document).unwrap();
+    assert_well_formed(&text);
+    assert_self_contained(&text);
+    assert_eq!(document.mark, "EMULATED");
+    for picture in pictures(&document) {
+        assert!(picture.title.ends_with("(EMULATED)"), "{}", picture.title);
+        assert!(picture.data.caption.contains("EMULATED"));
+    }
+    assert!(text.contains("there is no medium &#60;2 TB&#62;"), "reasons cannot break out");
+}
+
+#[test]
+fn the_same_figures_give_the_same_bytes() {
+    let first = html(&page(&comparison(0.97))).unwrap();
+    assert_eq!(first, html(&page(&comparison(0.97))).unwrap());
+}
+
+#[test]
+fn every_published_diagram_is_drawn_with_published_points_over_emulated_curves() {
+    let comparison = comparison(1.02);
+    let document = page(&comparison);
+    let drawn = pictures(&document);
+    assert_eq!(drawn.len(), comparison.diagrams.len());
+    let known = |series: &crate::Series| {
+        series.marks.iter().filter(|m| matches!(m.value, MarkValue::Known(..))).count()
+    };
+    let mut published = 0;
+    for picture in drawn {
+        for series in &picture.figure.series {
+            match series.stroke {
+                Stroke::Dashed => assert!(series.name.ends_with(", EMULATED")),
+                Stroke::None => {
+                    assert!(series.name.ends_with(", published"));
+                    assert_eq!(series.markers, Markers::Plain);
+                    published += known(series);
+                }
+                Stroke::Dotted => assert!(series.name.ends_with(", published maximum")),
+                Stroke::Solid => panic!("nothing here was measured: {}", series.name),
+            }
+        }
+    }
+    assert!(published > 100, "{published} published points");
+}
+
+#[test]
+fn a_figure_beyond_its_bar_is_set_off() {
+    let document = page(&comparison(1.5));
+    let figures = document.sections.iter().find(|section| section.id == "figures").unwrap();
+    let cells = figures.blocks.iter().flat_map(|block| match block {
+        Block::Table(table) => table.rows.iter().flat_map(|row| &row.cells).collect(),
+        _ => Vec::new(),
+    });
+    let alarms: Vec<_> = cells.filter(|cell| cell.mark == Mark::Alarm).collect();
+    let halves = alarms.iter().filter(|cell| cell.text == "+50.0").count();
+    assert!(halves > 100, "{halves}");
+}
+
+#[test]
+fn the_terminal_shows_what_misses_its_bar_or_everything() {
+    let comparison = comparison(1.02);
+    let rows = |all| {
+        let (tables, summary) = reproduction_tables(&comparison, all, Lang::En);
+        assert!(summary.len() >= 3, "{summary:?}");
+        tables.iter().map(|table| table.rows.len()).sum::<usize>()
+    };
+    assert!(rows(true) > rows(false) && rows(false) > 0);
+}
