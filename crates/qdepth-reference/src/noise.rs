@@ -74,7 +74,9 @@ impl Noise {
     pub fn at(&self, published: &Published) -> Option<f64> {
         let key = (published.document.clone(), published.outstanding.clone());
         let formats = self.formats.get(&key).and_then(|mean| mean.value());
-        formats.or_else(|| self.repeats.get(&published.document)?.value())
+        let repeats = || self.repeats.get(&published.document)?.value();
+        // Figures that were only ever copied say nothing.
+        formats.or_else(repeats).filter(|noise| *noise > 0.0)
     }
 }
 

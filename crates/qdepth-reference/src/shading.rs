@@ -37,7 +37,7 @@ impl Class {
 /// A shaded cell of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shaded {
-    /// `single`, `raid1` or `raid0`.
+    /// Single, RAID 1 or RAID 0.
     pub arrangement: String,
     /// Load profile.
     pub load: String,

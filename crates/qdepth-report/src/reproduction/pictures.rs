@@ -12,7 +12,7 @@ use crate::words::{say, words};
 
 /// The diagrams of each section, under its heading.
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<Block> = vec![Block::Paragraph(view.words.diagrams_intro.to_owned())];
     let mut last = String::new();
     for (index, diagram) in view.comparison.diagrams.iter().enumerate() {
         let picture = picture(view, diagram, index);
@@ -29,7 +29,8 @@ pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
             pictures.push(picture);
         }
     }
-    blocks
+    // The introduction alone introduces nothing.
+    if blocks.len() > 1 { blocks } else { Vec::new() }
 }
 
 fn name(diagram: &Diagram, line: &Line, intensity: u32) -> PointName {
@@ -76,40 +77,30 @@ fn marks(diagram: &Diagram, of: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
     diagram.intensities.iter().map(mark).collect()
 }
 
-fn series_of(view: &View<'_>, diagram: &Diagram) -> Vec<Series> {
-    let [published_name, emulated_name, maximum_name] = view.words.series;
-    let mut all = Vec::new();
+/// What is drawn, each with the name that the table of numbers has for it. In the legend each
+/// curve is named, and of the published points and maxima, which share its colour, the first.
+fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
+    let mut all: Vec<(String, Series)> = Vec::new();
+    let [published_words, emulated_words, maximum_words] = view.words.series;
     for (colour, line) in diagram.lines.iter().enumerate() {
-        let named = |template: &str| say(template, &[("name", line.name.clone())]);
-        let points = marks(diagram, |at| published(view, diagram, &name(diagram, line, at)));
+        let mut add = |words: [&str; 2], stroke: Stroke, markers: Markers, marks: Vec<Mark>| {
+            if marks.iter().all(|mark| mark.value == MarkValue::Missing) {
+                return;
+            }
+            let [long, short] = words.map(|w| say(w, &[("name", line.name.clone())]));
+            let first = all.iter().all(|(_, series)| series.name != short);
+            let name = if first { short } else { String::new() };
+            all.push((long, Series { name, colour, stroke, markers, marks }));
+        };
         let curve = marks(diagram, |at| {
             view.comparison.emulated(diagram.quantity(), &name(diagram, line, at))
         });
+        add(emulated_words, Stroke::Dashed, Markers::None, curve);
+        let points = marks(diagram, |at| published(view, diagram, &name(diagram, line, at)));
+        add(published_words, Stroke::None, Markers::Plain, points);
         let level = maximum(view, diagram, line);
-        all.push(Series {
-            name: named(emulated_name),
-            colour,
-            stroke: Stroke::Dashed,
-            markers: Markers::None,
-            marks: curve,
-        });
-        all.push(Series {
-            name: named(published_name),
-            colour,
-            stroke: Stroke::None,
-            markers: Markers::Plain,
-            marks: points,
-        });
-        all.push(Series {
-            name: named(maximum_name),
-            colour,
-            stroke: Stroke::Dotted,
-            markers: Markers::None,
-            marks: marks(diagram, |_| level),
-        });
+        add(maximum_words, Stroke::Dotted, Markers::None, marks(diagram, |_| level));
     }
-    let drawn = |s: &Series| s.marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
-    all.retain(drawn);
     all
 }
 
@@ -123,12 +114,13 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         Quantity::Latency => format!("{} [{unit}]", words.latency_y),
     };
     let threads = diagram.quantity() == Quantity::ThroughputGb;
+    let (names, series): (Vec<String>, Vec<Series>) = drawn(view, diagram).into_iter().unzip();
     let figure = Figure {
         x_label: if threads { view.words.threads } else { words.x }.to_owned(),
         y_label: axis,
         y_scale: Scale::FromZero,
         intensities: diagram.intensities.clone(),
-        series: series_of(view, diagram),
+        series,
     };
     let lines = diagram.lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
     Picture {
@@ -138,7 +130,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
             view.words.description,
             &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
         ),
-        data: data(view, diagram, &figure),
+        data: data(view, diagram, &names, &figure),
         figure,
     }
 }
@@ -152,10 +144,10 @@ fn largest(figure: &Figure) -> f64 {
     values.fold(0.0, f64::max)
 }
 
-fn data(view: &View<'_>, diagram: &Diagram, figure: &Figure) -> Table {
+fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -> Table {
     let unit = diagram.quantity().unit();
     let mut columns = vec![number_in(&figure.x_label, "")];
-    columns.extend(figure.series.iter().map(|series| number_in(&series.name, unit)));
+    columns.extend(names.iter().map(|name| number_in(name, unit)));
     let rows = diagram.intensities.iter().enumerate().map(|(index, intensity)| {
         let mut cells = vec![Cell::head(number::count(u64::from(*intensity)))];
         cells.extend(figure.series.iter().map(|series| {

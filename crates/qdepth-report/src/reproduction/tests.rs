@@ -75,15 +75,18 @@ fn every_published_diagram_is_drawn_with_published_points_over_emulated_curves()
     };
     let mut published = 0;
     for picture in drawn {
-        for series in &picture.figure.series {
+        let names = picture.data.columns[1..].iter().map(|column| column.heading.as_str());
+        for (series, name) in picture.figure.series.iter().zip(names) {
             match series.stroke {
-                Stroke::Dashed => assert!(series.name.ends_with(", EMULATED")),
+                Stroke::Dashed => {
+                    assert!(series.name.ends_with(", EMULATED") && name == series.name);
+                }
                 Stroke::None => {
-                    assert!(series.name.ends_with(", published"));
+                    assert!(name.ends_with(", published"));
                     assert_eq!(series.markers, Markers::Plain);
                     published += known(series);
                 }
-                Stroke::Dotted => assert!(series.name.ends_with(", published maximum")),
+                Stroke::Dotted => assert!(name.ends_with(", published maximum")),
                 Stroke::Solid => panic!("nothing here was measured: {}", series.name),
             }
         }

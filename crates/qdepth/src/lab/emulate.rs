@@ -18,6 +18,9 @@ use serde::Deserialize;
 const WARM_UP: Nanos = Nanos::from_millis(300);
 /// A window ends after so many requests: the share of reads among them is then within 0.5 %.
 const REQUESTS: u64 = 40_000;
+/// … or, where they are large, after so many bytes, but not before each slot had twenty.
+const BYTES: u64 = 4 << 30;
+const ROUNDS: u64 = 20;
 /// … or after so long.
 const WINDOW: Nanos = Nanos::from_secs(60);
 
@@ -91,11 +94,18 @@ fn emulate_point(
     let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
     let usable =
         Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
-    let shape = TargetShape { usable, block_bytes: shape.block_bytes };
+    // The streams are given: parts are not counted again.
+    let shape = TargetShape::whole(usable, shape.block_bytes);
     let plan = resolve(&file, &choices, &[shape]).map_err(|error| said(&error))?;
     let mut point = plan.points.into_iter().next().ok_or("the plan has no point")?;
-    point.stop.bytes = (REQUESTS as f64 * point.request_size.mean()) as u64;
+    point.stop.bytes = window_bytes(&point);
     run(&spelled, &point, stop).map_err(|error| said(&error))
+}
+
+fn window_bytes(point: &Point) -> u64 {
+    let size = u64::from(point.request_size.max());
+    let rounds = u64::from(point.in_flight_max()) * ROUNDS * size;
+    (REQUESTS * size).min(BYTES.max(rounds))
 }
 
 fn profile(loads: &BTreeMap<String, Profile>, name: &str) -> Result<Profile, String> {

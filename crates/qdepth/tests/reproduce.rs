@@ -1,0 +1,83 @@
+//! `qdepth reproduce` as a user runs it: refusals, machine output, the page, exit status.
+
+mod common;
+
+use std::fs;
+
+use common::Place;
+use serde_json::Value;
+
+#[test]
+fn unknown_documents_and_targets_are_wrong_usage() {
+    let place = Place::new();
+    for (words, said) in [
+        ("reproduce p3600", "there is no document `p3600`; there are: p3700, iodrive, uv300"),
+        ("reproduce uv300 --target card", "--target card: NAME=SPELLING is expected"),
+        (
+            "reproduce uv300 --target p4=media:p3700-800gb",
+            "there is no target `p4`; there are: p3700,",
+        ),
+    ] {
+        let ended = place.run(words).expect(2);
+        assert!(ended.err.contains(said), "{words}: {}", ended.err);
+        assert!(ended.out.is_empty(), "{words}: {}", ended.out);
+    }
+}
+
+#[test]
+fn the_document_for_machines_is_whole_and_the_same_twice() {
+    let place = Place::new();
+    let first = place.run("reproduce write-pressure --json --html page.html");
+    let document = first.json();
+    assert_eq!(document.pointer("/schema/name"), Some(&Value::from("qdepth-reproduce")));
+    assert_eq!(document.pointer("/emulated"), Some(&Value::from(true)));
+    let reached = document.pointer("/reached").and_then(Value::as_bool).unwrap();
+    assert_eq!(first.status, Some(i32::from(!reached)), "the status says what the document says");
+    let ids = |list: &str| -> Vec<String> {
+        let entries = document[list].as_array().unwrap();
+        entries.iter().map(|entry| entry["document"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(ids("figures").len() >= 6 && ids("relations").len() >= 10);
+    assert!(ids("figures").iter().chain(&ids("relations")).all(|id| id == "write-pressure"));
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(page.contains("data-mark=\"EMULATED\"") && page.contains("P4800X"));
+    let second = place.run("reproduce write-pressure --json --html again.html");
+    assert_eq!(first.out, second.out);
+    assert_eq!(page, fs::read_to_string(place.join("again.html")).unwrap());
+    assert_eq!(place.run("reproduce write-pressure").status, first.status);
+}
+
+#[test]
+fn a_medium_that_cannot_be_is_an_unreached_goal_with_its_reason() {
+    let place = Place::new();
+    let targets = ["p3700-1600-pressure", "optane-pressure"];
+    let steps = [100, 300, 500, 700];
+    let replaced: Vec<String> = targets
+        .iter()
+        .flat_map(|target| steps.map(|mb| format!("--target {target}-{mb}=media:none-such")))
+        .collect();
+    let ended = place.run(&format!("reproduce write-pressure {}", replaced.join(" "))).expect(1);
+    assert!(ended.out.contains("there is no medium `none-such`"), "{}", ended.out);
+}
+
+#[test]
+fn every_field_of_the_document_has_a_description() {
+    let place = Place::new();
+    let schema = place.run("schema reproduce").expect(0).json();
+    fn undescribed(value: &Value, at: &str, found: &mut Vec<String>) {
+        let Some(object) = value.as_object() else { return };
+        for (name, field) in
+            object.get("properties").and_then(Value::as_object).into_iter().flatten()
+        {
+            if field.get("description").is_none() {
+                found.push(format!("{at}/{name}"));
+            }
+        }
+        for (name, inner) in object {
+            undescribed(inner, &format!("{at}/{name}"), found);
+        }
+    }
+    let mut found = Vec::new();
+    undescribed(&schema, "", &mut found);
+    assert!(found.is_empty(), "{found:?}");
+}
