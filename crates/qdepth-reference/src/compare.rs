@@ -25,6 +25,19 @@ pub struct EmulatedPoint {
     pub latency_ns: f64,
 }
 
+impl EmulatedPoint {
+    /// From what completed in a window of `duration_ns`, and the sum of its service times. None
+    /// where nothing did.
+    pub fn of(completed: u64, bytes: u64, duration_ns: u64, times_ns: u128) -> Option<Self> {
+        let seconds = duration_ns as f64 / 1e9;
+        (completed > 0 && duration_ns > 0).then(|| Self {
+            io_per_s: completed as f64 / seconds,
+            bytes_per_s: bytes as f64 / seconds,
+            latency_ns: times_ns as f64 / completed as f64,
+        })
+    }
+}
+
 /// Every point that was asked for: what came of it, or why nothing did.
 pub type Emulation = BTreeMap<PointName, Result<EmulatedPoint, String>>;
 

@@ -132,14 +132,8 @@ fn run(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Result<EmulatedPo
 }
 
 fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
-    let seconds = outcome.duration.as_secs_f64();
-    let completed = outcome.completed();
-    let times = outcome.directions[..2].iter().map(|d| d.service_time.sum()).sum::<u128>();
-    (completed > 0 && seconds > 0.0).then(|| EmulatedPoint {
-        io_per_s: completed as f64 / seconds,
-        bytes_per_s: outcome.bytes() as f64 / seconds,
-        latency_ns: times as f64 / completed as f64,
-    })
+    let times = outcome.directions[..2].iter().map(|d| d.service_time.sum()).sum();
+    EmulatedPoint::of(outcome.completed(), outcome.bytes(), outcome.duration.0, times)
 }
 
 #[cfg(test)]
