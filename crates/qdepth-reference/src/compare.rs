@@ -12,7 +12,7 @@ use crate::noise::{AsPublished, Noise};
 use crate::published::{Published, Use};
 use crate::relation::{Relation, RelationUse};
 use crate::shading::{Class, Shaded};
-use crate::targets::Diagram;
+use crate::targets::{Diagram, Maxima};
 
 /// What came of one emulated point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,8 +198,10 @@ pub struct Comparison {
     pub relations_held: ShareResult,
     /// Cells of the same class of grey.
     pub shading_held: ShareResult,
-    /// Diagrams to draw.
+    /// Diagrams of curves to draw.
     pub diagrams: Vec<Diagram>,
+    /// Diagrams of bars to show as tables.
+    pub maxima: Vec<Maxima>,
     /// What was emulated.
     pub emulation: Emulation,
 }
@@ -258,6 +260,7 @@ pub fn compare(reference: &Reference, emulation: Emulation) -> Comparison {
         relations_held,
         shading_held,
         diagrams: reference.diagrams.clone(),
+        maxima: reference.maxima.clone(),
         emulation,
     }
 }

@@ -10,7 +10,7 @@ use crate::goals::{self, Goal, Goals, Shares};
 use crate::published::{self, Published};
 use crate::relation::{self, Relation};
 use crate::shading::{self, Shaded};
-use crate::targets::{self, Diagram, Target};
+use crate::targets::{self, Diagram, Diagrams, Maxima, Target};
 
 /// A published document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -37,8 +37,10 @@ pub struct Reference {
     pub shaded: Vec<Shaded>,
     /// Names of targets.
     pub targets: Vec<Target>,
-    /// Diagrams.
+    /// Diagrams of curves.
     pub diagrams: Vec<Diagram>,
+    /// Diagrams of bars.
+    pub maxima: Vec<Maxima>,
     /// What must be reached.
     pub goals: Vec<Goal>,
     pub(crate) shares: Shares,
@@ -70,6 +72,7 @@ impl Reference {
                 file: "documents.toml",
                 source: Box::new(source),
             })?;
+        let Diagrams { diagram, maxima } = targets::read_diagrams(shipped!("diagrams.toml"))?;
         let Goals { goal, shares } = goals::read(shipped!("goals.toml"))?;
         Ok(Self {
             documents: documents.document,
@@ -77,7 +80,8 @@ impl Reference {
             relations: relation::read(shipped!("relations.toml"))?,
             shaded: shading::read(shipped!("shading.csv"))?,
             targets: targets::read_targets(shipped!("targets.toml"))?,
-            diagrams: targets::read_diagrams(shipped!("diagrams.toml"))?,
+            diagrams: diagram,
+            maxima,
             goals: goal,
             shares,
         })
@@ -104,6 +108,7 @@ impl Reference {
         self.published.retain(|published| published.document == name);
         self.relations.retain(|relation| relation.document == name);
         self.diagrams.retain(|diagram| diagram.document == name);
+        self.maxima.retain(|maxima| maxima.document == name);
         if name != SHADED_IN {
             self.shaded.clear();
         }
@@ -130,6 +135,11 @@ impl Reference {
                     load: diagram.load.clone(),
                     intensity: intensity * line.times,
                 }));
+            }
+        }
+        for maxima in &self.maxima {
+            for load in &maxima.loads {
+                points.extend(maxima.targets.iter().flat_map(|t| maxima.points(load, t)));
             }
         }
         points

@@ -32,7 +32,7 @@ pub use noise::Noise;
 pub use published::{Precision, Published, Use};
 pub use relation::{Relation, RelationUse};
 pub use shading::{Class, Shaded};
-pub use targets::{Diagram, Intensity, Line, Target};
+pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
 
 #[cfg(test)]
 mod tests;

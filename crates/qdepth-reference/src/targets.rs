@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::DataError;
-use crate::expression::Quantity;
+use crate::expression::{PointName, Quantity};
 
 /// What the number of a point counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -66,6 +66,45 @@ pub struct Line {
     pub times: u32,
 }
 
+/// A published diagram of bars: the largest transaction rate of each load on each target. Its
+/// values were not printed, so it is shown as a table of emulated ones.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Maxima {
+    /// Id of its document.
+    pub document: String,
+    /// Section of the document.
+    pub section: String,
+    /// Title.
+    pub title: String,
+    /// The loads, a row each.
+    pub loads: Vec<Named>,
+    /// The targets, a column each.
+    pub targets: Vec<Named>,
+}
+
+/// A name for people, and what it stands for.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Named {
+    /// Name for people.
+    pub name: String,
+    /// A load or target.
+    pub of: String,
+}
+
+impl Maxima {
+    /// The points whose largest rate stands in a cell: 1 to 512 outstanding I/Os.
+    pub fn points(&self, load: &Named, target: &Named) -> Vec<PointName> {
+        let point = |exponent: u32| PointName {
+            target: target.of.clone(),
+            load: load.of.clone(),
+            intensity: 1 << exponent,
+        };
+        (0..10).map(point).collect()
+    }
+}
+
 impl Diagram {
     /// What the vertical axis shows.
     pub fn quantity(&self) -> Quantity {
@@ -86,8 +125,10 @@ struct Targets {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Diagrams {
-    diagram: Vec<Diagram>,
+pub(crate) struct Diagrams {
+    pub(crate) diagram: Vec<Diagram>,
+    #[serde(default)]
+    pub(crate) maxima: Vec<Maxima>,
 }
 
 pub(crate) fn read_targets(text: &str) -> Result<Vec<Target>, DataError> {
@@ -96,7 +137,7 @@ pub(crate) fn read_targets(text: &str) -> Result<Vec<Target>, DataError> {
     Ok(file.target)
 }
 
-pub(crate) fn read_diagrams(text: &str) -> Result<Vec<Diagram>, DataError> {
+pub(crate) fn read_diagrams(text: &str) -> Result<Diagrams, DataError> {
     const FILE: &str = "diagrams.toml";
     let file: Diagrams = toml::from_str(text)
         .map_err(|source| DataError::Toml { file: FILE, source: Box::new(source) })?;
@@ -112,5 +153,5 @@ pub(crate) fn read_diagrams(text: &str) -> Result<Vec<Diagram>, DataError> {
             });
         }
     }
-    Ok(file.diagram)
+    Ok(file)
 }

@@ -66,7 +66,7 @@ pub fn reproduction_tables(
     lang: Lang,
 ) -> (Vec<Table>, Vec<String>) {
     let view = View { comparison, words: words(lang).reproduction, lang };
-    let mut list = vec![tables::goals(&view), tables::sections(&view)];
+    let mut list = vec![tables::goals(&view), tables::shares(&view), tables::sections(&view)];
     list.extend(tables::figures_of_all(&view, all));
     list.extend(tables::relations_of_all(&view, all));
     list.extend(tables::missing(&view));
@@ -140,8 +140,10 @@ fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {
 fn sections(view: &View<'_>) -> Vec<Section> {
     let text = |text: &str| Block::Paragraph(text.to_owned());
     let missing = Block::Table(tables::missing_or_empty(view));
-    let goals = vec![Block::Table(tables::goals(view)), text(view.words.uses_intro), missing];
-    let mut by_section = vec![Block::Table(tables::sections(view))];
+    let shares = Block::Table(tables::shares(view));
+    let goals =
+        vec![Block::Table(tables::goals(view)), shares, text(view.words.uses_intro), missing];
+    let by_section = vec![Block::Table(tables::sections(view))];
     let shading = tables::shading(view).into_iter().map(Block::Table).collect();
     let all_figures = tables::figures(view)
         .into_iter()
@@ -152,7 +154,7 @@ fn sections(view: &View<'_>) -> Vec<Section> {
     let blocks: [Vec<Block>; 7] = [
         goals,
         pictures::diagrams(view),
-        std::mem::take(&mut by_section),
+        by_section,
         shading,
         relations.collect(),
         all_figures.collect(),

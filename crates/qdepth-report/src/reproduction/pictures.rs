@@ -3,7 +3,7 @@
 use qdepth_reference::{Diagram, Line, PointName, Quantity};
 
 use super::View;
-use super::tables::value;
+use super::tables::{maxima, value};
 use crate::document::{Block, Cell, Picture, Row, Table};
 use crate::figure::{Figure, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number;
@@ -28,6 +28,13 @@ pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
         if let Some(Block::Pictures(pictures)) = blocks.last_mut() {
             pictures.push(picture);
         }
+    }
+    for (section, table) in maxima(view) {
+        if section != last {
+            blocks.push(Block::Heading(section.clone()));
+            last = section;
+        }
+        blocks.push(Block::Table(table));
     }
     // The introduction alone introduces nothing.
     if blocks.len() > 1 { blocks } else { Vec::new() }

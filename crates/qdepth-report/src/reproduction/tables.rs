@@ -1,8 +1,8 @@
 //! The tables of that page.
 
 use qdepth_reference::{
-    Class, ComparedFigure, ComparedRelation, Errors, Precision, Published, ShareResult, Standing,
-    Use, Verdict,
+    Class, ComparedFigure, ComparedRelation, Errors, Maxima, PointName, Precision, Published,
+    Quantity, ShareResult, Standing, Use, Verdict,
 };
 
 use super::View;
@@ -88,30 +88,58 @@ pub(super) fn goals(view: &View<'_>) -> Table {
         ];
         rows.push(row(cells, false));
     }
-    let shares = [view.comparison.relations_held, view.comparison.shading_held];
-    for (name, share) in words.held.into_iter().zip(shares) {
-        rows.extend(share_row(view, name, share));
-    }
     table(words.captions[0], columns, rows, words.notes[0])
+}
+
+/// What must hold in so many of the cases.
+pub(super) fn shares(view: &View<'_>) -> Table {
+    let words = view.words;
+    let columns = vec![
+        text(words.goal),
+        number_in(words.cases, ""),
+        number_in(words.holding, ""),
+        number_in(words.share, "%"),
+        number_in(words.at_least, "%"),
+        text(words.reached),
+    ];
+    let results = [view.comparison.relations_held, view.comparison.shading_held];
+    let named = words.held.into_iter().zip(results);
+    let rows = named.filter_map(|(name, result)| share_row(view, name, result)).collect();
+    table(words.captions[6], columns, rows, "")
 }
 
 fn share_row(view: &View<'_>, name: &str, result: ShareResult) -> Option<Row> {
     let share = result.share()?;
-    let dash = || Cell::unknown("–");
-    let needed = format!("≥ {}", crate::number::percent(result.needed));
     let cells = vec![
         Cell::head(name),
         Cell::plain(result.of.to_string()),
-        dash(),
-        dash(),
-        dash(),
-        dash(),
-        Cell::plain(format!("{} %, {needed}", percent(share))),
-        dash(),
-        Cell::plain(""),
+        Cell::plain(result.holding.to_string()),
+        judged(percent(share), result.reached()),
+        Cell::plain(thousands(result.needed * 100.0, 0)),
         yes_or_no(view, result.reached()),
     ];
-    Some(row(cells, true))
+    Some(row(cells, false))
+}
+
+/// The diagrams of bars: section, and the table in their place.
+pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
+    let largest = |points: Vec<PointName>| {
+        let rates = points.iter().map(|point| view.comparison.emulated(Quantity::Rate, point));
+        rates.collect::<Option<Vec<f64>>>().map(|rates| rates.into_iter().fold(0.0, f64::max))
+    };
+    let one = |maxima: &Maxima| {
+        let mut columns = vec![text(view.words.load)];
+        columns.extend(maxima.targets.iter().map(|target| number_in(&target.name, "IO/s")));
+        let rows = maxima.loads.iter().map(|load| {
+            let of = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
+            let cells = maxima.targets.iter().map(of);
+            row(std::iter::once(Cell::head(&*load.name)).chain(cells).collect(), false)
+        });
+        let caption = format!("{} ({})", maxima.title, view.words.emulated[0]);
+        let section = format!("{}: {}", maxima.document, maxima.section);
+        (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
+    };
+    view.comparison.maxima.iter().map(one).collect()
 }
 
 pub(super) fn sections(view: &View<'_>) -> Table {

@@ -79,18 +79,9 @@ fn emulate_point(
         Intensity::Streams => (name.intensity, 1),
     };
     let profile = profile(loads, &name.load)?;
-    let file = PlanFile {
-        name: "reproduce".to_owned(),
-        title: None,
-        profiles: Vec::new(),
-        own_profiles: vec![Profile { streams: Some(streams), ..profile }],
-        outstanding: vec![outstanding],
-        warm_up: Some(WARM_UP),
-        duration: Some(WINDOW),
-        bytes: None,
-        file_size: None,
-        seed: None,
-    };
+    let mut file: PlanFile = toml::from_str(&plan_text(outstanding))
+        .map_err(|error| format!("the plan of a point: {error}"))?;
+    file.own_profiles = vec![Profile { streams: Some(streams), ..profile }];
     let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
     let usable =
         Extent { offset_bytes: 0, length_bytes: shape.area_bytes * u64::from(shape.parts) };
@@ -100,6 +91,12 @@ fn emulate_point(
     let mut point = plan.points.into_iter().next().ok_or("the plan has no point")?;
     point.stop.bytes = window_bytes(&point);
     run(&spelled, &point, stop).map_err(|error| said(&error))
+}
+
+fn plan_text(outstanding: u32) -> String {
+    format!(
+        "name = \"reproduce\"\noutstanding = [{outstanding}]\nwarm_up = \"{WARM_UP}\"\nduration = \"{WINDOW}\"\n"
+    )
 }
 
 fn window_bytes(point: &Point) -> u64 {
