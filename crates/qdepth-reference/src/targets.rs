@@ -123,7 +123,7 @@ struct Targets {
     target: Vec<Target>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Diagrams {
     pub(crate) diagram: Vec<Diagram>,

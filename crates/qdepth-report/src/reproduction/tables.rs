@@ -349,7 +349,8 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     let words = view.words;
     let cells = &view.comparison.shaded;
     let mut columns = vec![text(words.arrangement), text(words.load)];
-    let (mut heads, mut places): (Vec<(&str, u32)>, Vec<(&str, &str)>) = (vec![], vec![]);
+    let mut heads: Vec<(&str, u32)> = Vec::new();
+    let mut places: Vec<(&str, &str)> = Vec::new();
     for cell in cells {
         let head = (cell.shaded.format.as_str(), cell.shaded.outstanding);
         let place = (cell.shaded.arrangement.as_str(), cell.shaded.load.as_str());
