@@ -2,7 +2,7 @@
 //! runs too.
 
 use qdepth_measure::{
-    Estimate, Grade, LatencyHistogram, Percentile, batch_means, reported_percentiles,
+    Estimate, Grade, LatencyHistogram, Percentile, reported_percentiles, series_mean,
 };
 
 use crate::record::{DirectionRecord, IntervalRecord, PointRecord};
@@ -41,7 +41,7 @@ pub struct ByDirection {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSummary {
     /// Transaction rate, I/Os per second: reads and writes completed in full, by the length of the
-    /// window. Its 95 % interval comes from the series by batch means.
+    /// window. Its 95 % interval comes from the series (`qdepth_measure::series_mean`).
     pub io_per_s: Estimate,
     /// Throughput, MiB/s (2^20 bytes), of the same I/Os.
     pub mib_per_s: f64,
@@ -113,7 +113,7 @@ fn estimate(io_per_s: f64, intervals: &[IntervalRecord]) -> Estimate {
             slice.reads.saturating_add(slice.writes) as f64 / (slice.length_ns as f64 / 1e9)
         })
         .collect();
-    let estimate = batch_means(&series);
+    let estimate = series_mean(&series);
     let scale = ratio(io_per_s, estimate.value).unwrap_or(0.0);
     let interval = estimate
         .interval

@@ -103,7 +103,7 @@ codes! {
     Saturated = "saturated",
     /// Stopped before its time by the user.
     Interrupted = "interrupted",
-    /// No 95 % interval could be given. Values: `batches`, `autocorrelation`.
+    /// No 95 % interval could be given. Values: `samples`, `autocorrelation`.
     IntervalNotAvailable = "interval-not-available",
     /// The 99th percentile has fewer than ten samples beyond it. Values: `samples`.
     TooFewSamples = "too-few-samples",

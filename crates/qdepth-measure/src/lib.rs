@@ -8,10 +8,13 @@ mod estimate;
 mod finding;
 mod histogram;
 mod laws;
+mod spectrum;
 mod units;
+mod until;
 
-pub use estimate::{Estimate, Percentile, batch_means, percentile, reported_percentiles};
+pub use estimate::{Estimate, Percentile, percentile, reported_percentiles, series_mean};
 pub use finding::{Code, Finding, Grade, Severity};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};
 pub use units::{Bytes, Instant, Nanos, ParseBytesError, ParseNanosError, Seed};
+pub use until::{ParseToleranceError, Precision, Tolerance};

@@ -211,7 +211,7 @@ fn interval(
 pub(crate) fn troubled(mut points: Vec<PointRecord>) -> Vec<PointRecord> {
     points[2].findings.push(
         Finding::remark(Code::IntervalNotAvailable)
-            .value("batches", 19.0)
+            .value("samples", 19.0)
             .value("autocorrelation", 0.41),
     );
     points[2].intervals.truncate(12);

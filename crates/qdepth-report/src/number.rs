@@ -189,7 +189,7 @@ mod tests {
 
     fn estimate(value: f64, half: Option<f64>) -> Estimate {
         let interval = half.map(|h| (value - h, value + h));
-        Estimate { value, interval, batches: 20, autocorrelation: 0.0 }
+        Estimate { value, interval, degrees: 16, autocorrelation: 0.0 }
     }
 
     #[test]

@@ -145,7 +145,6 @@ const NAMES: &[&str] = &[
     "over_10s",
     "backlog_max",
     "limit",
-    "batches",
     "autocorrelation",
     "samples",
     "drift",

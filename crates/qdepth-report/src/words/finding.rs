@@ -42,7 +42,7 @@ fn laws(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::IntervalNotAvailable => [
             "No 95 % interval",
-            "The series is too short, or its parts depend too much on one another, for an honest interval[ ({batches} batches, autocorrelation {autocorrelation})]. The value is printed with three digits, and how far it would move on repetition is not known.",
+            "The series is too short, or its parts depend too much on one another, for an honest interval[ ({samples} slices, autocorrelation {autocorrelation})]. The value is printed with three digits, and how far it would move on repetition is not known.",
             "Measure longer (the point's duration), or repeat the run and compare.",
         ],
         Code::TooFewSamples => [

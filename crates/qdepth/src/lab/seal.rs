@@ -272,7 +272,7 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
     if summary.io_per_s.interval.is_none() && !measured.outcome.interrupted {
         findings.push(
             Finding::remark(Code::IntervalNotAvailable)
-                .value("batches", summary.io_per_s.batches as f64)
+                .value("samples", record.intervals.len() as f64)
                 .value("autocorrelation", summary.io_per_s.autocorrelation),
         );
     }

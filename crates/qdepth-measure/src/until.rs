@@ -1,0 +1,154 @@
+//! When a point has been measured for long enough: the rule behind `--until ±2%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::estimate::series_mean_in;
+use crate::spectrum::{DEGREES_TO_END, Workspace};
+use crate::units::Nanos;
+
+/// Time from look to look: geometric, since each further look at the same data costs coverage.
+const LOOK_FACTOR: f64 = 1.5;
+/// What a person may ask for.
+const SHARE_MIN: f64 = 0.0005;
+const SHARE_MAX: f64 = 0.5;
+
+/// How wide the 95 % interval of a rate may be: half its width, as a share of the rate.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Tolerance(f64);
+
+impl Tolerance {
+    /// As a share, 0.02 for ±2 %.
+    pub const fn share(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Tolerance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Two digits behind the point hold all that can be asked for.
+        let text = format!("{:.3}", self.0 * 100.0);
+        write!(f, "±{}%", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// A text that is no tolerance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseToleranceError(String);
+
+impl fmt::Display for ParseToleranceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no tolerance: ±0.05% to ±50% are possible, written 2% or ±2%", self.0)
+    }
+}
+impl std::error::Error for ParseToleranceError {}
+
+impl FromStr for Tolerance {
+    type Err = ParseToleranceError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bare = text.trim().trim_start_matches(['±', '+', '-', '/']).trim_start();
+        let number = bare.strip_suffix('%').and_then(|n| n.trim_end().parse::<f64>().ok());
+        let share = number.map(|percent| percent / 100.0);
+        share
+            .filter(|share| (SHARE_MIN..=SHARE_MAX).contains(share))
+            .map(Self)
+            .ok_or_else(|| ParseToleranceError(text.to_owned()))
+    }
+}
+
+/// Watches a series as it grows and says when its mean is known within the tolerance.
+///
+/// It looks when the least time has passed and then at 1.5 times the time of the former look. The
+/// interval that it looks at is [`Estimate::looked_at`](crate::Estimate::looked_at), so that the
+/// one reported afterwards meets the tolerance too. Nothing is allocated after [`new`](Self::new).
+#[derive(Clone, Debug)]
+pub struct Precision {
+    tolerance: Tolerance,
+    next_look: Nanos,
+    elapsed: Nanos,
+    looks: u32,
+    series: Vec<f64>,
+    workspace: Workspace,
+}
+
+impl Precision {
+    /// A rule that does not look before `least` has passed, with room for this many intervals.
+    pub fn new(tolerance: Tolerance, least: Nanos, intervals: usize) -> Self {
+        Self {
+            tolerance,
+            next_look: least,
+            elapsed: Nanos::ZERO,
+            looks: 0,
+            series: Vec::with_capacity(intervals),
+            workspace: Workspace::for_samples(intervals),
+        }
+    }
+
+    /// Takes an interval of the series into account; true once the tolerance is met.
+    pub fn closed(&mut self, completed: u64, length: Nanos) -> bool {
+        if length == Nanos::ZERO || self.series.len() == self.series.capacity() {
+            return false;
+        }
+        self.series.push(completed as f64 / length.as_secs_f64());
+        self.elapsed = self.elapsed + length;
+        if self.elapsed < self.next_look {
+            return false;
+        }
+        self.next_look = Nanos((self.elapsed.0 as f64 * LOOK_FACTOR) as u64);
+        self.looks += 1;
+        let estimate = series_mean_in(&mut self.workspace, &self.series).looked_at();
+        let met = |share: f64| share <= self.tolerance.share();
+        estimate.degrees >= DEGREES_TO_END && estimate.half_width_share().is_some_and(met)
+    }
+
+    /// How often it has looked.
+    pub fn looks(&self) -> u32 {
+        self.looks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerances_are_read_as_people_write_them() {
+        for text in ["±2%", "2%", " ± 2 %", "+-2%", "+/-2%", "2.0%"] {
+            let read: Tolerance = text.parse().expect(text);
+            assert!((read.share() - 0.02).abs() < 1e-12, "{text}");
+            assert_eq!(read.to_string(), "±2%");
+        }
+        assert_eq!("0.25%".parse::<Tolerance>().map(|t| t.to_string()), Ok("±0.25%".to_owned()));
+        for text in ["2", "0%", "51%", "two%", "", "%", "NaN%", "0.02"] {
+            assert!(text.parse::<Tolerance>().is_err(), "{text}");
+        }
+    }
+
+    /// Intervals until the rule is met, at most 1000.
+    fn intervals(mut rule: Precision, rate: impl Fn(u64) -> u64) -> (u64, u32) {
+        let ended = (0..1000).find(|n| rule.closed(rate(*n), Nanos::from_millis(100)));
+        (ended.map_or(1000, |n| n + 1), rule.looks())
+    }
+
+    #[test]
+    fn it_looks_at_growing_distances_and_not_before_the_least_time() {
+        let rule = || Precision::new(Tolerance(0.02), Nanos::from_secs(5), 1000);
+        // A steady rate is known at the first look.
+        let noise = |n: u64| {
+            let n = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (n ^ (n >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 58
+        };
+        assert_eq!(intervals(rule(), |n| 1000 + noise(n)), (50, 1));
+        assert_eq!(intervals(rule(), |_| 1000), (50, 1));
+        // A trend never is: 50, 75, 113, 170, 255, 383, 575, 863 intervals.
+        assert_eq!(intervals(rule(), |n| 1000 + n), (1000, 8));
+        // Nothing completed: there is no rate to be precise about.
+        assert_eq!(intervals(rule(), |_| 0).0, 1000);
+    }
+
+    #[test]
+    fn it_takes_no_more_than_it_has_room_for() {
+        let mut rule = Precision::new(Tolerance(0.02), Nanos::from_secs(1), 5);
+        assert!((0..100).all(|_| !rule.closed(7, Nanos::from_millis(100))));
+    }
+}
