@@ -3,7 +3,7 @@
 use qdepth_measure::{LatencyHistogram, Nanos};
 
 use crate::ledger::{Interval, Series};
-use crate::outcome::{DirectionOutcome, Outcome};
+use crate::outcome::{DirectionOutcome, Ended, Outcome};
 
 /// Joins the books of workers that shared a point and a start: counts, histograms and series are
 /// exact sums. A gap of the whole is at most the shortest of the workers' gaps, which is what is
@@ -41,6 +41,8 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
             system: Nanos(a.cpu.system.0 + b.cpu.system.0),
         },
         series: series(&a.series, &b.series),
+        ended: if a.ended == Ended::Duration { b.ended } else { a.ended },
+        looks: a.looks.max(b.looks),
         interrupted: a.interrupted || b.interrupted,
         failure: a.failure.or(b.failure),
     }

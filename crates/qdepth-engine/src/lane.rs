@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use qdepth_measure::{Instant, Nanos};
+use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream};
 
 use crate::ledger::{Interval, Ledger, Stamps};
-use crate::outcome::Outcome;
+use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
 use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
 
@@ -118,6 +118,9 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     streams: Vec<RequestStream>,
     slots: Vec<InFlight>,
     ledger: Ledger<RESPONSE>,
+    /// Says when the rate is known well enough, and whether it has said so.
+    precision: Option<Precision>,
+    precise: bool,
     state: State,
     failure: Option<TargetFailure>,
     /// CPU time of the worker when the window began.
@@ -143,6 +146,11 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             stream: (slot / point.outstanding) as u16,
             taken: false,
         };
+        let ledger = Ledger::new(point, start);
+        let precision = point.stop.until.and_then(|until| {
+            let tolerance = Tolerance::from_share(until.share)?;
+            Some(Precision::new(tolerance, Nanos(until.least_ns), ledger.intervals_max()))
+        });
         Self {
             point,
             number,
@@ -150,7 +158,9 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             pacing,
             streams: part.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
             slots: (0..part.slots()).map(empty).collect(),
-            ledger: Ledger::new(point, start),
+            ledger,
+            precision,
+            precise: false,
             state: State::WarmingUp,
             failure: None,
             cpu: CpuTime::default(),
@@ -215,6 +225,37 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         limit != 0 && self.ledger.bytes() >= limit
     }
 
+    fn ended(&self) -> Ended {
+        if self.ledger.out.interrupted {
+            Ended::Interrupted
+        } else if self.failure.is_some() {
+            Ended::Failure
+        } else if self.precise {
+            Ended::Precision
+        } else if self.enough() {
+            Ended::Bytes
+        } else {
+            Ended::Duration
+        }
+    }
+
+    /// Closes what intervals have ended. Where their rate is known well enough, the window ends
+    /// now; a look takes place here, between two requests, and costs none of them anything.
+    #[cold]
+    fn roll(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
+        let Self { ledger, precision, precise, number, .. } = self;
+        ledger.roll(now, &mut |interval| {
+            if let Some(rule) = precision {
+                let [reads, writes] = interval.completed;
+                *precise |= rule.closed(reads + writes, interval.length);
+            }
+            seen(*number, interval);
+        });
+        if *precise {
+            ledger.window_end = now;
+        }
+    }
+
     /// Whether the last flush belongs to the measured time.
     fn sync_counts(&self) -> bool {
         self.point.fsync.at_end && self.failure.is_none()
@@ -229,6 +270,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         seen: &mut dyn FnMut(usize, &Interval),
     ) {
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
+        self.ledger.out.ended = self.ended();
         if self.state == State::Measuring {
             self.ledger.out.cpu = used_since(self.cpu, cpu);
         }
@@ -287,6 +329,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
 
     pub(crate) fn into_outcome(mut self) -> Outcome {
         self.ledger.out.backlog_max = self.pacing.backlog_max();
+        self.ledger.out.looks = self.precision.as_ref().map_or(0, Precision::looks);
         Outcome { failure: self.failure, ..self.ledger.into_outcome() }
     }
 }
@@ -310,7 +353,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Lanes<T> for Lane<'_, P, RESPON
             if !over && !interrupted {
                 self.issue(now, target);
                 if now >= self.ledger.interval_end() {
-                    self.ledger.roll(now, &mut |interval| seen(self.number, interval));
+                    self.roll(now, seen);
                 }
                 return true;
             }

@@ -145,6 +145,11 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         }
     }
 
+    /// Most intervals that the series has room for.
+    pub(crate) fn intervals_max(&self) -> usize {
+        self.out.series.intervals.capacity()
+    }
+
     /// When the running interval ends.
     #[inline]
     pub(crate) fn interval_end(&self) -> Instant {

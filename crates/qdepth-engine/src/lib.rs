@@ -19,5 +19,5 @@ pub use drive::{measure, measure_part, measure_together};
 pub use join::join;
 pub use lane::Part;
 pub use ledger::{Interval, Series};
-pub use outcome::{DirectionOutcome, Errors, Outcome};
+pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

@@ -68,6 +68,22 @@ pub struct DirectionOutcome {
     pub response_time: Option<LatencyHistogram>,
 }
 
+/// What ended a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ended {
+    /// Its time was over.
+    #[default]
+    Duration,
+    /// Its rate was known as well as asked.
+    Precision,
+    /// So many bytes had been moved.
+    Bytes,
+    /// It was asked to stop.
+    Interrupted,
+    /// The target failed.
+    Failure,
+}
+
 /// What came of a point. Window figures unless said otherwise.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
@@ -100,6 +116,10 @@ pub struct Outcome {
     pub cpu: CpuTime,
     /// The series.
     pub series: Series,
+    /// What ended the window.
+    pub ended: Ended,
+    /// How often the precision of the rate was looked at.
+    pub looks: u32,
     /// Whether it was stopped before its time.
     pub interrupted: bool,
     /// Why it ended early, where it did.

@@ -55,8 +55,14 @@ fn nothing_is_allocated_while_the_loop_runs() {
     let file: PlanFile =
         toml::from_str(shipped_plan_text("quick").expect("shipped")).expect("reads");
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
-    let plan = resolve(&file, &Choices::default(), &[shape]).expect("resolves");
-    for point in &plan.points {
+    let plan = |until: Option<&str>| {
+        let until = until.map(|text| text.parse().expect("a tolerance"));
+        let duration = until.map(|_| Nanos::from_secs(12));
+        let choices = Choices { until, duration, ..Choices::default() };
+        resolve(&file, &choices, std::slice::from_ref(&shape)).expect("resolves").points
+    };
+    let looked_at = plan(Some("0.1%")).into_iter().take(1);
+    for point in &plan(None).into_iter().chain(looked_at).collect::<Vec<_>>() {
         let service = Service::Exponential(Nanos::from_micros(90));
         let mut target = Watched(ScriptedTarget::new(16, service, 1));
         COUNTED.with(|c| c.set(None));

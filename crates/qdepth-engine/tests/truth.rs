@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
 use qdepth_engine::{
-    Outcome, Part, Target, conformance, join, measure, measure_part, measure_together,
+    Ended, Outcome, Part, Target, conformance, join, measure, measure_part, measure_together,
 };
-use qdepth_measure::{Nanos, PointFacts, check_laws};
-use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, SizeMix, Stop};
+use qdepth_measure::{Nanos, PointFacts, check_laws, series_mean};
+use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, SizeMix, Stop, Until};
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
     Point {
@@ -34,7 +34,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         fsync: Fsync { every_writes: 0, at_end: false },
         reported_as_throughput: false,
         warm_up_ns: duration.0 / 20,
-        stop: Stop { duration_ns: duration.0, bytes: 0 },
+        stop: Stop { duration_ns: duration.0, bytes: 0, until: None },
         seed: 7,
     }
 }
@@ -300,4 +300,40 @@ fn workers_of_a_point_joined_are_the_point() {
         let counts = |of: &Outcome| of.series.intervals()[index].completed;
         assert_eq!(counts(&joined), counts(&alone));
     }
+}
+
+fn until(share: f64) -> Point {
+    let mut point = point(1, Arrivals::Closed, Nanos::from_secs(60));
+    point.stop.until = Some(Until { share, least_ns: Nanos::from_secs(5).0 });
+    point
+}
+
+#[test]
+fn a_point_that_ends_by_its_precision_holds_the_true_rate() {
+    let mut held = 0;
+    for seed in 0..400 {
+        // Counts of 100 ms are spread by 10 %.
+        let service = Service::Exponential(Nanos::from_millis(1));
+        let outcome = run(&mut ScriptedTarget::new(1, service, seed), &until(0.02));
+        assert_eq!(outcome.ended, Ended::Precision);
+        let seconds = outcome.duration.as_secs_f64();
+        assert!(seconds > 5.0 && seconds < 60.0, "{seconds}");
+        assert!(outcome.looks >= 1 && !outcome.interrupted);
+        assert_eq!(check_laws(&facts(&outcome, Some(1.0))), []);
+        let whole = outcome.series.intervals().iter().filter(|i| i.length.0 == 100_000_000);
+        let rates: Vec<f64> =
+            whole.map(|i| (i.completed[0] + i.completed[1]) as f64 * 10.0).collect();
+        let estimate = series_mean(&rates).looked_at();
+        assert!(estimate.half_width_share().is_some_and(|share| share <= 0.02), "{estimate:?}");
+        held += u32::from(estimate.interval.is_some_and(|(low, high)| low <= 1e3 && 1e3 <= high));
+    }
+    assert!((370..=392).contains(&held), "{held} of 400");
+}
+
+#[test]
+fn a_precision_out_of_reach_ends_by_time() {
+    let service = Service::Exponential(Nanos::from_millis(1));
+    let outcome = run(&mut ScriptedTarget::new(1, service, 1), &until(0.001));
+    assert_eq!((outcome.ended, outcome.duration), (Ended::Duration, Nanos::from_secs(60)));
+    assert_eq!(outcome.looks, 7, "after 5, 7.5, 11.3, 17, 25.5, 38.3 and 57.5 s");
 }

@@ -56,7 +56,11 @@ pub fn ceiling(point: &Point) -> Option<f64> {
     let mut target = NullTarget { ring, clock: Clock::get() };
     let short = Point {
         warm_up_ns: Nanos::from_millis(5).0,
-        stop: qdepth_workload::Stop { duration_ns: Nanos::from_millis(40).0, bytes: 0 },
+        stop: qdepth_workload::Stop {
+            duration_ns: Nanos::from_millis(40).0,
+            bytes: 0,
+            until: None,
+        },
         arrivals: qdepth_workload::Arrivals::Closed,
         ..point.clone()
     };

@@ -144,6 +144,12 @@ pub struct PointEntry {
     pub warm_up_ns: u64,
     /// Length of the measured window, ns.
     pub duration_ns: u64,
+    /// What ended it: `duration`, `precision`, `bytes`, `interrupted` or `failure`.
+    pub ended_by: String,
+    /// Half-width of `interval` over `io_per_s` that was to end it; null where none was asked.
+    pub tolerance: Option<f64>,
+    /// How often the precision was looked at.
+    pub looks: u32,
     /// Transaction rate, I/Os per second: reads and writes completed in full.
     pub io_per_s: f64,
     /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
@@ -350,6 +356,9 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         started_at: point.started_at.clone(),
         warm_up_ns: point.warm_up_ns,
         duration_ns: point.duration_ns,
+        ended_by: point.ended_by.as_str().to_owned(),
+        tolerance: point.tolerance.map(finite),
+        looks: point.looks,
         io_per_s: summary.io_per_s.value,
         interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
         mib_per_s: summary.mib_per_s,

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::logbook::RunHeadline;
 use crate::record::{
-    DirectionRecord, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord, RunRecord,
-    RunState, TargetKind, TargetRecord,
+    DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
+    RunRecord, RunState, TargetKind, TargetRecord,
 };
 
 /// Of each point the attempt that counts.
@@ -307,6 +307,21 @@ pub(crate) fn points(connection: &Connection, id: &str) -> Result<Vec<PointRecor
         .collect()
 }
 
+/// Logbooks of an older schema, opened for reading only, do not have it.
+fn since_version_4<T: Default>(column: Result<T>) -> Result<T> {
+    match column {
+        Err(rusqlite::Error::InvalidColumnName(_)) => Ok(T::default()),
+        value => value,
+    }
+}
+
+fn ended_by(row: &Row<'_>) -> Result<EndedBy> {
+    let text: Option<String> = since_version_4(row.get("ended_by").map(Some))?;
+    let Some(text) = text else { return Ok(EndedBy::Duration) };
+    let named = EndedBy::ALL.into_iter().find(|ended| ended.as_str() == text);
+    named.ok_or_else(|| unreadable(format!("`{text}` ends no point")))
+}
+
 fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
     let point = PointRecord {
         index: row.get("place")?,
@@ -329,6 +344,9 @@ fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
         started_at: row.get("started_at")?,
         warm_up_ns: count(row, "warm_up_ns")?,
         duration_ns: count(row, "duration_ns")?,
+        ended_by: ended_by(row)?,
+        tolerance: since_version_4(row.get("tolerance"))?,
+        looks: since_version_4(row.get("looks"))?,
         issued: count(row, "issued")?,
         completed_outside: count(row, "completed_outside")?,
         failed_outside: count(row, "failed_outside")?,

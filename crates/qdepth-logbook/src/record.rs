@@ -169,6 +169,39 @@ pub struct KernelCounts {
     pub written_bytes: u64,
 }
 
+/// What ended the window of a point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Its time was over.
+    #[default]
+    Duration,
+    /// Its rate was known as well as asked.
+    Precision,
+    /// So many bytes had been moved.
+    Bytes,
+    /// The user.
+    Interrupted,
+    /// The target failed.
+    Failure,
+}
+
+impl EndedBy {
+    /// Every one there is.
+    pub const ALL: [Self; 5] =
+        [Self::Duration, Self::Precision, Self::Bytes, Self::Interrupted, Self::Failure];
+
+    /// As stored and in machine output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Duration => "duration",
+            Self::Precision => "precision",
+            Self::Bytes => "bytes",
+            Self::Interrupted => "interrupted",
+            Self::Failure => "failure",
+        }
+    }
+}
+
 /// One profile at one intensity on one target, as measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointRecord {
@@ -212,6 +245,13 @@ pub struct PointRecord {
     pub warm_up_ns: u64,
     /// Length of the measured window, nanoseconds.
     pub duration_ns: u64,
+    /// What ended the window.
+    pub ended_by: EndedBy,
+    /// Half-width of the 95 % interval of the rate that was to end it, as a share of the rate;
+    /// none where it was to last its time.
+    pub tolerance: Option<f64>,
+    /// How often the precision of the rate was looked at.
+    pub looks: u32,
     /// Reads.
     pub reads: DirectionRecord,
     /// Writes.

@@ -5,7 +5,7 @@ use qdepth_measure::{
     Estimate, Grade, LatencyHistogram, Percentile, reported_percentiles, series_mean,
 };
 
-use crate::record::{DirectionRecord, IntervalRecord, PointRecord};
+use crate::record::{DirectionRecord, EndedBy, PointRecord};
 
 const MIB: f64 = 1_048_576.0;
 
@@ -69,7 +69,7 @@ impl PointSummary {
         let seconds = point.duration_ns as f64 / 1e9;
         let io_per_s = ratio(completed as f64, seconds).unwrap_or(0.0);
         Self {
-            io_per_s: estimate(io_per_s, &point.intervals),
+            io_per_s: estimate(io_per_s, point),
             mib_per_s: ratio(bytes as f64 / MIB, seconds).unwrap_or(0.0),
             service_time: by_direction(point, |direction| &direction.service_time),
             response_time: by_direction(point, |direction| {
@@ -104,7 +104,8 @@ fn ratio(above: f64, below: f64) -> Option<f64> {
 
 /// The mean over the window with the interval of the series, moved onto it: the series may lack
 /// the last, shorter slice, so its own mean differs a little.
-fn estimate(io_per_s: f64, intervals: &[IntervalRecord]) -> Estimate {
+fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
+    let intervals = &point.intervals;
     let nominal = intervals.iter().map(|slice| slice.length_ns).max().unwrap_or(0);
     let series: Vec<f64> = intervals
         .iter()
@@ -120,7 +121,8 @@ fn estimate(io_per_s: f64, intervals: &[IntervalRecord]) -> Estimate {
         .filter(|_| scale > 0.0)
         .map(|(low, high)| (low * scale, high * scale))
         .filter(|(low, high)| low.is_finite() && high.is_finite());
-    Estimate { value: io_per_s, interval, ..estimate }
+    let estimate = Estimate { value: io_per_s, interval, ..estimate };
+    if point.ended_by == EndedBy::Precision { estimate.looked_at() } else { estimate }
 }
 
 fn by_direction(

@@ -105,6 +105,9 @@ codes! {
     Interrupted = "interrupted",
     /// No 95 % interval could be given. Values: `samples`, `autocorrelation`.
     IntervalNotAvailable = "interval-not-available",
+    /// The time allowed was over before the rate was known as well as asked. Values:
+    /// `asked_share`, `reached_share` (absent without an interval).
+    PrecisionNotReached = "precision-not-reached",
     /// The 99th percentile has fewer than ten samples beyond it. Values: `samples`.
     TooFewSamples = "too-few-samples",
     /// `io_uring` could not be used; another engine was. Label: `engine`, `why`.

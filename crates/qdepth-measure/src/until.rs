@@ -18,6 +18,10 @@ const SHARE_MAX: f64 = 0.5;
 pub struct Tolerance(f64);
 
 impl Tolerance {
+    /// From a share, 0.02 for ±2 %; none outside ±0.05 % to ±50 %.
+    pub fn from_share(share: f64) -> Option<Self> {
+        (SHARE_MIN..=SHARE_MAX).contains(&share).then_some(Self(share))
+    }
     /// As a share, 0.02 for ±2 %.
     pub const fn share(self) -> f64 {
         self.0
@@ -48,10 +52,8 @@ impl FromStr for Tolerance {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let bare = text.trim().trim_start_matches(['±', '+', '-', '/']).trim_start();
         let number = bare.strip_suffix('%').and_then(|n| n.trim_end().parse::<f64>().ok());
-        let share = number.map(|percent| percent / 100.0);
-        share
-            .filter(|share| (SHARE_MIN..=SHARE_MAX).contains(share))
-            .map(Self)
+        number
+            .and_then(|percent| Self::from_share(percent / 100.0))
             .ok_or_else(|| ParseToleranceError(text.to_owned()))
     }
 }

@@ -1,7 +1,7 @@
 //! The tables of a report.
 
 use qdepth_logbook::LatencySummary;
-use qdepth_logbook::record::{Observation, TargetKind};
+use qdepth_logbook::record::{EndedBy, Observation, TargetKind};
 use qdepth_measure::Grade;
 
 use crate::document::{Align, Cell, Column, Row, Table};
@@ -222,13 +222,15 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     ]);
     columns.extend(latency_columns(view, unit));
     columns.push(number_in(words.cpu, "µs"));
+    let ends = load.points.iter().any(asks_precision);
+    columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
     let align = Align::Centre;
     columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
     let mut former = None;
     let rows = load.points.iter().map(|point| {
         let opens_group = view.compares() && former != Some(point.record.target);
         former = Some(point.record.target);
-        Row { cells: point_cells(view, point, unit), opens_group }
+        Row { cells: point_cells(view, point, unit, ends), opens_group }
     });
     with_mark(
         view,
@@ -241,7 +243,24 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     )
 }
 
-fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> {
+fn asks_precision(point: &Point<'_>) -> bool {
+    point.record.tolerance.is_some()
+}
+
+/// How long a point was measured, and why no longer.
+fn ending_columns(view: &View<'_>) -> [Column; 2] {
+    let words = &view.words.columns;
+    [number_in(words.time, "s"), text(words.ended_by)]
+}
+
+fn ending_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
+    let ended = view.words.columns.ended;
+    let place = EndedBy::ALL.iter().position(|by| *by == point.record.ended_by);
+    let seconds = point.record.duration_ns as f64 / 1e9;
+    [Cell::plain(number::thousands(seconds, 1)), Cell::plain(ended[place.unwrap_or(0)])]
+}
+
+fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -> Vec<Cell> {
     let rate = rounded(&point.summary.io_per_s);
     let cpu = point.cpu_ns_per_io().map(|ns| TimeUnit::Micros.write(ns));
     let measured = [
@@ -257,6 +276,7 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> 
         .chain(latency_cells(point.latency(), unit))
         .chain([Cell::or_dash(cpu)]);
     cells.extend(figures.map(|cell| cell.struck_if(invalid)));
+    cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
     cells.push(Cell::plain(point.summary.grade.to_string()));
     cells
 }
@@ -310,8 +330,11 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
         number_in(words.mean, unit.symbol()),
         number_in("p99", unit.symbol()),
         number_in(words.maximum_time, unit.symbol()),
-        Column { heading: words.grade.to_owned(), unit: String::new(), align: Align::Centre },
     ]);
+    let ends = view.points().any(|(_, point)| asks_precision(point));
+    columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
+    let align = Align::Centre;
+    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
     let mut former = None;
     let rows = view.points().map(|(load, point)| {
         let opens_group = former.replace(&load.id) != Some(&load.id);
@@ -331,6 +354,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
         cells.extend(target_cell(view, point.record.target));
         cells.push(Cell::plain(number::count(point.record.outstanding.into())));
         cells.extend(figures.map(|cell| cell.struck_if(invalid)));
+        cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
         cells.push(Cell::plain(point.summary.grade.to_string()));
         Row { cells, opens_group }
     });

@@ -147,6 +147,8 @@ const NAMES: &[&str] = &[
     "limit",
     "autocorrelation",
     "samples",
+    "asked_share",
+    "reached_share",
     "drift",
     "bytes",
     "standard_bytes",

@@ -18,7 +18,7 @@ mod stream;
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
 pub use payload::{Payload, fill};
-pub use plan::{Extent, Fsync, Plan, Point, Stop};
+pub use plan::{Extent, Fsync, Plan, Point, Stop, Until};
 pub use profile::{
     AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
     WeightedSize, plan_schema,

@@ -16,13 +16,25 @@ pub struct Extent {
     pub length_bytes: u64,
 }
 
+/// A point may end before its time, once its rate is known this well.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Until {
+    /// Half the width of the 95 % interval over the rate, 0.02 for ±2 %.
+    pub share: f64,
+    /// Measured for so long at least.
+    pub least_ns: u64,
+}
+
 /// When a point ends; whichever comes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
     /// Length of the measured window.
     pub duration_ns: u64,
     /// Bytes moved within the window; 0 = no limit.
     pub bytes: u64,
+    /// Precision of the rate; none = the whole time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
 }
 
 /// When data is forced to stable storage.

@@ -4,7 +4,7 @@
 use std::str::FromStr;
 
 use crate::steps::{StaircaseSpec, StepSpec};
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, Nanos, Tolerance};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
@@ -191,6 +191,11 @@ pub struct PlanFile {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub duration: Option<Nanos>,
+    /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
+    /// rate is as narrow as this: `"±2%"`. Left out: every point lasts the duration.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub until: Option<Tolerance>,
     /// Ends a point after so many bytes, if they come before the duration's end.
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]

@@ -1,11 +1,11 @@
 //! From what a person wrote to a plan that omits nothing.
 
-use qdepth_measure::{Bytes, Nanos, Seed};
+use qdepth_measure::{Bytes, Nanos, Seed, Tolerance};
 use thiserror::Error;
 
 use crate::arrival::Arrivals;
 use crate::payload::Payload;
-use crate::plan::{Extent, Fsync, Plan, Point, Stop};
+use crate::plan::{Extent, Fsync, Plan, Point, Stop, Until};
 use crate::profile::{
     AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
 };
@@ -21,6 +21,9 @@ const STANDARD_ALIGNMENT: u64 = 4096;
 const IN_FLIGHT_MAX: u32 = 4096;
 /// Largest request.
 const SIZE_MAX: u64 = 64 << 20;
+/// A point that ends by its precision lasts so long at least: a slow change that has not shown
+/// itself yet cannot widen an interval.
+const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
 /// Most streams of a point.
 const STREAMS_MAX: u32 = 512;
 
@@ -54,6 +57,8 @@ pub struct Choices {
     pub outstanding: Option<Vec<u32>>,
     /// Another length of the measured window.
     pub duration: Option<Nanos>,
+    /// End each point once its rate is known this well.
+    pub until: Option<Tolerance>,
     /// Another area, as `32GiB`, `50%`, `full`.
     pub area: Option<String>,
     /// Another seed.
@@ -86,6 +91,11 @@ pub enum ResolveError {
         "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in a plan file of your own (`qdepth plan --show {0}` prints this one)"
     )]
     NotASweep(String),
+    /// Precision as the end of loads that run at the same time.
+    #[error(
+        "`until` ends a point when its own rate is known; {0}, which must end together. Leave `until` out, or measure them one after the other"
+    )]
+    Together(String),
     /// A plan without points.
     #[error("nothing would be measured: {0}")]
     Empty(String),
@@ -219,6 +229,7 @@ pub fn resolve(
             }
         }
     }
+    ends_alone(&points)?;
     if points.is_empty() {
         let why = if choices.read_only {
             "every profile of this plan writes, and only reading is allowed"
@@ -229,6 +240,23 @@ pub fn resolve(
     }
     let ends_when_not_followed = file.staircase.is_some();
     Ok(Plan { version: 1, name: file.name.clone(), seed, ends_when_not_followed, points })
+}
+
+/// A point that ends by its precision is measured by one worker, and alone.
+fn ends_alone(points: &[Point]) -> Result<(), ResolveError> {
+    let precise = |point: &&Point| point.stop.until.is_some();
+    if let Some(point) = points.iter().filter(precise).find(|point| point.workers > 1) {
+        let what = format!("`{}` has {} workers", point.profile, point.workers);
+        return Err(ResolveError::Together(what));
+    }
+    let beside = |pair: &&[Point]| pair[0].group == pair[1].group;
+    match points.windows(2).filter(|pair| pair[0].stop.until.is_some()).find(beside) {
+        Some(pair) => Err(ResolveError::Together(format!(
+            "`{}` and `{}` run at the same time",
+            pair[0].profile, pair[1].profile
+        ))),
+        None => Ok(()),
+    }
 }
 
 fn point(
@@ -294,7 +322,14 @@ fn point(
             None => profile.random == 0.0,
         },
         warm_up_ns: file.warm_up.unwrap_or(default_warm_up).0,
-        stop: Stop { duration_ns: duration.0, bytes: file.bytes.map_or(0, |b| b.0) },
+        stop: Stop {
+            duration_ns: duration.0,
+            bytes: file.bytes.map_or(0, |b| b.0),
+            until: choices.until.or(file.until).map(|tolerance| Until {
+                share: tolerance.share(),
+                least_ns: UNTIL_LEAST.min(duration).0,
+            }),
+        },
         seed: 0,
     })
 }

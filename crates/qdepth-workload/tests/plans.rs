@@ -284,3 +284,34 @@ fn wrong_steps_say_what_would_be_right() {
     assert!(error.contains("step by step"), "{error}");
     assert!(one("random=0\nread=0\nrequest_size=\"4KiB\"\nstreams=2\nworkers=3").is_err());
 }
+
+#[test]
+fn precision_ends_points_that_end_alone() {
+    let text = r#"
+        name = "precise"
+        outstanding = [1]
+        until = "±2%"
+        [[profile]]
+        name = "mine"
+        random = 100
+        read = 100
+        request_size = "4KiB"
+    "#;
+    let file = |text: &str| toml::from_str::<PlanFile>(text).expect("reads");
+    let plan = |text: &str, choices: &Choices| resolve(&file(text), choices, &[SHAPE]);
+    let until = plan(text, &Choices::default()).expect("resolves").points[0].stop.until;
+    assert_eq!(until, Some(Until { share: 0.02, least_ns: 5_000_000_000 }));
+    let shorter =
+        Choices { until: "5%".parse().ok(), duration: "3s".parse().ok(), ..Choices::default() };
+    let resolved = plan(text, &shorter).expect("resolves");
+    assert_eq!(resolved.points[0].stop.until, Some(Until { share: 0.05, least_ns: 3_000_000_000 }));
+    assert_eq!(Plan::from_text(&resolved.text()), Ok(resolved));
+    // Plans of before know nothing of it, and keep their hash.
+    let without =
+        plan(&text.replace("until = \"±2%\"", ""), &Choices::default()).expect("resolves");
+    assert!(!without.text().contains("until"));
+    let workers = text.replace("random = 100", "random = 100\nstreams = 2\nworkers = 2");
+    let refused = plan(&workers, &Choices::default());
+    assert!(matches!(refused, Err(ResolveError::Together(_))), "{refused:?}");
+    assert!(toml::from_str::<PlanFile>(&text.replace("±2%", "2")).is_err());
+}

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, Nanos, Tolerance};
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
@@ -54,9 +54,13 @@ pub(crate) struct Load {
     /// Only these load profiles, as database,streaming
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub(crate) profile: Option<Vec<String>>,
-    /// Measured time of each point, as 500ms, 30s, 5min
+    /// Measured time of each point, as 500ms, 30s, 5min; with --until the most
     #[arg(long)]
     pub(crate) duration: Option<Nanos>,
+    /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
+    /// least
+    #[arg(long, value_name = "±N%")]
+    pub(crate) until: Option<Tolerance>,
     /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
     /// file that is made
     #[arg(long)]
@@ -98,7 +102,7 @@ pub(crate) struct RunOptions {
     #[arg(long)]
     pub(crate) keep: bool,
     /// Continue the last run that was interrupted, failed or killed
-    #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "area", "read_only", "seed", "engine"])]
+    #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "until", "area", "read_only", "seed", "engine"])]
     pub(crate) resume: bool,
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
     /// one without a serial). Without it, a device is written only where its label says that an

@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use qdepth_logbook::record::{
-    DirectionRecord, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord, RunRecord,
-    RunState, TargetKind, TargetRecord,
+    DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
+    RunRecord, RunState, TargetKind, TargetRecord,
 };
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
@@ -99,6 +99,9 @@ pub(crate) fn point(index: u32) -> PointRecord {
         started_at: "2025-03-01T10:00:03Z".into(),
         warm_up_ns: 1_000_000_000,
         duration_ns: 3_000_000_000,
+        ended_by: EndedBy::Precision,
+        tolerance: Some(0.02),
+        looks: 4,
         reads: direction(1, true),
         writes: direction(2, false),
         syncs: direction(3, true),
@@ -195,6 +198,9 @@ prop_compose! {
             streams: loads.1,
             warm_up_ns: whole[0],
             duration_ns: whole[1],
+            ended_by: EndedBy::ALL[(whole[1] % 5) as usize],
+            tolerance: flags[1].then_some(reals[1]),
+            looks: loads.1,
             issued: whole[2],
             completed_outside: whole[3],
             failed_outside: whole[4],

@@ -91,6 +91,9 @@ pub(super) static WORDS: Words = Words {
         minimum: "Min",
         maximum_time: "Max",
         cpu: "CPU per I/O",
+        time: "Measured",
+        ended_by: "Ended by",
+        ended: ["time", "precision", "bytes", "user", "failure"],
         grade: "Grade",
         direction: "Direction",
         reads: "reads",
@@ -184,7 +187,7 @@ const METHOD: &[[&str; 2]] = &[
     ],
     [
         "95 % interval",
-        "by batch means: neighbouring intervals of the series are joined until their correlation is at most 0.2, with at least 20 batches, then Student's t. Where that cannot be had, none is printed. It says how far the value would move on repetition now, not on another day or another device.",
+        "from the spectrum of the series: its lowest frequencies, as far up as it is flat there, give the error of the mean with its correlation in time; then Student's t. Where that cannot be had, none is printed. A point that was measured until its precision was reached has an interval 13 % wider, for the looks that were taken. It says how far the value would move on repetition now, not on another day or another device.",
     ],
     [
         "Percentiles",

@@ -45,6 +45,11 @@ fn laws(code: Code) -> Option<[&'static str; 3]> {
             "The series is too short, or its parts depend too much on one another, for an honest interval[ ({samples} slices, autocorrelation {autocorrelation})]. The value is printed with three digits, and how far it would move on repetition is not known.",
             "Measure longer (the point's duration), or repeat the run and compare.",
         ],
+        Code::PrecisionNotReached => [
+            "The precision asked for was not reached",
+            "When the time allowed was over, the rate was not known[ to ±{asked_share}][; its 95 % interval is ±{reached_share}]. The value stands, with the interval that is printed, if one is.",
+            "Allow more time (the duration is the most that a point may take), ask for less, or find what makes the storage vary.",
+        ],
         Code::TooFewSamples => [
             "Too few samples for a percentile",
             "Not even the 99th percentile has ten samples beyond it[: there are {samples} I/Os in all]. The tail of the latency is not shown.",

@@ -216,6 +216,10 @@ pub(crate) struct ColumnWords {
     pub(crate) minimum: &'static str,
     pub(crate) maximum_time: &'static str,
     pub(crate) cpu: &'static str,
+    pub(crate) time: &'static str,
+    pub(crate) ended_by: &'static str,
+    /// By duration, precision, bytes, the user, a failure.
+    pub(crate) ended: [&'static str; 5],
     pub(crate) grade: &'static str,
     pub(crate) direction: &'static str,
     pub(crate) reads: &'static str,

@@ -10,9 +10,9 @@ use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, Nanos, Tolerance};
 use qdepth_workload::{
-    Plan, TargetShape, needs_writing, resolve, shipped_plan_names, shipped_plan_text,
+    Plan, Stop, TargetShape, needs_writing, resolve, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,
 };
 
@@ -221,7 +221,7 @@ fn points(plan: &Plan, index: usize) -> Vec<String> {
             point.random_share * 100.0,
             point.read_share * 100.0,
             point.request_size.text(),
-            Nanos(point.stop.duration_ns),
+            time(&point.stop),
             Bytes(point.area.length_bytes),
             Bytes(point.area.offset_bytes),
         );
@@ -233,6 +233,15 @@ fn points(plan: &Plan, index: usize) -> Vec<String> {
         }
     }
     lines.into_iter().map(|(what, depths)| format!("  {what} {depths}")).collect()
+}
+
+/// How long a point is measured.
+fn time(stop: &Stop) -> String {
+    let duration = Nanos(stop.duration_ns);
+    match stop.until.and_then(|until| Tolerance::from_share(until.share)) {
+        Some(tolerance) => format!("until {tolerance}, at most {duration},"),
+        None => duration.to_string(),
+    }
 }
 
 /// `1 point`, `30 points`.

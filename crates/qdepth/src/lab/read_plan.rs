@@ -49,6 +49,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         profiles: load.profile.clone(),
         outstanding: load.outstanding.clone(),
         duration: load.duration,
+        until: load.until,
         area: load.area.clone(),
         seed: load.seed,
         read_only: load.read_only,

@@ -1,9 +1,9 @@
 //! From an outcome to the record that is stored: written out by hand, so that a change inside the
 //! engine never silently changes the stored form. The laws are checked here, on every point.
 
-use qdepth_engine::{DirectionOutcome, Errors, TargetFailure};
+use qdepth_engine::{DirectionOutcome, Ended, Errors, TargetFailure};
 use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{DirectionRecord, ErrorCount, IntervalRecord, PointRecord};
+use qdepth_logbook::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
 use qdepth_measure::{Code, Finding, PointFacts, Severity, check_laws};
 use qdepth_workload::{Arrivals, Point};
 
@@ -62,6 +62,9 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         started_at: started_at.to_owned(),
         warm_up_ns: point.warm_up_ns,
         duration_ns: outcome.duration.0,
+        ended_by: ended_by(outcome.ended),
+        tolerance: point.stop.until.map(|until| until.share),
+        looks: outcome.looks,
         reads,
         writes,
         syncs,
@@ -79,6 +82,16 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         kernel: measured.seen.kernel,
         intervals: intervals(measured),
         findings: Vec::new(),
+    }
+}
+
+fn ended_by(ended: Ended) -> EndedBy {
+    match ended {
+        Ended::Duration => EndedBy::Duration,
+        Ended::Precision => EndedBy::Precision,
+        Ended::Bytes => EndedBy::Bytes,
+        Ended::Interrupted => EndedBy::Interrupted,
+        Ended::Failure => EndedBy::Failure,
     }
 }
 
@@ -275,6 +288,16 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
                 .value("samples", record.intervals.len() as f64)
                 .value("autocorrelation", summary.io_per_s.autocorrelation),
         );
+    }
+    let reached = summary.io_per_s.half_width_share();
+    if let Some(asked) = record.tolerance.filter(|_| record.ended_by == EndedBy::Duration)
+        && reached.is_none_or(|reached| reached > asked)
+    {
+        let finding = Finding::remark(Code::PrecisionNotReached).value("asked_share", asked);
+        findings.push(match reached {
+            Some(reached) => finding.value("reached_share", reached),
+            None => finding,
+        });
     }
     let all = &summary.service_time.all;
     let tail = all.percentiles.iter().any(|p| p.quantile >= TAIL);
