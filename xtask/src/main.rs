@@ -7,7 +7,7 @@ mod tidy;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench instructions";
+const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench instructions | bench until [TARGET]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +20,7 @@ fn main() -> Result<()> {
         ["bench", "engine", rest @ ..] => {
             bench::engine(rest.first().map_or(Ok(2), |word| word.parse())?)
         }
+        ["bench", "until", rest @ ..] => bench::until(rest.first().copied()),
         ["bench", "instructions"] => match bench::instructions()? {
             Some(_) => Ok(()),
             None => bail!("valgrind is not installed"),

@@ -84,8 +84,8 @@ fn everything_of_the_method_can_be_written() {
     assert_eq!(point.in_flight_max(), 16);
 }
 
-/// The first run of a stranger: over in two and a half minutes, and each point long enough that its
-/// intervals of 100 ms can be joined once and still be the twenty batches of a 95 % interval.
+/// The first run of a stranger: over in two and a half minutes, and each point of forty
+/// intervals of 100 ms, which bear a 95 % interval on a calm device.
 #[test]
 fn the_quick_form_is_short_and_bears_intervals() {
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");

@@ -4,6 +4,7 @@
 mod agree;
 mod engine;
 mod instructions;
+mod until;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use crate::command::{output, root, show, there_is};
 pub use agree::agree;
 pub use engine::engine;
 pub use instructions::instructions;
+pub use until::until;
 
 /// One measurement of either program.
 #[derive(Clone, Copy, Debug)]
