@@ -7,6 +7,7 @@
 
 mod aio;
 mod buffers;
+mod calibrate;
 mod clock;
 mod inline;
 mod kernel_target;
@@ -15,6 +16,7 @@ mod ring;
 mod threads;
 mod uring;
 
+pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::ClockCheck;
 pub use kernel_target::{Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe};
-pub use null::ceiling;
+pub use null::{NullRate, ceiling};

@@ -1,13 +1,17 @@
-//! The generator's ceiling: the same loop on a ring whose requests are no-ops.
+//! The generator's ceiling: the same loop, and the engine that is used, where storage costs nothing.
 
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::AtomicBool;
 
-use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure, measure};
+use qdepth_engine::{
+    Completion, Completions, CpuTime, Interval, Outcome, Slot, Target, TargetFailure, measure,
+};
 use qdepth_measure::{Instant, Nanos};
-use qdepth_workload::{Point, Request};
+use qdepth_workload::{Arrivals, Fsync, Point, Request, SizeMix, Stop};
 use rustix::io_uring::{IoringOp, io_uring_user_data};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, cpu_time};
+use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use crate::ring::Ring;
 use crate::uring::{Looking, open};
 
@@ -47,23 +51,100 @@ impl Target for NullTarget {
         self.ring.give_back();
         Ok(())
     }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(false)
+    }
 }
 
-/// I/Os per second that the loop reaches with this point's requests when storage costs nothing.
-/// None where `io_uring` is not to be had.
-pub fn ceiling(point: &Point) -> Option<f64> {
-    let ring = open(point.in_flight_max(), Looking::Interrupts, &mut Vec::new()).ok()?;
-    let mut target = NullTarget { ring, clock: Clock::get() };
-    let short = Point {
-        warm_up_ns: Nanos::from_millis(5).0,
-        stop: qdepth_workload::Stop {
-            duration_ns: Nanos::from_millis(40).0,
-            bytes: 0,
-            until: None,
-        },
-        arrivals: qdepth_workload::Arrivals::Closed,
+/// Length of a calibration: long enough for a per cent, short enough to go unnoticed.
+const WARM_UP: Nanos = Nanos::from_millis(5);
+const LENGTH: Nanos = Nanos::from_millis(40);
+/// Request on `/dev/zero` where an engine has no no-op: small, since the kernel writes the zeros.
+const ZEROS: u32 = 512;
+
+/// What a calibration of the null target found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NullRate {
+    /// Requests in flight of each worker.
+    pub in_flight: u32,
+    /// Threads.
+    pub workers: u32,
+    /// Requests per second of all of them.
+    pub io_per_s: f64,
+    /// CPU time for each request, ns, user mode.
+    pub user_ns: f64,
+    /// CPU time for each request, ns, in the kernel.
+    pub system_ns: f64,
+}
+
+/// I/Os per second that loop and engine reach with this point's load when storage costs nothing,
+/// over all of the point's workers: no-ops on `io_uring`, else reads of 512 B of `zero`, which the
+/// caller has opened on `/dev/zero`. None where the engine is not to be had.
+pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<NullRate> {
+    let workers = point.workers.max(1);
+    let streams = point.streams.div_ceil(workers);
+    let null = Point {
+        streams,
+        workers: 1,
+        arrivals: Arrivals::Closed,
+        fsync: Fsync { every_writes: 0, at_end: false },
+        warm_up_ns: WARM_UP.0,
+        stop: Stop { duration_ns: LENGTH.0, bytes: 0, until: None },
         ..point.clone()
     };
-    let outcome = measure(&mut target, &short, &AtomicBool::new(false), &mut |_| {});
-    Some(outcome.completed() as f64 / outcome.duration.as_secs_f64())
+    let outcomes: Vec<Option<Outcome>> = std::thread::scope(|scope| {
+        let start = || scope.spawn(|| one(&null, engine, zero));
+        let running: Vec<_> = (0..workers).map(|_| start()).collect();
+        running.into_iter().map(|worker| worker.join().ok().flatten()).collect()
+    });
+    let outcomes = outcomes.into_iter().collect::<Option<Vec<_>>>()?;
+    let seconds = |outcome: &Outcome| outcome.duration.as_secs_f64().max(1e-9);
+    let completed: u64 = outcomes.iter().map(Outcome::completed).sum();
+    let cpu = |pick: fn(&CpuTime) -> Nanos| {
+        let spent: u64 = outcomes.iter().map(|outcome| pick(&outcome.cpu).0).sum();
+        spent as f64 / completed.max(1) as f64
+    };
+    let failed = outcomes.iter().any(|o| o.failure.is_some() || o.failed() > 0);
+    (completed > 0 && !failed).then(|| NullRate {
+        in_flight: null.in_flight_max(),
+        workers,
+        io_per_s: outcomes.iter().map(|o| o.completed() as f64 / seconds(o)).sum(),
+        user_ns: cpu(|cpu| cpu.user),
+        system_ns: cpu(|cpu| cpu.system),
+    })
+}
+
+fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
+    let (stop, mut unseen) = (AtomicBool::new(false), |_: &Interval| {});
+    match engine {
+        Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
+            // No-ops complete when they are submitted, so that there is nothing to poll for.
+            let looking = match engine {
+                Engine::IoUringSqPoll => Looking::Submissions,
+                _ => Looking::Interrupts,
+            };
+            let ring = open(null.in_flight_max(), looking, &mut Vec::new()).ok()?;
+            let mut target = NullTarget { ring, clock: Clock::get() };
+            Some(measure(&mut target, null, &stop, &mut unseen))
+        }
+        Engine::LinuxAio | Engine::Threads | Engine::Sync => {
+            let reads = Point {
+                read_share: 1.0,
+                request_size: SizeMix::one(ZEROS),
+                alignment_bytes: u64::from(ZEROS),
+                ..null.clone()
+            };
+            let options = OpenOptions {
+                slots: reads.in_flight_max(),
+                size_max: ZEROS,
+                payload: reads.payload,
+                seed: reads.seed,
+                engine: EngineChoice::Only(engine),
+            };
+            let file = zero.try_clone_to_owned().ok()?;
+            let mut target = KernelTarget::open(file, &options).ok()?;
+            Some(measure(&mut target, &reads, &stop, &mut unseen))
+        }
+    }
 }

@@ -36,8 +36,24 @@ pub(crate) enum Command {
     Media(MediaOptions),
     /// Emulate the figures of published documents, and compare
     Reproduce(ReproduceOptions),
+    /// What this machine is to a measurement
+    #[command(subcommand)]
+    Host(HostCommand),
     /// Print a JSON Schema, for editors and scripts
     Schema(SchemaOptions),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HostCommand {
+    /// Measure what the generator costs and could reach, on 1, 2 … all CPUs; touches no storage
+    Calibrate(CalibrateOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CalibrateOptions {
+    /// How requests reach the kernel
+    #[arg(long, default_value = "auto")]
+    pub(crate) engine: EngineFlag,
 }
 
 #[derive(Args, Clone, Debug)]

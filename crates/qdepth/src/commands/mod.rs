@@ -1,5 +1,6 @@
 //! One file for each verb of the command line.
 
+pub(crate) mod host;
 pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod read;

@@ -11,7 +11,7 @@ use qdepth_host::extents::unwritten_share;
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Refusal};
-use qdepth_linux::{EngineChoice, ceiling};
+use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{
     MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
 };
@@ -26,6 +26,7 @@ use crate::commands::plan::{counted, foresee, long};
 use crate::commands::read::{print, print_table, write_report};
 use crate::ended::{Status, Usage};
 use crate::flags::{EngineFlag, RunOptions};
+use crate::lab::calibrate;
 use crate::lab::execute::{Changed, Signals, execute};
 use crate::lab::prepare::{Order, Prepared, What, prepare};
 use crate::lab::read_plan::{self, Asked};
@@ -172,8 +173,8 @@ fn fresh(
     let prepared =
         ready_targets(options, system, screen, signals, &id, &targets, writes, file_bytes)?;
     let plan = resolve_for(&file, &choices, &prepared)?;
-    let ceilings = ceilings(&plan, &prepared);
     let engine = options.engine.choice();
+    let ceilings = ceilings(&plan, &prepared, engine);
     let run = record(&id, &plan, &prepared, &ceilings, system, options.engine);
     logbook.begin_run(&run)?;
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
@@ -215,7 +216,7 @@ fn again(
     }
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
-    let ceilings = ceilings(&plan, &prepared);
+    let ceilings = ceilings(&plan, &prepared, engine.choice());
     Ok(Ready { plan, targets: prepared, ceilings, engine: engine.choice(), run, done })
 }
 
@@ -282,18 +283,20 @@ pub(crate) fn resolve_for(
 }
 
 /// The generator's rates where storage costs nothing; none in virtual time, where it costs nothing.
-fn ceilings(plan: &Plan, prepared: &[Prepared]) -> BTreeMap<u32, f64> {
-    let mut ceilings = BTreeMap::new();
-    for point in &plan.points {
-        let in_flight = point.in_flight_max();
-        if prepared[point.target as usize].real().is_some()
-            && !ceilings.contains_key(&in_flight)
-            && let Some(rate) = ceiling(point)
-        {
-            ceilings.insert(in_flight, rate);
-        }
+fn ceilings(plan: &Plan, prepared: &[Prepared], engine: EngineChoice) -> BTreeMap<u32, f64> {
+    let real = plan.points.iter().filter(|p| prepared[p.target as usize].real().is_some());
+    calibrate::ceilings(real, engine.first())
+}
+
+/// The machine, and where storage is real what the generator costs on it.
+fn surroundings(system: &System, prepared: &[Prepared], engine: EngineChoice) -> Vec<Observation> {
+    let mut facts = environment::observe(system);
+    if prepared.iter().any(|target| target.real().is_some()) {
+        let all = calibrate::cpus();
+        let more = if all > 1 { vec![all] } else { Vec::new() };
+        facts.extend(calibrate::facts(engine.first(), &more));
     }
-    ceilings
+    facts
 }
 
 fn record(
@@ -334,7 +337,7 @@ fn record(
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
         engine_choice: engine.name(),
-        environment: environment::observe(system),
+        environment: surroundings(system, prepared, engine.choice()),
         targets: prepared.iter().enumerate().map(target).collect(),
         findings: run_findings(plan, prepared),
     }

@@ -1,5 +1,6 @@
 //! Strings the stages together: words → plan → prepared targets → outcomes → logbook.
 
+pub(crate) mod calibrate;
 pub(crate) mod emulate;
 pub(crate) mod execute;
 pub(crate) mod prepare;
