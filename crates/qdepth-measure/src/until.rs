@@ -92,7 +92,7 @@ impl Precision {
             return false;
         }
         self.series.push(completed as f64 / length.as_secs_f64());
-        self.elapsed = self.elapsed + length;
+        self.elapsed += length;
         if self.elapsed < self.next_look {
             return false;
         }

@@ -285,18 +285,14 @@ fn point(
             Bytes(u64::from(request_size.max())),
         )));
     }
-    let duration = choices.duration.or(file.duration).unwrap_or(Nanos::from_secs(30));
-    if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
-        return Err(bad(format!("a duration of {duration}; 10ms to 168h are possible")));
-    }
-    let arrivals = match bytes_per_s {
-        None => arrivals(profile.arrivals),
-        Some(rate) => {
-            let rate = rate.0 as f64 / request_size.mean() / f64::from(streams);
-            arrivals(Some(ArrivalSpec::Fixed { rate }))
-        }
-    };
-    let default_warm_up = Nanos((duration.0 / 10).max(200_000_000));
+    let stop = stop(file, choices).map_err(bad)?;
+    let arrivals = arrivals(match bytes_per_s {
+        None => profile.arrivals,
+        Some(rate) => Some(ArrivalSpec::Fixed {
+            rate: rate.0 as f64 / request_size.mean() / f64::from(streams),
+        }),
+    });
+    let default_warm_up = Nanos((stop.duration_ns / 10).max(200_000_000));
     Ok(Point {
         index: 0,
         group: 0,
@@ -322,15 +318,23 @@ fn point(
             None => profile.random == 0.0,
         },
         warm_up_ns: file.warm_up.unwrap_or(default_warm_up).0,
-        stop: Stop {
-            duration_ns: duration.0,
-            bytes: file.bytes.map_or(0, |b| b.0),
-            until: choices.until.or(file.until).map(|tolerance| Until {
-                share: tolerance.share(),
-                least_ns: UNTIL_LEAST.min(duration).0,
-            }),
-        },
+        stop,
         seed: 0,
+    })
+}
+
+fn stop(file: &PlanFile, choices: &Choices) -> Result<Stop, String> {
+    let duration = choices.duration.or(file.duration).unwrap_or(Nanos::from_secs(30));
+    if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
+        return Err(format!("a duration of {duration}; 10ms to 168h are possible"));
+    }
+    Ok(Stop {
+        duration_ns: duration.0,
+        bytes: file.bytes.map_or(0, |b| b.0),
+        until: choices.until.or(file.until).map(|tolerance| Until {
+            share: tolerance.share(),
+            least_ns: UNTIL_LEAST.min(duration).0,
+        }),
     })
 }
 
