@@ -108,7 +108,7 @@ fn device_is_refused_without_consent_and_unchanged() {
     place.write("expired", &expired);
     run(&format!("{right} --consent expired"), "G9", "the consent ends at 2020");
     sh(&format!(
-        "mkfs.ext4 -q {node} && mkdir {0}/mount && mount {node} {0}/mount && sync",
+        "mkfs.ext4 -q {node} && mkdir {0}/mount && mount -o ro {node} {0}/mount && sync",
         place.path().display()
     ))
     .unwrap();

@@ -95,7 +95,7 @@ impl Bench {
     pub(crate) fn mount(&self, what: &Path) -> PathBuf {
         let place = self.fresh("mount");
         fs::create_dir(&place).unwrap();
-        sh(&format!("mount {} {} && sync", what.display(), place.display())).unwrap();
+        sh(&format!("mount -o ro {} {} && sync", what.display(), place.display())).unwrap();
         self.later(format!("umount {}", place.display()));
         place
     }

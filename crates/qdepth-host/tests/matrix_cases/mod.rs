@@ -144,7 +144,7 @@ fn results_disk(bench: &Bench) -> Result<Prepared, String> {
     let device = bench.device(64 * MIB);
     sh(&format!("mkfs.ext4 -q {}", device.display()))?;
     let results = bench.results.path().display();
-    sh(&format!("mount {} {results} && sync", device.display()))?;
+    sh(&format!("mount -o ro {} {results} && sync", device.display()))?;
     bench.later(format!("umount {results}"));
     Prepared::of(device)
 }
@@ -212,7 +212,7 @@ fn other_namespace(bench: &Bench) -> Result<Prepared, String> {
     beside(
         bench,
         format!(
-            "unshare -m --propagation private sh -c 'mount {node} {place} && sync && touch READY && {wait}'"
+            "unshare -m --propagation private sh -c 'mount -o ro {node} {place} && sync && touch READY && {wait}'"
         ),
     )?;
     Ok(prepared)
