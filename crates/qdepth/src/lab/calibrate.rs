@@ -127,18 +127,17 @@ impl Calibration {
         lines.push(String::new());
         lines.push(format!("storage that costs nothing, {}", self.engine.name()));
         lines.push(
-            "workers  in flight each        IO/s  of one worker  user ns  system ns".to_owned(),
+            "workers  in flight each        IO/s  of one worker  CPU ns per I/O".to_owned(),
         );
         for rate in &self.rates {
             let alone = self.rates.iter().find(|r| r.workers == 1 && r.in_flight == rate.in_flight);
             lines.push(format!(
-                "{:>7}  {:>14}  {:>10.0}  {:>13.2}  {:>7.1}  {:>9.1}",
+                "{:>7}  {:>14}  {:>10.0}  {:>13.2}  {:>14.1}",
                 rate.workers,
                 rate.in_flight,
                 rate.io_per_s,
                 alone.map_or(1.0, |one| rate.io_per_s / one.io_per_s),
-                rate.user_ns,
-                rate.system_ns
+                rate.user_ns + rate.system_ns
             ));
         }
         lines.join("\n")

@@ -1,0 +1,87 @@
+//! Points that end once their rate is known, on emulated media: the same on every machine.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use common::{Place, alone, codes, figure, points};
+
+const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --outstanding 1,8";
+
+#[test]
+fn a_point_ends_by_its_precision_and_says_so() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = format!("{RUN} --until ±2% --duration 10min --no-report");
+    let document = place.run(&format!("{words} --json")).expect(0).json();
+    for point in points(&document) {
+        assert_eq!(point["ended_by"], "precision", "{point}");
+        assert_eq!(point["tolerance"], 0.02);
+        let seconds = point["duration_ns"].as_f64().unwrap() / 1e9;
+        assert!((5.0..600.0).contains(&seconds), "{seconds}");
+        let rate = point["io_per_s"].as_f64().unwrap();
+        let end = |index: usize| point["interval"][index].as_f64().unwrap();
+        assert!(end(0) < rate && rate < end(1) && (end(1) - end(0)) / 2.0 <= 0.0201 * rate);
+        assert!(point["looks"].as_u64().unwrap() >= 1);
+        assert!(!codes(point).contains(&"precision-not-reached".to_owned()));
+    }
+    let table = place.run(&words).expect(0).out;
+    assert!(table.contains("Ended by") && table.contains("precision"), "{table}");
+    let csv = place.run("export --csv").expect(0).out;
+    assert!(csv.lines().next().unwrap().contains("ended_by,tolerance,looks"), "{csv}");
+}
+
+#[test]
+fn a_precision_that_is_not_reached_is_a_finding() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = format!("{RUN} --until 0.1% --duration 6s --no-report --json");
+    let document = place.run(&words).expect(0).json();
+    for point in points(&document) {
+        assert_eq!((&point["ended_by"], &point["looks"]), (&"duration".into(), &1.into()));
+        assert_eq!(figure(point, "precision-not-reached", "asked_share"), Some(0.001));
+        assert_eq!(point["grade"], "B");
+    }
+    let fixed = place.run(&format!("{RUN} --duration 6s --no-report --json")).expect(0).json();
+    for point in points(&fixed) {
+        assert_eq!((&point["ended_by"], &point["looks"]), (&"duration".into(), &0.into()));
+        assert!(point["tolerance"].is_null());
+        assert!(!codes(point).contains(&"precision-not-reached".to_owned()));
+    }
+    assert!(!place.run("show").expect(0).out.contains("Ended by"));
+}
+
+#[test]
+fn what_cannot_be_precise_is_refused_before_anything_is_made() {
+    let (_alone, place) = (alone(), Place::new());
+    for words in ["run --until 2", "run --until 0%", "run --until 90%", "run --until fast"] {
+        let refused = place.run(words).expect(2);
+        assert!(refused.err.contains("±0.05% to ±50%"), "{}", refused.err);
+    }
+    let together = place.run("run write-pressure media:sas-2-hdd-600gb --until 2%").expect(2);
+    assert!(together.err.contains("at the same time"), "{}", together.err);
+    let plan = place.run("plan quick . --until ±2%").expect(0).out;
+    assert!(plan.contains("until ±2%, at most 4s"), "{plan}");
+}
+
+#[test]
+fn the_generator_is_calibrated_with_the_engine_that_is_used() {
+    let (_alone, place) = (alone(), Place::new());
+    for engine in ["auto", "linux-aio", "threads"] {
+        let text = place.run(&format!("host calibrate --engine {engine}")).expect(0).out;
+        let cost = |line: &str| {
+            let line =
+                text.lines().find(|l| l.starts_with(line)).unwrap_or_else(|| panic!("{text}"));
+            line.split_whitespace().rev().nth(1).unwrap().parse::<f64>().unwrap()
+        };
+        assert!(cost("read the clock") < 1e4 && cost("record a latency") < 1e4, "{text}");
+        assert!(text.contains("storage that costs nothing"), "{text}");
+        let rates = text.lines().filter(|l| l.trim_start().starts_with(char::is_numeric)).count();
+        assert!(rates >= 3, "{text}");
+    }
+    let run =
+        "run --profile database --outstanding 1 --duration 100ms --area 8MiB --no-report --json";
+    let document = place.run(run).expect_finished().json();
+    let facts = document["environment"].as_array().unwrap();
+    let known = |key: &str| facts.iter().any(|f| f["subject"] == "generator" && f["key"] == key);
+    assert!(known("clock_read_ns") && known("record_ns") && known("engine"), "{facts:?}");
+}
