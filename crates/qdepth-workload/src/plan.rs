@@ -167,7 +167,12 @@ impl Plan {
         self.points.chunk_by(|a, b| a.group == b.group)
     }
 
-    /// Time that all points take, ns, without preparation.
+    /// Whether points may end before their time.
+    pub fn may_end_early(&self) -> bool {
+        self.points.iter().any(|point| point.stop.until.is_some() || point.stop.bytes > 0)
+    }
+
+    /// Time that all points take at most, ns, without preparation.
     pub fn duration_ns(&self) -> u64 {
         let length = |p: &Point| p.warm_up_ns + p.stop.duration_ns;
         self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()

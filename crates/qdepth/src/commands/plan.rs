@@ -74,11 +74,12 @@ fn describe(
     file_bytes: u64,
 ) -> Result<String> {
     let mut lines = vec![format!(
-        "plan {} ({}), seed {}: {}, {} and the time to fill measurement files",
+        "plan {} ({}), seed {}: {}, {}{} and the time to fill measurement files",
         plan.name,
         &plan.hash()[..12],
         plan.seed,
         counted(plan.points.len()),
+        if plan.may_end_early() { "at most " } else { "" },
         long(plan.duration_ns())
     )];
     let now = Timestamp::now();

@@ -65,10 +65,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     }
     let (mut logbook, ready) = begun?;
     screen.say(&format!(
-        "plan {} ({}), {}, {} in all, seed {}",
+        "plan {} ({}), {}, {}{} in all, seed {}",
         ready.plan.name,
         &ready.run.plan_hash[..12],
         counted(ready.plan.points.len()),
+        if ready.plan.may_end_early() { "at most " } else { "" },
         long(ready.plan.duration_ns()),
         ready.plan.seed
     ));
