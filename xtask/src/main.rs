@@ -2,12 +2,13 @@
 
 mod bench;
 mod command;
+mod media;
 mod test;
 mod tidy;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench instructions | bench until [TARGET]";
+const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench instructions | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -25,6 +26,8 @@ fn main() -> Result<()> {
             Some(_) => Ok(()),
             None => bail!("valgrind is not installed"),
         },
+        ["bench", "media"] => media::speed(),
+        ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),
     }
 }

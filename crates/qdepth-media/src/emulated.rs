@@ -7,6 +7,7 @@ use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
 
+use crate::calendar::Calendar;
 use crate::host::Host;
 use crate::io::{End, Io};
 use crate::node::Node;
@@ -15,9 +16,6 @@ use crate::tick::{NEVER, Tick, instant, ticks};
 
 /// Slots that a target may have: the engine's limit.
 pub(crate) const SLOTS: usize = 4096;
-/// Bits of a slot in a key.
-const SLOT_BITS: u32 = 12;
-const SLOT_MASK: u64 = SLOTS as u64 - 1;
 
 /// Where the requests of a stream go: which of several independent drives, and from where on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,8 +47,7 @@ pub struct Emulated {
     /// What each slot ends with.
     results: Vec<i32>,
     requests: Vec<Io>,
-    /// Ends, as nanoseconds and slot: in order of time, then of slot.
-    pending: BinaryHeap<Reverse<u64>>,
+    pending: Calendar,
     host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
     ends: Vec<End>,
     /// Requests by which a stream may be ahead of the slowest; 0: any.
@@ -86,7 +83,7 @@ impl Emulated {
             lanes,
             results: vec![0; SLOTS],
             requests: vec![Io { read: true, offset: 0, size: 0 }; SLOTS],
-            pending: BinaryHeap::with_capacity(SLOTS),
+            pending: Calendar::new(SLOTS),
             host_events: BinaryHeap::with_capacity(SLOTS),
             ends: Vec::with_capacity(SLOTS),
         }
@@ -137,7 +134,7 @@ impl Emulated {
             self.results[end.slot as usize] = -end.errno;
         }
         let at = instant(end.at).0.max(self.now.0);
-        self.pending.push(Reverse(at << SLOT_BITS | u64::from(end.slot)));
+        self.pending.push(at, end.slot);
     }
 
     #[inline]
@@ -185,7 +182,7 @@ impl Emulated {
     fn settle(&mut self, until: Instant) {
         loop {
             let event = self.next_event();
-            let ended = self.pending.peek().map_or(until.0, |Reverse(key)| key >> SLOT_BITS);
+            let ended = self.pending.peek().map_or(until.0, |(at, _)| at);
             if event == NEVER || event > ticks(Instant(ended.min(until.0))) {
                 return;
             }
@@ -207,7 +204,7 @@ impl Target for Emulated {
         if request.direction == Direction::Sync {
             self.results[index] = 0;
             // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
-            self.pending.push(Reverse(self.now.0 << SLOT_BITS | u64::from(slot.0)));
+            self.pending.push(self.now.0, slot.0);
             return;
         }
         let stream = self.streams[index] as usize;
@@ -243,18 +240,17 @@ impl Target for Emulated {
             self.release();
             self.settle(until);
         }
-        let Some(Reverse(first)) = self.pending.peek() else {
+        let mut next = self.pending.peek();
+        let Some((first, _)) = next else {
             self.now = self.now.max(until);
             return Ok(());
         };
-        self.now = self.now.max(Instant(first >> SLOT_BITS).min(until));
-        while let Some(Reverse(key)) = self.pending.peek().copied() {
-            let at = Instant(key >> SLOT_BITS);
-            if at > self.now || !done.has_room() {
+        self.now = self.now.max(Instant(first).min(until));
+        while let Some((at, slot)) = next {
+            if at > self.now.0 || !done.has_room() {
                 break;
             }
-            self.pending.pop();
-            let slot = (key & SLOT_MASK) as u32;
+            self.pending.take((at, slot));
             let result = self.results[slot as usize];
             if result != 0 {
                 // A sync was never at a medium.
@@ -264,7 +260,8 @@ impl Target for Emulated {
                     self.present[self.streams[slot as usize] as usize] -= 1;
                 }
             }
-            done.push(Completion { slot: Slot(slot), result, at });
+            done.push(Completion { slot: Slot(slot), result, at: Instant(at) });
+            next = self.pending.peek();
         }
         Ok(())
     }

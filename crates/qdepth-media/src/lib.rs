@@ -7,6 +7,7 @@
 
 mod amplification;
 mod array;
+mod calendar;
 mod catalogue;
 mod description;
 mod emulated;

@@ -19,7 +19,7 @@ fn bytes(outcome: &Outcome) -> String {
 }
 
 fn hash(spelling: &str, seed: u64) -> String {
-    let mut point = point(spelling, 8, 4, MIX);
+    let mut point = point(spelling, 8, 10, MIX);
     point.seed = seed;
     let digest = Sha256::digest(bytes(&measured(spelling, &point)));
     digest.iter().take(8).map(|b| format!("{b:02x}")).collect()
@@ -56,4 +56,5 @@ fn every_machine_gives_these_bytes() {
     }
 }
 
-const GOLDEN: [&str; 2] = ["", ""];
+/// First eight bytes of SHA-256.
+const GOLDEN: [&str; 2] = ["95835c28aef67d60", "3373004f999faa18"];

@@ -20,7 +20,7 @@ fn each_refusal_says_what_would_be_right() {
         ("media:p3700-800gb @die=3", &["`die`", "did you mean `dies`"]),
         ("media:p3700-800gb @dies=0", &["dies = 0", "1 to 65536"]),
         ("media:p3700-800gb @cpu=99GHz", &["@cpu = 99", "0.1 to 10 GHz"]),
-        ("media:p3700-800gb @area=900GB", &["@area", "to 799"]),
+        ("media:p3700-800gb @area=900GiB", &["@area", "to 799"]),
         ("media:p3700-800gb @state=old", &["`old`", "fresh, preconditioned, steady"]),
         ("media:p3700-800gb @host=rx2530", &["did you mean `rx2530-m1`"]),
         ("media:p3700-800gb @cooling", &["name=value"]),

@@ -19,16 +19,16 @@ type Answer<T> = Result<T, Box<dyn std::error::Error>>;
 /// A parameter that a fit may change.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Free {
-    pub file: String,
-    pub format: Option<String>,
-    pub name: String,
-    pub low: f64,
-    pub high: f64,
+pub(crate) struct Free {
+    pub(crate) file: String,
+    pub(crate) format: Option<String>,
+    pub(crate) name: String,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Free {
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         match &self.format {
             Some(format) => format!("{}/{format}: {}", self.file, self.name),
             None => format!("{}: {}", self.file, self.name),
@@ -45,42 +45,42 @@ impl Free {
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fit {
-    pub name: String,
+pub(crate) struct Fit {
+    pub(crate) name: String,
     #[serde(rename = "parameter")]
-    pub parameters: Vec<Free>,
+    pub(crate) parameters: Vec<Free>,
     /// `id | target | load | outstanding`, and a weight where it is not 1.
-    pub figures: Vec<String>,
+    pub(crate) figures: Vec<String>,
     /// Figures that are shown and not fitted.
     #[serde(default)]
-    pub predictions: Vec<String>,
+    pub(crate) predictions: Vec<String>,
     /// Whether random requests begin at multiples of their size instead of 4096.
     #[serde(default)]
-    pub request_aligned: bool,
+    pub(crate) request_aligned: bool,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub(crate) struct Plan {
     #[serde(rename = "fit")]
-    pub fits: Vec<Fit>,
+    pub(crate) fits: Vec<Fit>,
     #[serde(skip)]
     published: BTreeMap<String, (f64, String)>,
 }
 
 /// One figure and the point that emulates it.
 #[derive(Debug)]
-pub struct Cell {
-    pub label: String,
-    pub published: f64,
-    pub weight: f64,
+pub(crate) struct Cell {
+    pub(crate) label: String,
+    pub(crate) published: f64,
+    pub(crate) weight: f64,
     target: String,
     point: Point,
     unit: String,
 }
 
 impl Plan {
-    pub fn read(root: &Path) -> Answer<Self> {
+    pub(crate) fn read(root: &Path) -> Answer<Self> {
         let mut plan: Self =
             toml::from_str(&fs::read_to_string(root.join("media/calibration.toml"))?)?;
         let mut reader = csv::Reader::from_path(root.join("reference/published.csv"))?;
@@ -99,7 +99,7 @@ impl Plan {
         Ok(plan)
     }
 
-    pub fn cells(&self, fit: &Fit, figures: &[String]) -> Answer<Vec<Cell>> {
+    pub(crate) fn cells(&self, fit: &Fit, figures: &[String]) -> Answer<Vec<Cell>> {
         figures.iter().map(|line| self.cell(fit, line)).collect()
     }
 
@@ -164,7 +164,7 @@ fn own(load: &str) -> String {
 }
 
 /// The emulated figures, in order, on as many threads as there are.
-pub fn measured(fit: &Fit, cells: &[Cell], values: &[f64]) -> Vec<f64> {
+pub(crate) fn measured(fit: &Fit, cells: &[Cell], values: &[f64]) -> Vec<f64> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let mut all = vec![0.0; cells.len()];
     let share = cells.len().div_ceil(threads);

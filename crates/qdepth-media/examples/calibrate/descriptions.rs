@@ -12,7 +12,7 @@ fn path(root: &Path, parameter: &Free) -> PathBuf {
 }
 
 /// The values that the descriptions hold now.
-pub fn values(root: &Path, fit: &Fit) -> Answer<Vec<f64>> {
+pub(crate) fn values(root: &Path, fit: &Fit) -> Answer<Vec<f64>> {
     fit.parameters
         .iter()
         .map(|parameter| {
@@ -25,7 +25,7 @@ pub fn values(root: &Path, fit: &Fit) -> Answer<Vec<f64>> {
 }
 
 /// Puts what was found into the descriptions.
-pub fn write(root: &Path, fit: &Fit, found: &[f64]) -> Answer<()> {
+pub(crate) fn write(root: &Path, fit: &Fit, found: &[f64]) -> Answer<()> {
     for (parameter, value) in fit.parameters.iter().zip(found) {
         let path = path(root, parameter);
         let text = fs::read_to_string(&path)?;

@@ -14,8 +14,8 @@ use std::process::ExitCode;
 
 use cells::{Cell, Fit, Plan, measured};
 
-/// Evaluations of a search before it is restarted, and restarts.
-const EVALUATIONS: usize = 400;
+/// Evaluations for each free parameter before a search is restarted, and restarts.
+const EVALUATIONS: usize = 25;
 const RESTARTS: usize = 3;
 
 fn main() -> ExitCode {
@@ -57,7 +57,9 @@ fn found(fit: &Fit, cells: &[Cell], start: Vec<f64>) -> Vec<f64> {
     let mut best = start;
     for round in 0..RESTARTS {
         let size = 0.25 / (1 << round) as f64;
-        best = search::minimum(&best, &ranges, size, EVALUATIONS, &|x| loss(fit, cells, x));
+        best = search::minimum(&best, &ranges, size, EVALUATIONS * (ranges.len() + 1), &|x| {
+            loss(fit, cells, x)
+        });
     }
     best
 }

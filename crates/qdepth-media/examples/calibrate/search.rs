@@ -2,7 +2,7 @@
 
 /// The best point found from `start` with at most `evaluations`; `size` is the first simplex's, as
 /// a logarithm.
-pub fn minimum(
+pub(crate) fn minimum(
     start: &[f64],
     ranges: &[(f64, f64)],
     size: f64,

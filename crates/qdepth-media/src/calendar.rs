@@ -1,0 +1,197 @@
+//! The ends of requests in flight, earliest first: a calendar of days around which time turns. What
+//! lies beyond its year waits in a heap. Order is by time, then by slot, whatever the days' length.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Days of a year; a power of two.
+const DAYS: usize = 4096;
+/// Ends beyond the year, since days were last made longer, that make them longer again.
+const FAR_MAX: u32 = 1024;
+/// No slot.
+const NONE: u32 = u32::MAX;
+
+/// Ends by slot, each slot at most once.
+#[derive(Clone, Debug)]
+pub(crate) struct Calendar {
+    /// Length of a day, ns, as a power of two.
+    day: u32,
+    /// The day of the last end taken: none in the calendar is before it.
+    today: u64,
+    /// First slot of each day, in order of time, then of slot.
+    first: Vec<u32>,
+    /// The slot after a slot on its day.
+    after: Vec<u32>,
+    /// End of each slot, ns.
+    at: Vec<u64>,
+    /// Days that hold something, a bit each, and the words of them that do.
+    days: [u64; DAYS / 64],
+    words: u64,
+    near: usize,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+    far_seen: u32,
+}
+
+impl Calendar {
+    pub(crate) fn new(slots: usize) -> Self {
+        Self {
+            day: 10,
+            today: 0,
+            first: vec![NONE; DAYS],
+            after: vec![NONE; slots],
+            at: vec![0; slots],
+            days: [0; DAYS / 64],
+            words: 0,
+            near: 0,
+            far: BinaryHeap::with_capacity(slots),
+            far_seen: 0,
+        }
+    }
+
+    /// Adds the end of a slot, which is not before the last end taken.
+    #[inline]
+    pub(crate) fn push(&mut self, at: u64, slot: u32) {
+        self.at[slot as usize] = at;
+        if (at >> self.day).saturating_sub(self.today) < DAYS as u64 {
+            self.insert(at, slot);
+        } else {
+            self.put_far(at, slot);
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, at: u64, slot: u32) {
+        let day = (at >> self.day) as usize & (DAYS - 1);
+        let (mut former, mut next) = (NONE, self.first[day]);
+        while next != NONE && (self.at[next as usize], next) < (at, slot) {
+            former = next;
+            next = self.after[next as usize];
+        }
+        self.after[slot as usize] = next;
+        if former == NONE {
+            self.first[day] = slot;
+        } else {
+            self.after[former as usize] = slot;
+        }
+        self.days[day / 64] |= 1 << (day % 64);
+        self.words |= 1 << (day / 64);
+        self.near += 1;
+    }
+
+    #[cold]
+    fn put_far(&mut self, at: u64, slot: u32) {
+        self.far.push(Reverse((at, slot)));
+        self.far_seen += 1;
+        if self.far_seen > FAR_MAX && self.day < 40 {
+            self.far_seen = 0;
+            self.lengthen();
+        }
+    }
+
+    /// Makes days four times as long.
+    fn lengthen(&mut self) {
+        let mut all: Vec<(u64, u32)> = self.far.drain().map(|Reverse(end)| end).collect();
+        for first in &mut self.first {
+            let mut slot = std::mem::replace(first, NONE);
+            while slot != NONE {
+                all.push((self.at[slot as usize], slot));
+                slot = self.after[slot as usize];
+            }
+        }
+        (self.days, self.words, self.near) = ([0; DAYS / 64], 0, 0);
+        self.day += 2;
+        self.today >>= 2;
+        for (at, slot) in all {
+            if (at >> self.day).saturating_sub(self.today) < DAYS as u64 {
+                self.insert(at, slot);
+            } else {
+                self.far.push(Reverse((at, slot)));
+            }
+        }
+    }
+
+    /// The first day from today on that holds something.
+    #[inline]
+    fn first_day(&self) -> usize {
+        let today = self.today as usize & (DAYS - 1);
+        let here = self.days[today / 64] >> (today % 64);
+        if here != 0 {
+            return today + here.trailing_zeros() as usize;
+        }
+        // Words after this one, and then round to its beginning.
+        let turned = self.words.rotate_right(today as u32 / 64 + 1);
+        let word = (today / 64 + 1 + turned.trailing_zeros() as usize) % (DAYS / 64);
+        let bits = self.days[word];
+        word * 64 + bits.trailing_zeros() as usize
+    }
+
+    /// The earliest end and its slot.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<(u64, u32)> {
+        let near = (self.near > 0).then(|| {
+            let slot = self.first[self.first_day()];
+            (self.at[slot as usize], slot)
+        });
+        match (near, self.far.peek()) {
+            (Some(near), Some(Reverse(far))) => Some(near.min(*far)),
+            (near, far) => near.or(far.map(|Reverse(far)| *far)),
+        }
+    }
+
+    /// Takes the end that [`peek`](Self::peek) showed.
+    #[inline]
+    pub(crate) fn take(&mut self, (at, slot): (u64, u32)) {
+        self.today = self.today.max(at >> self.day);
+        if let Some(Reverse(far)) = self.far.peek()
+            && *far == (at, slot)
+        {
+            self.far.pop();
+            return;
+        }
+        let day = (at >> self.day) as usize & (DAYS - 1);
+        self.first[day] = self.after[slot as usize];
+        self.near -= 1;
+        if self.first[day] == NONE {
+            self.days[day / 64] &= !(1 << (day % 64));
+            if self.days[day / 64] == 0 {
+                self.words &= !(1 << (day / 64));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The same order as a sorted list, for ends from nanoseconds to seconds ahead.
+        #[test]
+        fn the_order_is_that_of_time_and_slot(steps in prop::collection::vec((0u32..64, 0u32..34, 0u64..1 << 34), 1..400)) {
+            let mut calendar = Calendar::new(64);
+            let mut model: Vec<(u64, u32)> = Vec::new();
+            let mut now = 0;
+            for (slot, bits, ahead) in steps {
+                if let Some(index) = model.iter().position(|(_, s)| *s == slot) {
+                    let _ = index;
+                    let first = *model.iter().min().unwrap();
+                    prop_assert_eq!(calendar.peek(), Some(first));
+                    calendar.take(first);
+                    model.retain(|end| *end != first);
+                    now = first.0;
+                } else {
+                    let at = now + (ahead & ((1 << bits) - 1));
+                    calendar.push(at, slot);
+                    model.push((at, slot));
+                }
+            }
+            model.sort_unstable();
+            for end in model {
+                prop_assert_eq!(calendar.peek(), Some(end));
+                calendar.take(end);
+            }
+            prop_assert_eq!(calendar.peek(), None);
+        }
+    }
+}

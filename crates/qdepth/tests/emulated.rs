@@ -1,0 +1,77 @@
+//! The whole product on emulated media: EMULATED stands on every page, row and file.
+
+use std::process::{Command, Output};
+
+fn qdepth(folder: &std::path::Path, words: &[&str]) -> Output {
+    #[expect(clippy::disallowed_methods, reason = "the test runs the program as a user would")]
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
+    command.args(words).current_dir(folder).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_run_is_emulated_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let words =
+        ["run", "quick", "media:p3700-800gb", "--duration", "100ms", "--profile", "database"];
+    let output = qdepth(folder.path(), &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    let rows = table.lines().filter(|line| line.trim_start().starts_with("Database"));
+    assert!(rows.clone().count() > 3, "{table}");
+    assert!(rows.clone().all(|row| row.contains("EMULATED")), "{table}");
+    let report = std::fs::read_to_string(folder.path().join("qdepth-report.html")).unwrap();
+    assert!(report.contains("EMULATED"));
+    let json = text(&qdepth(folder.path(), &["export"]).stdout);
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["run"]["emulated"], true);
+    let shown = text(&qdepth(folder.path(), &["show"]).stdout);
+    assert!(shown.contains("EMULATED"), "{shown}");
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_figures() {
+    let run = || {
+        let folder = tempfile::tempdir().unwrap();
+        let words = [
+            "run",
+            "quick",
+            "raid0(media:iodrive-320gb/improved-write*2)",
+            "--duration",
+            "200ms",
+            "--outstanding",
+            "1,16",
+            "--no-report",
+            "--json",
+        ];
+        let document: serde_json::Value =
+            serde_json::from_slice(&qdepth(folder.path(), &words).stdout).unwrap();
+        let points = document["points"].as_array().unwrap().clone();
+        let figures = |p: &serde_json::Value| format!("{} {}", p["io_per_s"], p["service_time_ns"]);
+        points.iter().map(figures).collect::<Vec<_>>()
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn wrong_words_are_wrong_usage_with_the_nearest_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = qdepth(folder.path(), &["run", "quick", "media:p3700-80gb"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("did you mean `p3700-800gb`"));
+    let output = qdepth(folder.path(), &["run", "quick", ".", "media:p3700-800gb"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    assert!(!folder.path().join("qdepth.db").exists());
+}
+
+#[test]
+fn the_catalogue_says_where_each_number_is_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = text(&qdepth(folder.path(), &["media"]).stdout);
+    assert!(list.contains("p3700-800gb") && list.contains("improved-write"), "{list}");
+    let one = text(&qdepth(folder.path(), &["media", "p3700-800gb"]).stdout);
+    assert!(one.contains("[calibrated]") && one.contains("[data sheet"), "{one}");
+}

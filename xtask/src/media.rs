@@ -1,0 +1,23 @@
+//! What is done with the emulated media from outside: their calibration, and their speed.
+
+use anyhow::Result;
+
+use crate::command::show;
+
+/// Finds the calibrated numbers of `media/` from the published figures; with `--check` it only
+/// shows the errors of those that are there.
+pub fn calibrate(words: &[&str]) -> Result<()> {
+    example("calibrate", words)
+}
+
+/// Emulated requests per second of one core.
+pub fn speed() -> Result<()> {
+    example("speed", &[])
+}
+
+fn example(name: &str, words: &[&str]) -> Result<()> {
+    let mut args =
+        vec!["run", "--release", "--quiet", "-p", "qdepth-media", "--example", name, "--"];
+    args.extend(words);
+    show("cargo", &args)
+}
