@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 fn qdepth(folder: &std::path::Path, words: &[&str]) -> Output {
     #[expect(clippy::disallowed_methods, reason = "the test runs the program as a user would")]
     let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
-    command.args(words).current_dir(folder).output().unwrap()
+    command.args(words).current_dir(folder).output().expect("it starts")
 }
 
 fn text(bytes: &[u8]) -> String {

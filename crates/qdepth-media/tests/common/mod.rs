@@ -13,14 +13,15 @@ pub fn point(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str)
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"test\"\n{profile}",
         milliseconds / 5
     );
-    let file: PlanFile = toml::from_str(&text).unwrap();
-    let shape = Spelled::read(spelling).unwrap().shape().unwrap();
-    resolve(&file, &Choices::default(), &[shape.into()]).unwrap().points.remove(0)
+    let file: PlanFile = toml::from_str(&text).expect("a plan");
+    let shape = Spelled::read(spelling).expect("read").shape().expect("a shape");
+    resolve(&file, &Choices::default(), &[shape.into()]).expect("resolves").points.remove(0)
 }
 
 /// Measures it.
 pub fn measured(spelling: &str, point: &Point) -> Outcome {
-    let mut target = Spelled::read(spelling).unwrap().open(&OpenMedia::for_point(point)).unwrap();
+    let mut target =
+        Spelled::read(spelling).expect("read").open(&OpenMedia::for_point(point)).expect("opens");
     measure(&mut target, point, &AtomicBool::new(false), &mut |_| {})
 }
 
