@@ -2,6 +2,8 @@
 //! the ordinary loop. Printed is the median of the rounds, of CPU time, so that a busy machine
 //! counts little.
 
+#![expect(clippy::print_stdout, reason = "a program of its own")]
+
 use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::measure;

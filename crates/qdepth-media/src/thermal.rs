@@ -79,9 +79,4 @@ impl Thermal {
             self.temperature >= self.limit
         };
     }
-
-    #[cfg(test)]
-    pub(crate) fn temperature(&self) -> f64 {
-        self.temperature
-    }
 }

@@ -5,6 +5,7 @@ use qdepth_media::{Description, MediaLoad, OpenMedia, Spelled, catalogue};
 use qdepth_workload::Extent;
 
 /// As a load of this many requests in flight would open it.
+#[cfg(test)]
 fn opened(spelling: &str, slots: u32) -> qdepth_media::Emulated {
     let spelled = Spelled::read(spelling).unwrap_or_else(|e| panic!("{spelling}: {e}"));
     let shape = spelled.shape().unwrap();
@@ -15,6 +16,7 @@ fn opened(spelling: &str, slots: u32) -> qdepth_media::Emulated {
     spelled.open(&options).unwrap()
 }
 
+#[cfg(test)]
 fn passes(spelling: &str) {
     let mut target = opened(spelling, 64);
     if let Err(broken) = check(&mut target, 64, 1 << 20) {

@@ -1,5 +1,6 @@
 //! Same seed, same bytes. The hashes were made on x86-64; another machine must make the same.
 
+#[cfg(test)]
 mod common;
 
 use common::{measured, point};
@@ -9,6 +10,7 @@ use sha2::{Digest, Sha256};
 const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, { size = \"64KiB\", weight = 1 }]\n";
 
 /// Everything of an outcome, as text: the histograms with each occupied bucket.
+#[cfg(test)]
 fn bytes(outcome: &Outcome) -> String {
     let buckets = |d: &qdepth_engine::DirectionOutcome| {
         let all: Vec<_> = d.service_time.occupied().map(|(low, _, n)| (low.0, n)).collect();
@@ -18,6 +20,7 @@ fn bytes(outcome: &Outcome) -> String {
     format!("{} {} {sides:?}", outcome.issued, outcome.duration.0)
 }
 
+#[cfg(test)]
 fn hash(spelling: &str, seed: u64) -> String {
     let mut point = point(spelling, 8, 10, MIX);
     point.seed = seed;

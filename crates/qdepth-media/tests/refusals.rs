@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 use qdepth_media::Spelled;
 
+#[cfg(test)]
 fn refusal(spelling: &str) -> String {
     match Spelled::read(spelling).and_then(|s| s.shape()) {
         Ok(_) => panic!("{spelling} was accepted"),

@@ -1,5 +1,6 @@
 //! The instrument on media whose truth is known in closed form, within 0.1 %.
 
+#[cfg(test)]
 mod common;
 
 use common::{measured, point, rate};
@@ -7,6 +8,7 @@ use qdepth_engine::Outcome;
 
 const READS_8K: &str = "random = 100\nread = 100\nrequest_size = \"8KiB\"\n";
 
+#[cfg(test)]
 fn within(what: &str, found: f64, truth: f64, share: f64) {
     let error = found / truth - 1.0;
     assert!(
@@ -16,11 +18,13 @@ fn within(what: &str, found: f64, truth: f64, share: f64) {
     );
 }
 
+#[cfg(test)]
 fn mean_response(outcome: &Outcome) -> f64 {
     let all = outcome.directions[0].response_time.as_ref().unwrap();
     all.sum() as f64 / all.count() as f64
 }
 
+#[cfg(test)]
 fn open_loop(spelling: &str, rate: f64, seconds: u64) -> Outcome {
     let profile = format!("{READS_8K}arrivals = {{ kind = \"poisson\", rate = {rate} }}\n");
     measured(spelling, &point(spelling, 4096, seconds * 1000, &profile))

@@ -2,12 +2,14 @@
 
 use std::process::{Command, Output};
 
+#[cfg(test)]
 fn qdepth(folder: &std::path::Path, words: &[&str]) -> Output {
     #[expect(clippy::disallowed_methods, reason = "the test runs the program as a user would")]
     let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
     command.args(words).current_dir(folder).output().expect("it starts")
 }
 
+#[cfg(test)]
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -18,7 +18,7 @@ pub(crate) fn values(root: &Path, fit: &Fit) -> Answer<Vec<f64>> {
         .map(|parameter| {
             let text = fs::read_to_string(path(root, parameter))?;
             let line = line_of(&text, parameter)?;
-            let value = text.lines().nth(line).and_then(|l| number(l)).ok_or("no number")?;
+            let value = text.lines().nth(line).and_then(number).ok_or("no number")?;
             Ok(value)
         })
         .collect()

@@ -5,6 +5,8 @@
 //! The search is Nelder and Mead's (1965) on the logarithms of the parameters, restarted; the loss
 //! is Huber's on the logarithm of the error, so that one odd figure does not bend the others.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own")]
+
 mod cells;
 mod descriptions;
 mod search;

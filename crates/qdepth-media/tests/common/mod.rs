@@ -7,7 +7,7 @@ use qdepth_media::{OpenMedia, Spelled};
 use qdepth_workload::{Choices, PlanFile, Point, resolve};
 
 /// The point of a profile written as TOML lines.
-pub fn point(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
+pub(crate) fn point(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> Point {
     let text = format!(
         "name = \"test\"\noutstanding = [{outstanding}]\nwarm_up = \"{}ms\"\n\
          duration = \"{milliseconds}ms\"\n[[profile]]\nname = \"test\"\n{profile}",
@@ -19,7 +19,7 @@ pub fn point(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str)
 }
 
 /// Measures it.
-pub fn measured(spelling: &str, point: &Point) -> Outcome {
+pub(crate) fn measured(spelling: &str, point: &Point) -> Outcome {
     let mut target =
         Spelled::read(spelling).expect("read").open(&OpenMedia::for_point(point)).expect("opens");
     measure(&mut target, point, &AtomicBool::new(false), &mut |_| {})
@@ -28,7 +28,7 @@ pub fn measured(spelling: &str, point: &Point) -> Outcome {
 /// Transactions per second.
 #[expect(clippy::allow_attributes, reason = "not every test file asks")]
 #[allow(dead_code, reason = "not every test file asks")]
-pub fn rate(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {
+pub(crate) fn rate(spelling: &str, outstanding: u32, milliseconds: u64, profile: &str) -> f64 {
     let point = point(spelling, outstanding, milliseconds, profile);
     let outcome = measured(spelling, &point);
     outcome.completed() as f64 / outcome.duration.as_secs_f64()

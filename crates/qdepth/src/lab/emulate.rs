@@ -149,6 +149,7 @@ mod tests {
         });
         reference.relations.clear();
         reference.diagrams.clear();
+        reference.maxima.clear();
         reference
     }
 
