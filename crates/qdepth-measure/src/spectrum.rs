@@ -24,7 +24,7 @@ const CORNER_SHARE: f64 = 0.45;
 /// Chances below which a peak or a slope among the ordinates is taken for real.
 const PEAK_CHANCE: f64 = 0.005;
 const SLOPE_CHANCE: f64 = 0.02;
-/// Longer series are halved by joining neighbours until they fit: a look takes under 0.1 ms.
+/// Longer series are halved by joining neighbours until they fit, which bounds the time of a look.
 const SAMPLES_MAX: usize = 1024;
 
 /// Room to work in, so that a look allocates nothing.
