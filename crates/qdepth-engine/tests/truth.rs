@@ -20,6 +20,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         profile: "test".to_owned(),
         profile_title: "Test".to_owned(),
         application: String::new(),
+        distribution: qdepth_workload::Distribution::Uniform,
         random_share: 1.0,
         read_share: 0.67,
         request_size: SizeMix::one(4096),

@@ -6,6 +6,8 @@
 
 mod address;
 mod arrival;
+mod distribution;
+pub mod fio;
 mod payload;
 mod plan;
 mod profile;
@@ -17,6 +19,7 @@ mod stream;
 
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
+pub use distribution::Distribution;
 pub use payload::{Payload, fill};
 pub use plan::{Extent, Fsync, Plan, Point, Stop, Until};
 pub use profile::{

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::arrival::Arrivals;
+use crate::distribution::Distribution;
 use crate::payload::Payload;
 use crate::size::SizeMix;
 
@@ -67,6 +68,9 @@ pub struct Point {
     pub application: String,
     /// Share of random accesses, 0..=1.
     pub random_share: f64,
+    /// Where random accesses fall.
+    #[serde(default)]
+    pub distribution: Distribution,
     /// Share of reads, 0..=1.
     pub read_share: f64,
     /// Request sizes.

@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use crate::distribution::Distribution;
 use crate::steps::{StaircaseSpec, StepSpec};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use schemars::JsonSchema;
@@ -116,6 +117,8 @@ pub struct Profile {
     pub application: Option<String>,
     /// Share of random accesses in per cent; the others follow the former request.
     pub random: f64,
+    /// Where random accesses fall. Left out: each place alike.
+    pub distribution: Option<Distribution>,
     /// Share of reads in per cent.
     pub read: f64,
     /// Request size.

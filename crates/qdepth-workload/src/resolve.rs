@@ -145,8 +145,7 @@ struct Step {
 
 struct Load {
     profile: Profile,
-    outstanding: u32,
-    bytes_per_s: Option<Bytes>,
+    spec: LoadSpec,
 }
 
 /// All that a plan asks for, in order: the sweep, the steps, the staircase.
@@ -160,7 +159,9 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
         let intensities = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
         for profile in &profiles {
             for &outstanding in intensities {
-                let load = Load { profile: profile.clone(), outstanding, bytes_per_s: None };
+                let spec =
+                    LoadSpec { profile: profile.name.clone(), outstanding, ..LoadSpec::default() };
+                let load = Load { profile: profile.clone(), spec };
                 steps.push(Step { title: String::new(), loads: vec![load] });
             }
         }
@@ -171,8 +172,7 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
         let load = |spec: &LoadSpec| {
             let named = profiles.iter().find(|profile| profile.name == spec.profile);
             let profile = named.cloned().map_or_else(|| no_such(&spec.profile, &profiles), Ok)?;
-            let LoadSpec { outstanding, bytes_per_s, .. } = spec.clone();
-            Ok(Load { profile, outstanding, bytes_per_s })
+            Ok(Load { profile, spec: spec.clone() })
         };
         let loads = written.loads.iter().map(load).collect::<Result<_, _>>()?;
         steps.push(Step { title: written.title.clone(), loads });
@@ -213,7 +213,8 @@ pub fn resolve(
     let mut points = Vec::new();
     for (group, (step, targets)) in turns.into_iter().enumerate() {
         for (target, shape) in targets {
-            for (place, load) in step.loads.iter().enumerate() {
+            let loads = step.loads.iter().enumerate();
+            for (place, load) in loads.filter(|(_, load)| load.spec.on(target)) {
                 let mut point = point(file, choices, load, shape)?;
                 let seed = Seed(seed).derive(&point.profile);
                 let mut seed = seed.derive(&point.outstanding.to_string());
@@ -265,13 +266,15 @@ fn point(
     load: &Load,
     shape: &TargetShape,
 ) -> Result<Point, ResolveError> {
-    let Load { ref profile, outstanding, bytes_per_s } = *load;
+    let (profile, outstanding) = (&load.profile, load.spec.outstanding);
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
     let direct = profile.direct.unwrap_or(true);
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
     let request_size = sizes(&profile.request_size, block).map_err(bad)?;
+    let distribution = profile.distribution.unwrap_or_default();
+    distribution.check(request_size.sizes.len()).map_err(bad)?;
     let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
     let spec = match &choices.area {
         Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
@@ -285,8 +288,8 @@ fn point(
             Bytes(u64::from(request_size.max())),
         )));
     }
-    let stop = stop(file, choices).map_err(bad)?;
-    let arrivals = arrivals(match bytes_per_s {
+    let stop = stop(file, choices, &load.spec).map_err(bad)?;
+    let arrivals = arrivals(match load.spec.bytes_per_s {
         None => profile.arrivals,
         Some(rate) => Some(ArrivalSpec::Fixed {
             rate: rate.0 as f64 / request_size.mean() / f64::from(streams),
@@ -302,6 +305,7 @@ fn point(
         profile_title: profile.title.clone().unwrap_or_else(|| profile.name.clone()),
         application: profile.application.clone().unwrap_or_default(),
         random_share: profile.random / 100.0,
+        distribution,
         read_share: profile.read / 100.0,
         request_size,
         alignment_bytes,
@@ -317,20 +321,21 @@ fn point(
             Some(choice) => choice == ReportedAs::Throughput,
             None => profile.random == 0.0,
         },
-        warm_up_ns: file.warm_up.unwrap_or(default_warm_up).0,
+        warm_up_ns: load.spec.warm_up.or(file.warm_up).unwrap_or(default_warm_up).0,
         stop,
         seed: 0,
     })
 }
 
-fn stop(file: &PlanFile, choices: &Choices) -> Result<Stop, String> {
-    let duration = choices.duration.or(file.duration).unwrap_or(Nanos::from_secs(30));
+fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec) -> Result<Stop, String> {
+    let duration =
+        choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
     if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
         return Err(format!("a duration of {duration}; 10ms to 168h are possible"));
     }
     Ok(Stop {
         duration_ns: duration.0,
-        bytes: file.bytes.map_or(0, |b| b.0),
+        bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
         until: choices.until.or(file.until).map(|tolerance| Until {
             share: tolerance.share(),
             least_ns: UNTIL_LEAST.min(duration).0,

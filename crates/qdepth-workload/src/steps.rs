@@ -1,7 +1,7 @@
 //! Steps: loads that run at the same time, one step after the other, as a plan file writes them
 //! (`[[step]]`), or as a staircase on which one load rises (`[staircase]`).
 
-use qdepth_measure::Bytes;
+use qdepth_measure::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::profile::{from_text, from_text_option};
 const STEPS_MAX: u64 = 10_000;
 
 /// One load of a step.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadSpec {
     /// The profile, by its short name.
@@ -23,6 +23,27 @@ pub struct LoadSpec {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub bytes_per_s: Option<Bytes>,
+    /// The one target that it runs on, from 1. Left out: it runs on each.
+    pub target: Option<u32>,
+    /// Unrecorded lead-in. Left out: the plan's.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub warm_up: Option<Nanos>,
+    /// Measured window. Left out: the plan's.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub duration: Option<Nanos>,
+    /// Ends it after so many bytes, if they come before the duration's end. Left out: the plan's.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub bytes: Option<Bytes>,
+}
+
+impl LoadSpec {
+    /// Whether it runs on the target with this number, from 0.
+    pub(crate) fn on(&self, target: usize) -> bool {
+        self.target.is_none_or(|number| number as usize == target + 1)
+    }
 }
 
 /// Loads that run at the same time.

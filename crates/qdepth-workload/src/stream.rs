@@ -54,7 +54,8 @@ impl RequestStream {
                 part(point, number),
                 point.alignment_bytes,
                 point.random_share,
-            ),
+            )
+            .with(point.distribution),
             read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
             weight_total: match point.request_size.sizes.as_slice() {
                 [_] => 0,

@@ -1,0 +1,251 @@
+//! Where random accesses fall: alike everywhere, each place once, or more often in some places
+//! than in others. Popular places are scattered over the area, as hot data is.
+
+use rand_xoshiro::rand_core::Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The rule for random accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+pub enum Distribution {
+    /// Each place alike, drawn independently: repeats happen.
+    #[default]
+    Uniform,
+    /// Each place once, in random order; then all again in another order.
+    EachOnce,
+    /// The place of rank k with a weight of 1/k^exponent (Zipf).
+    Zipf {
+        /// Above 0, below 10.
+        exponent: f64,
+    },
+    /// Self-similar: a share of 1 − power of the accesses goes to a share of power of the places
+    /// (Gray et al., SIGMOD 1994, 3.3).
+    Pareto {
+        /// Above 0 and below 1; 0.2 is the rule of 80 to 20.
+        power: f64,
+    },
+}
+
+impl Distribution {
+    /// What is wrong with its figures, for a person.
+    pub(crate) fn check(self, sizes: usize) -> Result<(), String> {
+        match self {
+            Self::EachOnce if sizes > 1 => {
+                Err("distribution each-once needs one request size".to_owned())
+            }
+            Self::Zipf { exponent } if !(exponent > 0.0 && exponent < 10.0) => {
+                Err(format!("zipf exponent {exponent}: above 0 and below 10"))
+            }
+            Self::Pareto { power } if !(power > 0.0 && power < 1.0) => {
+                Err(format!("pareto power {power}: above 0 and below 1"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Draws places by a distribution that is not uniform.
+#[derive(Clone, Debug)]
+pub(crate) struct Placement {
+    distribution: Distribution,
+    shuffle: Shuffle,
+    law: Option<Zipf>,
+    /// Places drawn of this pass.
+    drawn: u64,
+}
+
+impl Placement {
+    /// Over `places` (above 0) places.
+    pub(crate) fn new(distribution: Distribution, places: u64, random: &mut impl Rng) -> Self {
+        let law = match distribution {
+            Distribution::Zipf { exponent } => Some(Zipf::new(places as f64, exponent)),
+            _ => None,
+        };
+        Self { distribution, shuffle: Shuffle::new(places, random), law, drawn: 0 }
+    }
+
+    pub(crate) fn draw(&mut self, random: &mut impl Rng) -> u64 {
+        let places = self.shuffle.places;
+        let rank = match (self.distribution, &self.law) {
+            (Distribution::Zipf { .. }, Some(law)) => law.draw(random) as u64 - 1,
+            (Distribution::Pareto { power }, _) => {
+                let exponent = power.ln() / (1.0 - power).ln();
+                (places as f64 * unit(random).powf(exponent)) as u64
+            }
+            _ => {
+                if self.drawn == places {
+                    self.shuffle = Shuffle::new(places, random);
+                    self.drawn = 0;
+                }
+                self.drawn += 1;
+                self.drawn - 1
+            }
+        };
+        self.shuffle.place(rank.min(places - 1))
+    }
+}
+
+/// Above 0 and below 1.
+fn unit(random: &mut impl Rng) -> f64 {
+    ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+}
+
+/// A random order of places without a table: four rounds of a Feistel network over the next even
+/// power of two, walked until the image lies within (Black and Rogaway, CT-RSA 2002). Fewer than
+/// four walks are needed on average.
+#[derive(Clone, Debug)]
+struct Shuffle {
+    places: u64,
+    half_bits: u32,
+    keys: [u64; 4],
+}
+
+impl Shuffle {
+    fn new(places: u64, random: &mut impl Rng) -> Self {
+        let bits = (64 - places.saturating_sub(1).leading_zeros()).max(2);
+        Self {
+            places,
+            half_bits: bits.div_ceil(2),
+            keys: std::array::from_fn(|_| random.next_u64()),
+        }
+    }
+
+    fn place(&self, rank: u64) -> u64 {
+        let mut value = rank;
+        loop {
+            value = self.round(value);
+            if value < self.places {
+                return value;
+            }
+        }
+    }
+
+    fn round(&self, value: u64) -> u64 {
+        let mask = (1u64 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        for key in self.keys {
+            // The finaliser of SplitMix64 (Steele, Lea, Flood 2014).
+            let mut mixed = right ^ key;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (left, right) = (right, left ^ ((mixed ^ (mixed >> 31)) & mask));
+        }
+        left << self.half_bits | right
+    }
+}
+
+/// Zipf's law by rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6:3, 1996): constant time
+/// for any number of ranks, nothing approximated.
+#[derive(Clone, Debug)]
+struct Zipf {
+    ranks: f64,
+    exponent: f64,
+    low: f64,
+    high: f64,
+    shortcut: f64,
+}
+
+impl Zipf {
+    fn new(ranks: f64, exponent: f64) -> Self {
+        let mut law = Self { ranks, exponent, low: 0.0, high: 0.0, shortcut: 0.0 };
+        law.low = law.integral(1.5) - 1.0;
+        law.high = law.integral(ranks + 0.5);
+        law.shortcut = 2.0 - law.inverse(law.integral(2.5) - law.weight(2.0));
+        law
+    }
+
+    /// A rank from 1.
+    fn draw(&self, random: &mut impl Rng) -> f64 {
+        loop {
+            let u = self.high + unit(random) * (self.low - self.high);
+            let x = self.inverse(u);
+            let rank = (x + 0.5).floor().clamp(1.0, self.ranks);
+            if rank - x <= self.shortcut || u >= self.integral(rank + 0.5) - self.weight(rank) {
+                return rank;
+            }
+        }
+    }
+
+    fn weight(&self, x: f64) -> f64 {
+        (-self.exponent * x.ln()).exp()
+    }
+
+    /// ∫ x^−s dx, taken so that it passes through 0 at 1 and has no gap at s = 1.
+    fn integral(&self, x: f64) -> f64 {
+        let log = x.ln();
+        let y = (1.0 - self.exponent) * log;
+        if y.abs() > 1e-8 { y.exp_m1() / y * log } else { (1.0 + y / 2.0) * log }
+    }
+
+    fn inverse(&self, x: f64) -> f64 {
+        let y = (x * (1.0 - self.exponent)).max(-1.0);
+        let share = if y.abs() > 1e-8 { y.ln_1p() / y } else { 1.0 - y / 2.0 };
+        (share * x).exp()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::SeedableRng;
+
+    fn random() -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(7)
+    }
+
+    #[test]
+    fn each_place_is_drawn_once_in_every_pass() {
+        for places in [1, 2, 3, 17, 64, 1000] {
+            let mut random = random();
+            let mut placement = Placement::new(Distribution::EachOnce, places, &mut random);
+            for _ in 0..3 {
+                let mut pass: Vec<u64> = (0..places).map(|_| placement.draw(&mut random)).collect();
+                let sorted_already = pass.is_sorted();
+                pass.sort_unstable();
+                assert_eq!(pass, (0..places).collect::<Vec<_>>());
+                assert!(places < 17 || !sorted_already);
+            }
+        }
+    }
+
+    #[test]
+    fn zipf_draws_by_the_law() {
+        for exponent in [0.6, 1.0, 1.2, 2.5] {
+            let (ranks, draws) = (50_usize, 400_000);
+            let law = Zipf::new(ranks as f64, exponent);
+            let mut seen = vec![0.0; ranks];
+            let mut random = random();
+            for _ in 0..draws {
+                seen[law.draw(&mut random) as usize - 1] += 1.0;
+            }
+            let weights: Vec<f64> = (1..=ranks).map(|k| (k as f64).powf(-exponent)).collect();
+            let total: f64 = weights.iter().sum();
+            let chi: f64 = seen
+                .iter()
+                .zip(&weights)
+                .map(|(seen, weight)| {
+                    let expected = weight / total * f64::from(draws);
+                    (seen - expected) * (seen - expected) / expected
+                })
+                .sum();
+            // The 99.99th percentile of chi-squared with 49 degrees of freedom is 94.
+            assert!(chi < 94.0, "exponent {exponent}: {chi}");
+        }
+    }
+
+    #[test]
+    fn pareto_keeps_its_rule() {
+        let mut random = random();
+        let mut placement =
+            Placement::new(Distribution::Pareto { power: 0.2 }, 10_000, &mut random);
+        let mut count = vec![0u64; 10_000];
+        for _ in 0..200_000 {
+            count[placement.draw(&mut random) as usize] += 1;
+        }
+        count.sort_unstable_by(|a, b| b.cmp(a));
+        let hot: u64 = count[..2000].iter().sum();
+        assert!((hot as f64 / 200_000.0 - 0.8).abs() < 0.02, "{hot}");
+    }
+}

@@ -1,0 +1,137 @@
+//! The reverse: a plan as a fio job file, as far as fio can say it.
+
+use std::fmt::Write;
+
+use crate::arrival::Arrivals;
+use crate::distribution::Distribution;
+use crate::plan::{Plan, Point};
+
+/// A job file that puts the plan's loads on these targets. What fio has no word for stands in
+/// comments.
+pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
+    let mut text = format!(
+        "; plan {}, {}\n[global]\nioengine=io_uring\nthread\ntime_based\nrandrepeat=1\nrandseed={}\nrefill_buffers\ngroup_reporting\n",
+        plan.name,
+        &plan.hash()[..12],
+        plan.seed
+    );
+    for group in plan.groups() {
+        for (place, point) in group.iter().enumerate() {
+            let target = targets.get(point.target as usize).map_or(".", String::as_str);
+            section(&mut text, point, target, place == 0);
+        }
+    }
+    text
+}
+
+fn section(text: &mut String, point: &Point, target: &str, first: bool) {
+    let name: String = format!("{}-{}", point.profile, point.outstanding)
+        .chars()
+        .map(|c| if c == ']' || c == ';' || c == '#' || c.is_control() { '-' } else { c })
+        .collect();
+    let _ = writeln!(text, "\n[{}-{name}]", point.index + 1);
+    if first && point.index > 0 {
+        text.push_str("stonewall\n");
+    }
+    let streams = u64::from(point.streams.max(1));
+    let share = point.area.length_bytes / streams;
+    let share = share - share % point.alignment_bytes.max(1);
+    let mut option = |name: &str, value: String| {
+        let _ = writeln!(text, "{name}={value}");
+    };
+    option("filename", target.replace(':', "\\:"));
+    option("rw", direction(point));
+    if point.read_share > 0.0 && point.read_share < 1.0 {
+        // fio has whole per cents only.
+        option("rwmixread", format!("{:.0}", point.read_share * 100.0));
+    }
+    if point.random_share > 0.0 && point.random_share < 1.0 {
+        option("percentage_random", format!("{:.0}", point.random_share * 100.0));
+    }
+    sizes(point, &mut option);
+    if u64::from(point.request_size.single().unwrap_or(0)) != point.alignment_bytes {
+        option("blockalign", point.alignment_bytes.to_string());
+    }
+    option("size", share.to_string());
+    option("offset", point.area.offset_bytes.to_string());
+    if streams > 1 {
+        option("numjobs", streams.to_string());
+        option("offset_increment", share.to_string());
+    }
+    option("iodepth", point.outstanding.to_string());
+    option("direct", u8::from(point.direct).to_string());
+    option("ramp_time", format!("{}ms", point.warm_up_ns.div_ceil(1_000_000)));
+    option("runtime", format!("{}ms", point.stop.duration_ns.div_ceil(1_000_000)));
+    if point.stop.bytes > 0 {
+        option("io_size", (point.stop.bytes / streams).to_string());
+    }
+    let percent = (point.payload.compressible_share * 100.0).round();
+    if percent > 0.0 {
+        option("buffer_compress_percentage", format!("{percent:.0}"));
+    }
+    if point.fsync.every_writes > 0 {
+        option("fsync", point.fsync.every_writes.to_string());
+    }
+    if point.fsync.at_end {
+        option("end_fsync", "1".to_owned());
+    }
+    arrivals(point, &mut option);
+    distribution(point, text);
+}
+
+fn direction(point: &Point) -> String {
+    let what = match point.read_share {
+        share if share >= 1.0 => "read",
+        share if share <= 0.0 => "write",
+        _ => "rw",
+    };
+    let random = if point.random_share > 0.0 { "rand" } else { "" };
+    format!("{random}{what}")
+}
+
+fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {
+    let sizes = &point.request_size.sizes;
+    if let [(bytes, _)] = sizes.as_slice() {
+        return option("bs", bytes.to_string());
+    }
+    // Shares in whole per cents that add up to 100: what rounding leaves goes to the last.
+    let total: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum();
+    let mut left = 100;
+    let mut parts = Vec::new();
+    for (place, (bytes, weight)) in sizes.iter().enumerate() {
+        let share = (u64::from(*weight) * 100 + total / 2) / total;
+        let share = if place + 1 == sizes.len() { left } else { share.min(left) };
+        left -= share;
+        parts.push(format!("{bytes}/{share}"));
+    }
+    option("bssplit", parts.join(":"));
+}
+
+fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
+    let (rate, process) = match point.arrivals {
+        Arrivals::Closed => return,
+        Arrivals::Fixed { rate } | Arrivals::Paced { rate } => (rate, "linear"),
+        Arrivals::Poisson { rate } => (rate, "poisson"),
+    };
+    // By bytes: fio's I/Os per second are whole numbers.
+    let rate = rate * point.request_size.mean();
+    let (read, write) = (rate * point.read_share, rate * (1.0 - point.read_share));
+    let figure = |rate: f64| if rate < 1.0 { String::new() } else { format!("{rate:.0}") };
+    option("rate", format!("{},{}", figure(read), figure(write)));
+    option("rate_process", process.to_owned());
+}
+
+fn distribution(point: &Point, text: &mut String) {
+    let line = match point.distribution {
+        _ if point.random_share <= 0.0 => return,
+        Distribution::Uniform => "norandommap".to_owned(),
+        Distribution::EachOnce => return,
+        Distribution::Zipf { exponent } => {
+            format!("norandommap\nrandom_distribution=zipf:{exponent}")
+        }
+        Distribution::Pareto { power } => {
+            format!("norandommap\nrandom_distribution=pareto:{power}")
+        }
+    };
+    let _ = writeln!(text, "{line}");
+}

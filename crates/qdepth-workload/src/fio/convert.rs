@@ -1,0 +1,349 @@
+//! From jobs to a plan: each clone of a job becomes a load, jobs between two stonewalls a step.
+
+use super::JobSet;
+use super::job::Job;
+use super::refusal::{FioRefusal, FioRemark};
+use super::toml_text;
+use super::values::{Amount, Engine};
+
+/// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
+const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
+/// Most loads of all steps.
+const LOADS_MAX: usize = 4096;
+
+/// Where a point of the plan comes from. Points are in the order of the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The job, as an index into [`JobSet::jobs`].
+    pub job: usize,
+    /// Which of its clones, from 0.
+    pub clone: u32,
+    /// Number of the clone among all of all jobs, from 1, as in the names of logs.
+    pub thread: u32,
+    /// fio's number of the reporting group.
+    pub group: u32,
+}
+
+/// A plan made of jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Converted {
+    /// The plan as TOML: what is printed is what runs.
+    pub toml: String,
+    /// Targets, in the order that the plan's numbers mean.
+    pub targets: Vec<String>,
+    /// Where each point comes from.
+    pub origins: Vec<Origin>,
+    /// The engine that all jobs agree on; none where they ask for several or leave it open.
+    pub engine: Option<Engine>,
+    /// What is not done literally.
+    pub remarks: Vec<FioRemark>,
+}
+
+/// One clone of one job on one target.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Load {
+    pub(super) origin: Origin,
+    pub(super) target: usize,
+    /// Name of its profile, unique in the plan.
+    pub(super) profile: String,
+    pub(super) offset: u64,
+    /// Bytes; none for all that there is.
+    pub(super) area: Option<u64>,
+    /// Bytes after which it ends; none for no such end.
+    pub(super) bytes: Option<u64>,
+    pub(super) duration_ns: u64,
+    pub(super) depth: u32,
+    /// The file's share of the job's rate.
+    pub(super) rate: Option<f64>,
+    /// Which of the areas that are to be made its offset counts from.
+    area_of: Option<usize>,
+}
+
+/// A file that does not exist: an area of its own in the measurement file of its folder.
+struct Area {
+    /// Its path, or the job and clone that has no name for it.
+    name: String,
+    target: usize,
+    end: u64,
+}
+
+/// What the numbers of clones and groups are at.
+#[derive(Default)]
+struct Counters {
+    threads: u32,
+    group: u32,
+    in_group: u32,
+}
+
+impl JobSet {
+    /// The plan. `whole` says how many bytes of an existing file or device can be used; `fresh` is
+    /// the seed where the jobs want one of their own in each run; `name` names the plan.
+    ///
+    /// # Errors
+    /// Where jobs together cannot be honoured: no size is known, a depth does not fit its files.
+    pub fn convert(
+        &self,
+        name: &str,
+        fresh: u64,
+        whole: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Converted, FioRefusal> {
+        let mut made = Making::default();
+        let mut steps: Vec<Vec<Load>> = Vec::new();
+        for (number, job) in self.jobs.iter().enumerate() {
+            if job.stonewall || steps.is_empty() {
+                steps.push(Vec::new());
+            }
+            let loads = made.loads(number, job, whole)?;
+            if let Some(step) = steps.last_mut() {
+                step.extend(loads);
+            }
+            if steps.iter().map(Vec::len).sum::<usize>() > LOADS_MAX {
+                return Err(refuse(job, format!("more than {LOADS_MAX} jobs and clones")));
+            }
+        }
+        let file_bytes = made.lay_out(steps.iter_mut().flatten());
+        for step in &mut steps {
+            // The order in which a plan lists the points of a step.
+            step.sort_by_key(|load| load.target);
+        }
+        let seeds: Vec<Option<u64>> = self.jobs.iter().map(|job| job.seed).collect();
+        let seed = seeds
+            .iter()
+            .find(|seed| seed.is_none())
+            .map_or_else(|| seeds.first().copied().flatten().unwrap_or(1), |_| fresh);
+        let origins = steps.iter().flatten().map(|load| load.origin).collect();
+        Ok(Converted {
+            toml: toml_text::plan(name, seed, &self.jobs, &steps, file_bytes),
+            origins,
+            engine: self.engine(),
+            remarks: self.jobs.iter().flat_map(|job| job.remarks.iter().cloned()).collect(),
+            targets: made.targets,
+        })
+    }
+
+    fn engine(&self) -> Option<Engine> {
+        let first = self.jobs.first()?.engine;
+        (self.jobs.iter().all(|job| job.engine == first) && first != Engine::Synchronous)
+            .then_some(first)
+    }
+}
+
+/// Targets as they come up, and areas in measurement files that are to be made.
+#[derive(Default)]
+struct Making {
+    targets: Vec<String>,
+    areas: Vec<Area>,
+    counters: Counters,
+}
+
+impl Making {
+    /// Puts the areas of each measurement file behind one another. Returns the length of the
+    /// longest, which is that of all.
+    fn lay_out<'a>(&self, loads: impl Iterator<Item = &'a mut Load>) -> Option<u64> {
+        let mut lengths = vec![0_u64; self.targets.len()];
+        let mut starts = Vec::new();
+        for area in &self.areas {
+            let length = &mut lengths[area.target];
+            starts.push(*length);
+            // Starts at whole MiB, on which requests of any usual size can be aligned.
+            let end = length.saturating_add(area.end);
+            *length = end.checked_next_multiple_of(1 << 20).unwrap_or(end);
+        }
+        for load in loads {
+            if let Some(area) = load.area_of {
+                load.offset = load.offset.saturating_add(starts[area]);
+            }
+        }
+        lengths.into_iter().max().filter(|bytes| *bytes > 0)
+    }
+
+    fn target(&mut self, name: &str) -> usize {
+        match self.targets.iter().position(|known| known == name) {
+            Some(place) => place,
+            None => {
+                self.targets.push(name.to_owned());
+                self.targets.len() - 1
+            }
+        }
+    }
+
+    /// The area of this name, at least up to `end`.
+    fn area(&mut self, name: String, target: usize, end: u64) -> usize {
+        let known = self.areas.iter().position(|area| area.name == name && area.target == target);
+        let place = known.unwrap_or_else(|| {
+            self.areas.push(Area { name, target, end });
+            self.areas.len() - 1
+        });
+        self.areas[place].end = self.areas[place].end.max(end);
+        place
+    }
+
+    fn loads(
+        &mut self,
+        number: usize,
+        job: &Job,
+        whole: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Vec<Load>, FioRefusal> {
+        if (job.stonewall || job.new_group) && self.counters.in_group > 0 {
+            self.counters.group += 1;
+            self.counters.in_group = 0;
+        }
+        let files = self.files(job);
+        let mut loads = Vec::new();
+        for clone in 0..job.clones {
+            self.counters.threads += 1;
+            self.counters.in_group += 1;
+            let origin = Origin {
+                job: number,
+                clone,
+                thread: self.counters.threads,
+                group: self.counters.group,
+            };
+            for (place, file) in files.iter().enumerate() {
+                let mut load = self.load(job, origin, file, files.len(), whole)?;
+                let suffix =
+                    if files.len() > 1 { format!("-{}", place + 1) } else { String::new() };
+                load.profile = format!("{}-{}-{}{suffix}", number + 1, clone + 1, slug(&job.name));
+                loads.push(load);
+            }
+        }
+        Ok(loads)
+    }
+
+    /// Paths that a job works on: its files, or the folder in which one is made for it.
+    fn files(&self, job: &Job) -> Vec<(String, bool)> {
+        let within = |name: &str| match &job.directory {
+            Some(folder) if !name.starts_with('/') => {
+                format!("{}/{name}", folder.trim_end_matches('/'))
+            }
+            _ => name.to_owned(),
+        };
+        if job.filenames.is_empty() {
+            return vec![(job.directory.clone().unwrap_or_else(|| ".".to_owned()), true)];
+        }
+        job.filenames.iter().map(|name| (within(name), false)).collect()
+    }
+
+    fn load(
+        &mut self,
+        job: &Job,
+        origin: Origin,
+        file: &(String, bool),
+        files: usize,
+        whole: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Load, FioRefusal> {
+        let (path, folder) = file;
+        let share = files as u64;
+        if u64::from(job.depth) % share != 0 {
+            return Err(refuse(
+                job,
+                format!(
+                    "iodepth={} does not divide by its {files} files: each has its own share of the outstanding I/Os in qdepth",
+                    job.depth
+                ),
+            ));
+        }
+        let existing = if *folder { None } else { whole(path) };
+        let unknown = |what: &str| {
+            refuse(
+                job,
+                format!("{what} is a share of {path}, whose size is not known: write it in bytes"),
+            )
+        };
+        let step =
+            job.span.offset_increment.bytes(existing).ok_or_else(|| unknown("offset_increment"))?;
+        let offset = job.span.offset.bytes(existing).ok_or_else(|| unknown("offset"))?;
+        let offset = offset.saturating_add(step.saturating_mul(u64::from(origin.clone)));
+        let asked = match job.span.size {
+            Amount::Bytes(bytes) => Some(bytes / share),
+            Amount::Share(_) => job.span.size.bytes(existing),
+        };
+        let area = match (asked, existing) {
+            (None, _) | (Some(0), None) => {
+                return Err(refuse(job, format!("{path} is to be made: say how long with size=…")));
+            }
+            (Some(0), Some(all)) => all.saturating_sub(offset),
+            (Some(bytes), None) => bytes,
+            (Some(bytes), Some(all)) => bytes.min(all.saturating_sub(offset)),
+        };
+        let all = existing.is_some_and(|all| area == all.saturating_sub(offset));
+        let (target, area_of) = match existing {
+            Some(_) => (self.target(path), None),
+            None => {
+                let parent = if *folder { path.as_str() } else { parent(path) };
+                let name =
+                    if *folder { format!("{} {}", origin.job, origin.clone) } else { path.clone() };
+                let target = self.target(parent);
+                (target, Some(self.area(name, target, offset.saturating_add(area))))
+            }
+        };
+        Ok(Load {
+            origin,
+            target,
+            profile: String::new(),
+            offset,
+            area: (!all).then_some(area),
+            bytes: end(job, area, existing, share)?,
+            duration_ns: duration(job)?,
+            depth: job.depth / files as u32,
+            rate: job.rate.map(|rate| rate / files as f64),
+            area_of,
+        })
+    }
+}
+
+/// Bytes after which a job ends.
+fn end(job: &Job, area: u64, whole: Option<u64>, share: u64) -> Result<Option<u64>, FioRefusal> {
+    if job.span.time_based {
+        return Ok(None);
+    }
+    let pass = match job.span.io_size {
+        None => area,
+        Some(Amount::Bytes(bytes)) => bytes / share,
+        Some(amount) => amount
+            .bytes(whole)
+            .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
+    };
+    let mut bytes = pass.saturating_mul(job.span.loops);
+    if let Some(requests) = job.span.requests {
+        let [only] = job.sizes.as_slice() else {
+            return Err(refuse(job, "number_ios with several request sizes cannot be honoured"));
+        };
+        bytes = bytes.min(requests.saturating_mul(only.bytes) / share);
+    }
+    Ok(Some(bytes.max(1)))
+}
+
+fn duration(job: &Job) -> Result<u64, FioRefusal> {
+    match job.span.runtime_ns.filter(|ns| *ns > 0) {
+        Some(ns) => Ok(ns),
+        None if job.span.time_based => Err(refuse(job, "time_based needs a runtime")),
+        None => Ok(UNTIL_DONE_NS),
+    }
+}
+
+fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {
+    FioRefusal {
+        file: job.file.clone(),
+        line: job.line,
+        section: job.name.clone(),
+        option: String::new(),
+        why: why.into(),
+    }
+}
+
+fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+        None => ".",
+    }
+}
+
+/// Lower case, digits and hyphens.
+fn slug(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let text: String = name.chars().take(40).map(letter).collect();
+    let text = text.trim_matches('-');
+    if text.is_empty() { "job".to_owned() } else { text.to_owned() }
+}

@@ -1,0 +1,297 @@
+//! The values of a section's options, each read into its type.
+
+use super::job::{Reporting, Span};
+use super::number::{Base, size, time_ns};
+use super::refusal::{FioRefusal, FioRemark};
+use super::setting::{Section, Setting};
+use super::values::{Amount, Engine, SizePart, number, sizes};
+
+/// fio's percentiles where none are asked for.
+const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
+/// A section, looked at with its units.
+pub(super) struct Look<'a> {
+    pub(super) section: &'a Section,
+    pub(super) base: Base,
+}
+
+impl Look<'_> {
+    pub(super) fn get(&self, name: &str) -> Option<&Setting> {
+        self.section.get(name)
+    }
+
+    /// The value read by `read`; `default` where the option is absent.
+    pub(super) fn value<T>(
+        &self,
+        name: &str,
+        default: T,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, FioRefusal> {
+        let Some(setting) = self.get(name) else { return Ok(default) };
+        let Some(value) = setting.value.as_deref() else {
+            let why = format!("a value is missing: {name}=…");
+            return Err(setting.refuse(&self.section.name, why));
+        };
+        read(value).map_err(|why| setting.refuse(&self.section.name, why))
+    }
+
+    /// An option that may stand alone, which means yes.
+    pub(super) fn switch(&self, name: &str, default: bool) -> Result<bool, FioRefusal> {
+        match self.get(name) {
+            Some(Setting { value: None, .. }) => Ok(true),
+            _ => self.value(name, default, yes_or_no),
+        }
+    }
+
+    pub(super) fn amount(&self, name: &str, default: Amount) -> Result<Amount, FioRefusal> {
+        self.value(name, default, |text| Amount::read(text, self.base))
+    }
+
+    pub(super) fn whole(&self, name: &str, default: u64) -> Result<u64, FioRefusal> {
+        self.value(name, default, |text| size(text, self.base))
+    }
+
+    pub(super) fn refuse(&self, name: &str, why: impl Into<String>) -> FioRefusal {
+        match self.get(name) {
+            Some(setting) => setting.refuse(&self.section.name, why),
+            None => self.section.refuse(why),
+        }
+    }
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        other => Err(format!("`{other}`: 0 and 1 are possible")),
+    }
+}
+/// Own options of the section with a value, each once, as fio reports them.
+fn written(section: &Section) -> Vec<(String, String)> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    for setting in section.settings.iter().skip(section.inherited) {
+        let Some(value) = &setting.value else { continue };
+        match list.iter_mut().find(|(name, _)| *name == setting.name) {
+            Some(known) => known.1.clone_from(value),
+            None => list.push((setting.name.clone(), value.clone())),
+        }
+    }
+    list
+}
+impl Look<'_> {
+    pub(super) fn span(&self) -> Result<Span, FioRefusal> {
+        Ok(Span {
+            size: self.amount("size", Amount::Share(100.0))?,
+            offset: self.amount("offset", Amount::Bytes(0))?,
+            offset_increment: self.amount("offset_increment", Amount::Bytes(0))?,
+            io_size: self
+                .get("io_size")
+                .map(|_| self.amount("io_size", Amount::Bytes(0)))
+                .transpose()?,
+            requests: self.get("number_ios").map(|_| self.whole("number_ios", 0)).transpose()?,
+            loops: self.whole("loops", 1)?.max(1),
+            runtime_ns: self
+                .get("runtime")
+                .map(|_| self.value("runtime", 0, time_ns))
+                .transpose()?,
+            time_based: self.switch("time_based", false)?,
+            ramp_ns: self.value("ramp_time", 0, time_ns)?,
+        })
+    }
+
+    pub(super) fn reporting(&self) -> Result<Reporting, FioRefusal> {
+        Ok(Reporting {
+            percentiles: self.percentiles()?,
+            percentiles_of: [
+                self.switch("clat_percentiles", true)?,
+                self.switch("lat_percentiles", false)?,
+                self.switch("slat_percentiles", false)?,
+            ],
+            logs: self.logs()?,
+            log_window_ms: self.whole("log_avg_msec", 0)?,
+            per_job_logs: self.switch("per_job_logs", true)?,
+            written: written(self.section),
+        })
+    }
+
+    /// Random share and read share of `rw`, per cent.
+    pub(super) fn direction(&self) -> Result<(f64, f64), FioRefusal> {
+        let mixed = self.read_share()?;
+        let known = |text: &str| {
+            match text {
+            "read" => Ok((0.0, 100.0)),
+            "write" => Ok((0.0, 0.0)),
+            "randread" => Ok((100.0, 100.0)),
+            "randwrite" => Ok((100.0, 0.0)),
+            "rw" | "readwrite" => Ok((0.0, mixed)),
+            "randrw" => Ok((100.0, mixed)),
+            "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
+                Err("qdepth does not trim".to_owned())
+            }
+            other if other.contains(':') => Err(
+                "a number behind the colon (runs of sequential requests, or gaps) cannot be honoured"
+                    .to_owned(),
+            ),
+            _ => Err("read, write, randread, randwrite, rw and randrw are possible".to_owned()),
+        }
+        };
+        let (random, read) = self.value("rw", (0.0, 100.0), known)?;
+        let share = |text: &str| {
+            let share = number(text.trim_end_matches('%'))?;
+            if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("0 to 100".to_owned()) }
+        };
+        // fio looks at it where `rw` is random.
+        let wanted = self.value("percentage_random", 100.0, share)?;
+        Ok((if random > 0.0 { wanted } else { 0.0 }, read))
+    }
+
+    fn read_share(&self) -> Result<f64, FioRefusal> {
+        let share = |text: &str| {
+            let share = number(text)?;
+            if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("0 to 100".to_owned()) }
+        };
+        let position =
+            |name: &str| self.section.settings.iter().rposition(|setting| setting.name == name);
+        if position("rwmixwrite") > position("rwmixread") {
+            return Ok(100.0 - self.value("rwmixwrite", 50.0, share)?);
+        }
+        self.value("rwmixread", 50.0, share)
+    }
+
+    /// Sizes with weights, and the alignment of random requests.
+    pub(super) fn sizes(&self, read: f64) -> Result<(Vec<SizePart>, u64), FioRefusal> {
+        let name = ["bssplit", "bsrange", "bs"].into_iter().find(|name| self.get(name).is_some());
+        let name = name.unwrap_or("bs");
+        let default = vec![SizePart { bytes: 4096, weight: 1 }];
+        let parts = self.value(name, default, |text| sizes(name, text, self.base, read))?;
+        let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
+        Ok((parts, self.whole("ba", smallest)?))
+    }
+
+    /// Requests per second of both directions together, and the share of reads that they leave:
+    /// in a mix each direction keeps to its own rate, whatever the mix says.
+    pub(super) fn rate(
+        &self,
+        read: f64,
+        sizes: &[SizePart],
+    ) -> Result<(Option<f64>, f64), FioRefusal> {
+        let weight: f64 = sizes.iter().map(|part| f64::from(part.weight)).sum();
+        let bytes: f64 = sizes.iter().map(|part| part.bytes as f64 * f64::from(part.weight)).sum();
+        let mean = bytes / weight;
+        let smallest = sizes.iter().map(|part| part.bytes).min().unwrap_or(1) as f64;
+        // With several sizes fio turns I/Os per second into bytes by the smallest.
+        for (name, bytes) in [("rate_iops", smallest), ("rate", 1.0)] {
+            if self.get(name).is_none() {
+                continue;
+            }
+            let [reads, writes] = self.value(name, [None, None], |text| rates(text, self.base))?;
+            let (total, share) = match (reads, writes) {
+                _ if read >= 100.0 => (reads, read),
+                _ if read <= 0.0 => (writes, read),
+                (None, None) => (None, read),
+                (Some(reads), Some(writes)) => {
+                    (Some(reads + writes), reads / (reads + writes) * 100.0)
+                }
+                _ => {
+                    return Err(self.refuse(
+                        name,
+                        "refused: in a mix both directions have a rate, or neither",
+                    ));
+                }
+            };
+            return Ok((total.map(|rate| rate * bytes / mean), share));
+        }
+        Ok((None, read))
+    }
+
+    pub(super) fn direct(&self) -> Result<bool, FioRefusal> {
+        let buffered = self.switch("buffered", true)?;
+        self.switch("direct", !buffered)
+    }
+
+    /// fio's own fixed seed stands for 1 here.
+    pub(super) fn seed(&self) -> Result<Option<u64>, FioRefusal> {
+        if self.get("randseed").is_some() {
+            return self.whole("randseed", 1).map(Some);
+        }
+        let repeats = self.switch("randrepeat", true)? || self.switch("allrandrepeat", false)?;
+        Ok(repeats.then_some(1))
+    }
+
+    pub(super) fn flushes(&self) -> Result<u32, FioRefusal> {
+        let (full, data) = (self.whole("fsync", 0)?, self.whole("fdatasync", 0)?);
+        if full > 0 && data > 0 {
+            return Err(self.refuse("fdatasync", "fsync and fdatasync together cannot be honoured"));
+        }
+        u32::try_from(full.max(data)).map_err(|_| self.refuse("fsync", "too many writes"))
+    }
+
+    pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {
+        if self.switch("zero_buffers", false)? {
+            return Ok(100.0);
+        }
+        let share = self.whole("buffer_compress_percentage", 0)?;
+        if share > 100 {
+            return Err(self.refuse("buffer_compress_percentage", "0 to 100 are possible"));
+        }
+        Ok(share as f64)
+    }
+
+    fn percentiles(&self) -> Result<Vec<f64>, FioRefusal> {
+        let read = |text: &str| {
+            let list: Vec<f64> = text.split(':').map(number).collect::<Result<_, _>>()?;
+            let good = list.len() <= 20 && list.iter().all(|p| *p > 0.0 && *p <= 100.0);
+            if good { Ok(list) } else { Err("at most 20, above 0 and up to 100".to_owned()) }
+        };
+        let default = read(PERCENTILES).unwrap_or_default();
+        let mut list = self.value("percentile_list", default, read)?;
+        list.sort_by(f64::total_cmp);
+        Ok(list)
+    }
+
+    /// A log's name is its value, or the job's name where it stands alone.
+    fn logs(&self) -> Result<[Option<String>; 3], FioRefusal> {
+        let one = |name: &str| match self.get(name) {
+            None => Ok(None),
+            Some(Setting { value: None, .. }) => Ok(Some(self.section.name.clone())),
+            Some(_) => self.value(name, None, |text| Ok(Some(text.to_owned()))),
+        };
+        Ok([one("write_bw_log")?, one("write_lat_log")?, one("write_iops_log")?])
+    }
+
+    /// What is not done literally beyond the rules of single options.
+    pub(super) fn notes(&self, engine: Engine) -> Result<Vec<FioRemark>, FioRefusal> {
+        let mut notes = Vec::new();
+        let mut note = |name: &str, what: &str| {
+            notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
+        };
+        if engine == Engine::Synchronous {
+            note("ioengine", "one request at a time, on qdepth's own engine");
+            note("iodepth", "a synchronous engine has one request outstanding, as in fio");
+        }
+        if self.get("fdatasync").is_some() {
+            note("fdatasync", "data is forced out with fsync or fdatasync, as the engine does");
+        }
+        if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
+            for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {
+                note(name, "a row is the mean of 100 ms, since single requests are not kept");
+            }
+        }
+        Ok(notes)
+    }
+}
+
+/// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes; one figure is for each direction.
+fn rates(text: &str, base: Base) -> Result<[Option<f64>; 2], String> {
+    let mut parts = text.split(',').map(str::trim);
+    let one = |text: &str| -> Result<Option<f64>, String> {
+        match text {
+            "" => Ok(None),
+            text => match size(text, base)? {
+                0 => Ok(None),
+                rate => Ok(Some(rate as f64)),
+            },
+        }
+    };
+    let reads = one(parts.next().unwrap_or(""))?;
+    Ok([reads, parts.next().map_or(Ok(reads), one)?])
+}

@@ -1,0 +1,100 @@
+//! fio's job files, read, held against what qdepth can do, and turned into a plan. Pure: texts in,
+//! texts and plans out.
+//!
+//! Written from the published rules of the format and from what fio 3.33 does when it is run; no
+//! line of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
+
+mod as_fio;
+mod command_line;
+mod convert;
+mod job;
+mod look;
+mod number;
+mod options;
+mod read;
+mod refusal;
+mod setting;
+mod toml_text;
+mod values;
+mod variables;
+
+pub use as_fio::as_fio;
+pub use command_line::{CommandLine, OutputFormat};
+pub use convert::{Converted, Origin};
+pub use job::{Job, Reporting, Span};
+pub use read::Surroundings;
+pub use refusal::{FioRefusal, FioRemark};
+pub use values::{Amount, Distribution, Engine, SizePart};
+
+use read::Reader;
+
+/// The jobs of a command line and its files, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobSet {
+    /// Options of global sections, each once: name and value.
+    pub globals: Vec<(String, String)>,
+    /// The jobs.
+    pub jobs: Vec<Job>,
+}
+
+impl JobSet {
+    /// Reads the jobs of a command line, whose files were read already: name and text of each.
+    ///
+    /// # Errors
+    /// Where a text is no job file, or an option cannot be honoured.
+    pub fn read(
+        line: &CommandLine,
+        files: &[(String, String)],
+        around: &Surroundings<'_>,
+    ) -> Result<Self, FioRefusal> {
+        let mut reader = Reader::new(around);
+        from_command_line(line, &mut reader)?;
+        let mut globals = own_globals(&reader.globals);
+        for (name, text) in files {
+            let said = reader.file(name, text)?;
+            globals.extend(own_globals(&said));
+        }
+        let wanted = |name: &String| line.sections.is_empty() || line.sections.contains(name);
+        let mut jobs = Vec::new();
+        for section in reader.sections.iter().filter(|section| wanted(&section.name)) {
+            let mut job = Job::of(section)?;
+            job.stonewall |= section.next_file;
+            if line.read_only && job.read < 100.0 {
+                return Err(section.refuse("--readonly was given, and this job writes"));
+            }
+            jobs.push(job);
+        }
+        Ok(Self { globals: each_once(globals), jobs })
+    }
+}
+
+fn from_command_line(line: &CommandLine, reader: &mut Reader<'_>) -> Result<(), FioRefusal> {
+    let origin = command_line::origin();
+    for job in &line.jobs {
+        let name = job.first().and_then(|(_, value)| value.as_deref()).unwrap_or("");
+        let global = name == "global";
+        if !global {
+            reader.begin_job(name, &origin, 0);
+        }
+        let skip = usize::from(global);
+        for (option, value) in job.iter().skip(skip) {
+            reader.add(name, &origin, 0, option, value.as_deref(), global)?;
+        }
+    }
+    Ok(())
+}
+
+fn own_globals(list: &[std::rc::Rc<setting::Setting>]) -> Vec<(String, String)> {
+    list.iter().filter_map(|s| Some((s.name.clone(), s.value.clone()?))).collect()
+}
+
+fn each_once(list: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut kept: Vec<(String, String)> = Vec::new();
+    for (name, value) in list {
+        match kept.iter_mut().find(|(known, _)| *known == name) {
+            Some(known) => known.1 = value,
+            None => kept.push((name, value)),
+        }
+    }
+    kept
+}

@@ -1,0 +1,250 @@
+//! From the text of job files to sections: comments, headers, globals, inclusion, variables.
+//! Every limit here keeps memory and time bounded, whatever the text.
+
+use std::rc::Rc;
+
+use super::options::{canonical, nearest};
+use super::refusal::FioRefusal;
+use super::setting::{Section, Setting};
+use super::variables::{Budget, expand};
+
+/// What a job file may ask of the machine that it is read on.
+pub struct Surroundings<'a> {
+    /// An environment variable.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The text of an included file, or why there is none.
+    pub include: &'a dyn Fn(&str) -> Result<String, String>,
+    /// Bytes of a page of memory.
+    pub page_bytes: u64,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// Processors.
+    pub cpus: u64,
+}
+
+/// Longest job file, with what it includes, bytes.
+const TEXT_MAX: usize = 1 << 20;
+/// Most sections over all files.
+const SECTIONS_MAX: usize = 1024;
+/// Most options in force in a section.
+const SETTINGS_MAX: usize = 1024;
+/// Files within files.
+const DEPTH_MAX: u32 = 16;
+
+/// Reads job files one after the other, as they stand on the command line.
+pub(super) struct Reader<'a> {
+    around: &'a Surroundings<'a>,
+    budget: Budget,
+    read_bytes: usize,
+    pub(super) globals: Vec<Rc<Setting>>,
+    pub(super) sections: Vec<Section>,
+}
+
+/// Where options go at the moment.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Nowhere,
+    Globals,
+    Job,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(around: &'a Surroundings<'a>) -> Self {
+        Self {
+            around,
+            budget: Budget::default(),
+            read_bytes: 0,
+            globals: Vec::new(),
+            sections: Vec::new(),
+        }
+    }
+
+    /// One job file. Its globals hold for no other file, those of the command line (which are
+    /// there already) for all. Its globals are returned.
+    pub(super) fn file(&mut self, name: &str, text: &str) -> Result<Vec<Rc<Setting>>, FioRefusal> {
+        let (kept, before) = (self.globals.len(), self.sections.len());
+        self.lines(&Rc::from(name), text, &mut Place::Nowhere, 0)?;
+        if before > 0
+            && let Some(first) = self.sections.get_mut(before)
+        {
+            first.next_file = true;
+        }
+        Ok(self.globals.split_off(kept))
+    }
+
+    fn lines(
+        &mut self,
+        file: &Rc<str>,
+        text: &str,
+        place: &mut Place,
+        depth: u32,
+    ) -> Result<(), FioRefusal> {
+        self.read_bytes = self.read_bytes.saturating_add(text.len());
+        if self.read_bytes > TEXT_MAX {
+            return Err(whole(file, 0, "job files of more than 1 MiB are not read"));
+        }
+        for (index, line) in text.lines().enumerate() {
+            let number = index as u32 + 1;
+            let line = without_comment(line);
+            if line.is_empty() {
+                continue;
+            }
+            if let Some(rest) = line.strip_prefix('[') {
+                self.header(file, number, rest, place)?;
+            } else if let Some(name) = included(line) {
+                self.include(file, number, name, place, depth)?;
+            } else {
+                self.option(file, number, line, *place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn header(
+        &mut self,
+        file: &Rc<str>,
+        line: u32,
+        rest: &str,
+        place: &mut Place,
+    ) -> Result<(), FioRefusal> {
+        let Some(end) = rest.rfind(']') else {
+            return Err(whole(file, line, "the name of a section ends with `]`"));
+        };
+        let name = &rest[..end];
+        if name.len() > 255 {
+            return Err(whole(file, line, "a section's name has at most 255 bytes"));
+        }
+        // As in fio, every name that begins so is a global section.
+        if name.get(..6).is_some_and(|start| start.eq_ignore_ascii_case("global")) {
+            *place = Place::Globals;
+            return Ok(());
+        }
+        if self.sections.len() >= SECTIONS_MAX {
+            return Err(whole(file, line, format!("more than {SECTIONS_MAX} sections")));
+        }
+        *place = Place::Job;
+        self.begin_job(name, file, line);
+        Ok(())
+    }
+
+    /// A job begins with every global option so far.
+    pub(super) fn begin_job(&mut self, name: &str, file: &Rc<str>, line: u32) {
+        self.sections.push(Section {
+            name: name.to_owned(),
+            file: file.clone(),
+            line,
+            settings: self.globals.clone(),
+            inherited: self.globals.len(),
+            next_file: false,
+        });
+    }
+
+    fn include(
+        &mut self,
+        file: &Rc<str>,
+        line: u32,
+        name: &str,
+        place: &mut Place,
+        depth: u32,
+    ) -> Result<(), FioRefusal> {
+        if depth >= DEPTH_MAX {
+            return Err(whole(file, line, format!("files include each other {DEPTH_MAX} deep")));
+        }
+        let text = (self.around.include)(name)
+            .map_err(|why| whole(file, line, format!("cannot include `{name}`: {why}")))?;
+        self.lines(&Rc::from(name), &text, place, depth + 1)
+    }
+
+    fn option(
+        &mut self,
+        file: &Rc<str>,
+        line: u32,
+        text: &str,
+        place: Place,
+    ) -> Result<(), FioRefusal> {
+        if place == Place::Nowhere {
+            return Err(whole(
+                file,
+                line,
+                format!("`{text}` stands before the first [section]; write [global] above it"),
+            ));
+        }
+        let section = self.section_name(place);
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (text, None),
+        };
+        self.add(&section, file, line, name, value, place == Place::Globals)
+    }
+
+    fn section_name(&self, place: Place) -> String {
+        match self.sections.last() {
+            Some(section) if place == Place::Job => section.name.clone(),
+            _ => "global".to_owned(),
+        }
+    }
+
+    /// Adds an option, with variables put in and its name made the first of its names.
+    pub(super) fn add(
+        &mut self,
+        section: &str,
+        file: &Rc<str>,
+        line: u32,
+        name: &str,
+        value: Option<&str>,
+        global: bool,
+    ) -> Result<(), FioRefusal> {
+        let written = Setting {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+            file: file.clone(),
+            line,
+        };
+        let known = canonical(name).ok_or_else(|| {
+            let hint = match nearest(name) {
+                Some(near) => format!("fio has no such option; did you mean `{near}`?"),
+                None => "fio has no such option".to_owned(),
+            };
+            written.refuse(section, hint)
+        })?;
+        let value = match value {
+            Some(value) => Some(
+                expand(value, self.around, &mut self.budget)
+                    .map_err(|why| written.refuse(section, why))?,
+            ),
+            None => None,
+        };
+        let setting = Rc::new(Setting { name: known.to_owned(), value, ..written });
+        let list = match self.sections.last_mut() {
+            Some(job) if !global => &mut job.settings,
+            _ => &mut self.globals,
+        };
+        if list.len() >= SETTINGS_MAX {
+            return Err(setting.refuse(section, format!("more than {SETTINGS_MAX} options")));
+        }
+        list.push(setting);
+        Ok(())
+    }
+}
+
+/// A refusal that is about a line and not an option.
+fn whole(file: &str, line: u32, why: impl Into<String>) -> FioRefusal {
+    FioRefusal {
+        file: file.to_owned(),
+        line,
+        section: String::new(),
+        option: String::new(),
+        why: why.into(),
+    }
+}
+
+/// What stands before `;` or `#`, without blanks around.
+fn without_comment(line: &str) -> &str {
+    let end = line.find([';', '#']).unwrap_or(line.len());
+    line[..end].trim_matches(|c: char| c.is_whitespace() || c.is_control())
+}
+
+fn included(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("include")?;
+    name.starts_with([' ', '\t']).then(|| name.trim())
+}

@@ -1,0 +1,79 @@
+//! One option as written, and where.
+
+use std::rc::Rc;
+
+use super::refusal::{FioRefusal, FioRemark};
+
+/// An option of a section, a global section or the command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    /// The option's first name: aliases are replaced (`blocksize` is `bs`).
+    pub(super) name: String,
+    /// The value with variables put in; none where the option stands alone.
+    pub(super) value: Option<String>,
+    /// The job file, or `command line`.
+    pub(super) file: Rc<str>,
+    /// Line in it, from 1.
+    pub(super) line: u32,
+}
+
+impl Setting {
+    /// As `bs=4k` or `thread`.
+    pub(super) fn text(&self) -> String {
+        match &self.value {
+            Some(value) => format!("{}={value}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    /// A refusal of this option in `section`.
+    pub(super) fn refuse(&self, section: &str, why: impl Into<String>) -> FioRefusal {
+        FioRefusal {
+            file: self.file.to_string(),
+            line: self.line,
+            section: section.to_owned(),
+            option: self.text(),
+            why: why.into(),
+        }
+    }
+
+    pub(super) fn remark(&self, section: &str, what: &str) -> FioRemark {
+        let place = format!("{}:{}: [{section}] {}", self.file, self.line, self.text());
+        FioRemark { place, what: what.to_owned() }
+    }
+}
+
+/// A section that is a job, with every global option above it before its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    /// The name between the brackets.
+    pub(super) name: String,
+    /// The job file.
+    pub(super) file: Rc<str>,
+    /// Line of its header.
+    pub(super) line: u32,
+    /// Options in force; of the same name the last counts.
+    pub(super) settings: Vec<Rc<Setting>>,
+    /// How many of them come from global sections.
+    pub(super) inherited: usize,
+    /// Whether it is the first job of a second or later job file, which waits for those before.
+    pub(super) next_file: bool,
+}
+
+impl Section {
+    /// The option that counts, where it is written.
+    pub(super) fn get(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().rev().find(|setting| setting.name == name).map(AsRef::as_ref)
+    }
+
+    /// A refusal about the section as a whole.
+    pub(super) fn refuse(&self, why: impl Into<String>) -> FioRefusal {
+        FioRefusal {
+            file: self.file.to_string(),
+            line: self.line,
+            section: self.name.clone(),
+            option: String::new(),
+            why: why.into(),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The plan as TOML, which the user may keep and run without fio's file.
+
+use std::fmt::Write;
+
+use qdepth_measure::{Bytes, Nanos};
+
+use super::convert::Load;
+use super::job::Job;
+use super::values::Distribution;
+
+/// The text of a plan: profiles, one for each load, then the steps.
+pub(super) fn plan(
+    name: &str,
+    seed: u64,
+    jobs: &[Job],
+    steps: &[Vec<Load>],
+    file_bytes: Option<u64>,
+) -> String {
+    let mut text = format!("name = {}\nseed = {seed}\ntargets = \"together\"\n", quoted(name));
+    if let Some(bytes) = file_bytes {
+        line(&mut text, "file_size", &quoted(&Bytes(bytes).to_string()));
+    }
+    for load in steps.iter().flatten() {
+        profile(&mut text, &jobs[load.origin.job], load);
+    }
+    for (number, loads) in steps.iter().enumerate() {
+        let title = format!("{}: {}", number + 1, names(jobs, loads));
+        text.push_str("\n[[step]]\n");
+        line(&mut text, "title", &quoted(&title));
+        for load in loads {
+            one_load(&mut text, &jobs[load.origin.job], load);
+        }
+    }
+    text
+}
+
+fn names(jobs: &[Job], loads: &[Load]) -> String {
+    let mut names: Vec<&str> =
+        loads.iter().map(|load| jobs[load.origin.job].name.as_str()).collect();
+    names.dedup();
+    names.truncate(8);
+    names.join(", ")
+}
+
+fn one_load(text: &mut String, job: &Job, load: &Load) {
+    text.push_str("[[step.load]]\n");
+    line(text, "profile", &quoted(&load.profile));
+    line(text, "target", &(load.target + 1).to_string());
+    line(text, "outstanding", &load.depth.to_string());
+    line(text, "warm_up", &quoted(&Nanos(job.span.ramp_ns).to_string()));
+    line(text, "duration", &quoted(&Nanos(load.duration_ns).to_string()));
+    if let Some(bytes) = load.bytes {
+        line(text, "bytes", &quoted(&Bytes(bytes).to_string()));
+    }
+}
+
+fn profile(text: &mut String, job: &Job, load: &Load) {
+    text.push_str("\n[[profile]]\n");
+    line(text, "name", &quoted(&load.profile));
+    line(text, "title", &quoted(&job.name));
+    if !job.description.is_empty() {
+        line(text, "application", &quoted(&job.description));
+    }
+    line(text, "random", &job.random.to_string());
+    line(text, "read", &job.read.to_string());
+    line(text, "request_size", &request_size(job));
+    line(text, "alignment", &quoted(&Bytes(job.alignment).to_string()));
+    let size = load.area.map_or_else(|| "full".to_owned(), |bytes| Bytes(bytes).to_string());
+    let offset = Bytes(load.offset).to_string();
+    line(text, "area", &format!("{{ size = {}, offset = {} }}", quoted(&size), quoted(&offset)));
+    if let Some(rate) = load.rate {
+        let kind = if job.poisson { "poisson" } else { "fixed" };
+        line(text, "arrivals", &format!("{{ kind = \"{kind}\", rate = {rate:?} }}"));
+    }
+    if job.compressible > 0.0 {
+        line(text, "compressible", &job.compressible.to_string());
+    }
+    line(text, "direct", &job.direct.to_string());
+    line(text, "fsync", &fsync(job));
+    if let Some(distribution) = distribution(job) {
+        line(text, "distribution", &distribution);
+    }
+}
+
+fn request_size(job: &Job) -> String {
+    match job.sizes.as_slice() {
+        [one] => quoted(&Bytes(one.bytes).to_string()),
+        sizes => {
+            let one = |part: &super::SizePart| {
+                format!("{{ size = \"{}\", weight = {} }}", Bytes(part.bytes), part.weight)
+            };
+            format!("[{}]", sizes.iter().map(one).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn fsync(job: &Job) -> String {
+    match (job.fsync_every, job.fsync_end) {
+        (0, false) => "{ kind = \"never\" }".to_owned(),
+        (0, true) => "{ kind = \"end\" }".to_owned(),
+        (writes, _) => format!("{{ kind = \"every\", writes = {writes} }}"),
+    }
+}
+
+fn distribution(job: &Job) -> Option<String> {
+    match job.distribution {
+        _ if job.random <= 0.0 => None,
+        Distribution::Zipf(exponent) => {
+            Some(format!("{{ kind = \"zipf\", exponent = {exponent:?} }}"))
+        }
+        Distribution::Pareto(power) => Some(format!("{{ kind = \"pareto\", power = {power:?} }}")),
+        Distribution::Uniform if job.once => Some("{ kind = \"each-once\" }".to_owned()),
+        Distribution::Uniform => None,
+    }
+}
+
+fn line(text: &mut String, key: &str, value: &str) {
+    // Writing to a String never fails.
+    let _ = writeln!(text, "{key} = {value}");
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}

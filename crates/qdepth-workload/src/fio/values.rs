@@ -1,0 +1,216 @@
+//! Values of options that are more than a number.
+
+use super::number::{Base, size};
+
+/// Most sizes in a mix.
+const SIZES_MAX: usize = 64;
+
+/// A number of bytes, or a share of the target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// Bytes.
+    Bytes(u64),
+    /// Per cent.
+    Share(f64),
+}
+
+impl Amount {
+    pub(super) fn read(text: &str, base: Base) -> Result<Self, String> {
+        match text.trim().strip_suffix('%') {
+            None => size(text, base).map(Self::Bytes),
+            Some(share) => {
+                let share = number(share)?;
+                if (0.0..=100.0).contains(&share) {
+                    Ok(Self::Share(share))
+                } else {
+                    Err("0% to 100% are possible".to_owned())
+                }
+            }
+        }
+    }
+
+    /// Bytes, of a target of `whole` bytes; none where a share is asked of an unknown one.
+    pub fn bytes(self, whole: Option<u64>) -> Option<u64> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Share(share) => whole.map(|whole| (whole as f64 * share / 100.0) as u64),
+        }
+    }
+}
+
+/// How requests are to reach the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// One request at a time (`sync`, `psync`, `pvsync` …).
+    Synchronous,
+    /// `libaio`.
+    LinuxAio,
+    /// `io_uring`.
+    IoUring,
+    /// Asynchronous, in threads (`posixaio`).
+    Threads,
+}
+
+impl Engine {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => Ok(Self::Synchronous),
+            "libaio" => Ok(Self::LinuxAio),
+            "io_uring" => Ok(Self::IoUring),
+            "posixaio" => Ok(Self::Threads),
+            _ => Err(
+                "refused: qdepth has libaio, io_uring, posixaio and the synchronous engines (sync, psync, vsync, pvsync, pvsync2)"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// Where random requests go.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution {
+    /// Each place alike.
+    Uniform,
+    /// Zipf's law with this exponent.
+    Zipf(f64),
+    /// Pareto's law with this power.
+    Pareto(f64),
+}
+
+impl Distribution {
+    pub(super) fn read(text: &str) -> Result<Self, String> {
+        let (kind, argument) = text.split_once(':').unwrap_or((text, ""));
+        let first = argument.split(':').next().unwrap_or("");
+        if argument.contains(':') {
+            return Err("refused: a centre of the hot area cannot be set".to_owned());
+        }
+        match kind {
+            "random" => Ok(Self::Uniform),
+            "zipf" => {
+                let theta = if first.is_empty() { 1.1 } else { number(first)? };
+                if !(0.0..10.0).contains(&theta) || (theta - 1.0).abs() < 1e-9 || theta == 0.0 {
+                    return Err("the exponent is above 0, below 10 and not 1".to_owned());
+                }
+                Ok(Self::Zipf(theta))
+            }
+            "pareto" => {
+                let power = if first.is_empty() { 0.2 } else { number(first)? };
+                if !(power > 0.0 && power < 1.0) {
+                    return Err("the power is above 0 and below 1".to_owned());
+                }
+                Ok(Self::Pareto(power))
+            }
+            "normal" | "zoned" | "zoned_abs" => Err(format!(
+                "refused: qdepth draws by no {kind} distribution; random, zipf and pareto are possible"
+            )),
+            _ => Err("random, zipf and pareto are possible".to_owned()),
+        }
+    }
+}
+
+/// One size of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizePart {
+    /// Bytes.
+    pub bytes: u64,
+    /// Its weight.
+    pub weight: u32,
+}
+
+/// A finite number.
+pub(super) fn number(text: &str) -> Result<f64, String> {
+    let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+    value.ok_or_else(|| format!("`{text}` is no number"))
+}
+
+/// A list with colons between; `\:` is a colon.
+pub(super) fn texts(text: &str) -> Vec<String> {
+    let mut list = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        let last = list.len() - 1;
+        match letter {
+            ':' => list.push(String::new()),
+            '\\' => list[last].extend(letters.next()),
+            other => list[last].push(other),
+        }
+    }
+    list.retain(|name| !name.is_empty());
+    list
+}
+
+/// Sizes of `bs`, `bsrange` or `bssplit` for the direction that the job has.
+pub(super) fn sizes(
+    option: &str,
+    text: &str,
+    base: Base,
+    read: f64,
+) -> Result<Vec<SizePart>, String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let reads = parts[0];
+    // The last that is written goes on for the directions behind it.
+    let writes = parts.get(1).copied().unwrap_or(reads);
+    let one = |text: &str| match option {
+        "bssplit" => split(text, base),
+        "bsrange" => range(text, base),
+        _ if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
+        _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
+    };
+    let chosen = if read <= 0.0 {
+        one(writes)?
+    } else {
+        let chosen = one(reads)?;
+        if read < 100.0 && one(writes)? != chosen {
+            return Err("refused: reads and writes of a mix have the same sizes in qdepth; make two jobs of it".to_owned());
+        }
+        chosen
+    };
+    if chosen.iter().any(|part| part.bytes == 0 || part.bytes > 64 << 20) {
+        return Err("a request has 1 byte to 64 MiB".to_owned());
+    }
+    Ok(chosen)
+}
+
+/// `low-high`: multiples of the lower size are drawn alike.
+fn range(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
+    let (low, high) = text.split_once('-').ok_or("a range is written 4k-64k")?;
+    let (low, high) = (size(low, base)?, size(high, base)?);
+    let count = high.checked_div(low).filter(|count| *count > 0);
+    let count = count.ok_or("the lower size is above 0 and not above the higher")?;
+    if count > SIZES_MAX as u64 {
+        return Err(format!("refused: {count} different sizes; {SIZES_MAX} are possible"));
+    }
+    Ok((1..=count).map(|times| SizePart { bytes: low * times, weight: 1 }).collect())
+}
+
+/// `4k/50:8k/50`; sizes without a share take equal parts of what is left.
+fn split(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
+    let mut list = Vec::new();
+    for part in text.split(':') {
+        let (bytes, share) = part.split_once('/').unwrap_or((part, ""));
+        let share = match share.trim() {
+            "" => None,
+            text => Some(text.parse::<u32>().map_err(|_| format!("`{text}` is no share"))?),
+        };
+        list.push((size(bytes, base)?, share));
+        if list.len() > SIZES_MAX {
+            return Err(format!("at most {SIZES_MAX} sizes"));
+        }
+    }
+    let said: u64 = list.iter().filter_map(|(_, share)| *share).map(u64::from).sum();
+    let open = list.iter().filter(|(_, share)| share.is_none()).count() as u64;
+    if said > 100 || (open == 0 && said != 100) {
+        return Err(format!("the shares add up to {said}, and not to 100"));
+    }
+    // In hundredths of a per cent over the number of open ones, so that equal parts stay equal.
+    let scale = open.max(1);
+    let weight = |share: Option<u32>| match share {
+        Some(share) => u64::from(share) * scale,
+        None => 100 - said,
+    };
+    let parts = list.iter().map(|(bytes, share)| (*bytes, weight(*share)));
+    Ok(parts
+        .filter(|(_, weight)| *weight > 0)
+        .map(|(bytes, weight)| SizePart { bytes, weight: weight as u32 })
+        .collect())
+}

@@ -1,0 +1,63 @@
+//! `${VARIABLE}` and `$ncpus`, `$pagesize`, `$mb_memory` in a value.
+
+use super::number::arithmetic;
+use super::read::Surroundings;
+
+/// Bytes that variables may add to all values together.
+const GROWTH_MAX: usize = 1 << 20;
+
+/// What is left for variables to fill, so that a short text cannot become a long one.
+pub(super) struct Budget(usize);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(GROWTH_MAX)
+    }
+}
+
+/// Puts variables in. An unset environment variable is empty; a keyword makes the value
+/// arithmetic, which is worked out (`8*$pagesize`).
+pub(super) fn expand(
+    value: &str,
+    around: &Surroundings<'_>,
+    budget: &mut Budget,
+) -> Result<String, String> {
+    let mut text = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(start) = rest.find("${") {
+        let Some(length) = rest[start..].find('}') else {
+            return Err("`${` has no `}`".to_owned());
+        };
+        text.push_str(&rest[..start]);
+        let name = &rest[start + 2..start + length];
+        let found = (around.variable)(name).unwrap_or_default();
+        budget.0 = budget.0.checked_sub(found.len()).ok_or("the variables are too long")?;
+        text.push_str(&found);
+        rest = &rest[start + length + 1..];
+    }
+    text.push_str(rest);
+    if text.is_empty() && !value.is_empty() {
+        return Err("the environment variable is not set, which leaves no value".to_owned());
+    }
+    keywords(text, around)
+}
+
+fn keywords(text: String, around: &Surroundings<'_>) -> Result<String, String> {
+    let known = [
+        ("$pagesize", around.page_bytes),
+        ("$mb_memory", around.memory_mib),
+        ("$ncpus", around.cpus),
+    ];
+    if !known.iter().any(|(word, _)| text.contains(word)) {
+        return Ok(text);
+    }
+    // Each is put in once a place, and a number is not longer than the text allowed.
+    let mut filled = text;
+    for (word, number) in known {
+        filled = filled.replace(word, &number.to_string());
+    }
+    match filled.parse::<u64>() {
+        Ok(_) => Ok(filled),
+        Err(_) => Ok(format!("{}", arithmetic(&filled, 1.0)?.trunc())),
+    }
+}

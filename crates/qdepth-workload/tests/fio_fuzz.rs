@@ -1,0 +1,111 @@
+//! No text makes the reader of job files panic, hang or take memory without bound. What ever did
+//! stands in `fio_corpus` and is replayed.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use qdepth_workload::PlanFile;
+use qdepth_workload::fio::{CommandLine, JobSet, Surroundings};
+
+fn try_it(text: &str) {
+    let around = Surroundings {
+        variable: &|name| Some(name.repeat(3)),
+        include: &|name| {
+            if name.len() < 4 { Ok(format!("[{name}]\nbs=4k\n")) } else { Err("no".to_owned()) }
+        },
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 4,
+    };
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let Ok(set) = JobSet::read(&CommandLine::default(), &files, &around) else { return };
+    if let Ok(converted) = set.convert("jobs", 1, &|_| Some(1 << 40)) {
+        // What is printed as a plan is a plan.
+        let read: Result<PlanFile, _> = toml::from_str(&converted.toml);
+        assert!(read.is_ok(), "{}\n{:?}", converted.toml, read.err());
+    }
+}
+
+#[test]
+fn the_corpus_is_read_without_panic() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fio_corpus");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).expect("the corpus") {
+        let bytes = fs::read(entry.expect("an entry").path()).expect("a file");
+        try_it(&String::from_utf8_lossy(&bytes));
+        count += 1;
+    }
+    assert!(count >= 8, "{count} files");
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let name = prop::sample::select(vec![
+        "bs",
+        "size",
+        "rw",
+        "iodepth",
+        "numjobs",
+        "rate",
+        "rate_iops",
+        "runtime",
+        "bssplit",
+        "bsrange",
+        "filename",
+        "offset",
+        "io_size",
+        "percentile_list",
+        "random_distribution",
+        "rwmixread",
+        "stonewall",
+        "time_based",
+        "name",
+        "loops",
+        "number_ios",
+        "ba",
+        "fsync",
+        "ioengine",
+        "kb_base",
+        "directory",
+        "offset_increment",
+        "description",
+    ]);
+    let value = prop_oneof![
+        "[0-9]{1,20}[kmgtpKMib%s]{0,3}",
+        "[-+*/%^()0-9k$. ]{0,24}",
+        "[a-z0-9:/,.%-]{0,24}",
+        "\\PC{0,24}",
+        Just("randrw".to_owned()),
+        Just("libaio".to_owned()),
+        Just("zipf:1.2".to_owned()),
+        Just("${HOME}$ncpus".to_owned()),
+    ];
+    prop_oneof![
+        4 => (name, value).prop_map(|(name, value)| format!("{name}={value}")),
+        1 => "\\[[a-z\\]]{0,8}\\]".prop_map(|header| header),
+        1 => "\\PC{0,40}",
+        1 => "include [a-z]{1,5}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn lines_like_those_of_job_files(lines in prop::collection::vec(line(), 0..40)) {
+        try_it(&format!("[job]\n{}", lines.join("\n")));
+    }
+
+    #[test]
+    fn single_options_in_an_otherwise_good_job(line in line()) {
+        try_it(&format!("[job]\nsize=1g\nruntime=1\n{line}\n"));
+    }
+
+    #[test]
+    fn any_text(text in "\\PC{0,400}") {
+        try_it(&text);
+    }
+
+    #[test]
+    fn any_words_of_a_command_line(words in prop::collection::vec("(--)?[a-z_-]{0,12}(=\\PC{0,12})?", 0..12)) {
+        let _ = CommandLine::read(&words);
+    }
+}

@@ -1,0 +1,292 @@
+//! fio's job files: what is read, what is refused and how that is said, and the plan that comes of
+//! it.
+
+use qdepth_measure::Bytes;
+use qdepth_workload::fio::{CommandLine, Converted, FioRefusal, JobSet, Surroundings};
+use qdepth_workload::{
+    Arrivals, Choices, Distribution, Extent, Plan, PlanFile, TargetShape, resolve,
+};
+
+fn around<'a>(include: &'a dyn Fn(&str) -> Result<String, String>) -> Surroundings<'a> {
+    Surroundings {
+        variable: &|name| (name == "DEPTH").then(|| "16".to_owned()),
+        include,
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 4,
+    }
+}
+
+fn no_file(_: &str) -> Result<String, String> {
+    Err("there is no such file".to_owned())
+}
+
+fn read(text: &str) -> Result<JobSet, FioRefusal> {
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    JobSet::read(&CommandLine::default(), &files, &around(&no_file))
+}
+
+fn convert(text: &str) -> Result<Converted, FioRefusal> {
+    read(text)?.convert("jobs", 77, &|path| path.starts_with("/dev/").then_some(64 << 30))
+}
+
+/// The plan that would run.
+fn plan(text: &str) -> (Plan, Converted) {
+    let converted = convert(text).expect("a job file");
+    let file: PlanFile = toml::from_str(&converted.toml).expect("the plan reads back");
+    let shape = |name: &String| {
+        let made = file.file_size.map_or(0, |bytes| bytes.0);
+        let length_bytes = if name.starts_with("/dev/") { 64 << 30 } else { made };
+        TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, 512)
+    };
+    let shapes: Vec<TargetShape> = converted.targets.iter().map(shape).collect();
+    let plan = resolve(&file, &Choices::default(), &shapes).expect("a plan");
+    assert_eq!(plan.points.len(), converted.origins.len());
+    (plan, converted)
+}
+
+fn refusal(text: &str) -> String {
+    convert(text).expect_err(text).to_string()
+}
+
+/// The rule of the write-pressure set (60 files, N = 10, 20 … 600).
+fn write_pressure(n: u32) -> String {
+    format!(
+        "[global]\nthread\ndirect=1\ngroup_reporting\nnorandommap=1\nrandrepeat=0\nrefill_buffers\n\
+         ioengine=libaio\ngtod_reduce=0\ntime_based\nblocksize=8k\nruntime=10\nlog_avg_msec=500\n\n\
+         [Random_Write]\nrw=randwrite\nnumjobs=8\niodepth=8\nwrite_bw_log=nvme0n1_WPT_{n}MBs\n\
+         rate=,{}k\nfilename=/dev/nvme0n1\n\n[Random_Read]\nrw=randread\nnumjobs=1\niodepth=1\n\
+         write_lat_log=nvme0n1_WPT_{n}MBs\n\
+         percentile_list=99:99.9:99.99:99.999:99.9999:99.99999:99.999999:99.9999999\n\
+         filename=/dev/nvme0n1\n",
+        125 * n
+    )
+}
+
+#[test]
+fn the_sixty_files_of_write_pressure_become_nine_loads_at_once() {
+    for n in (10..=600).step_by(10) {
+        let (plan, converted) = plan(&write_pressure(n));
+        assert_eq!(plan.groups().count(), 1);
+        assert_eq!(plan.points.len(), 9);
+        assert_eq!(converted.targets, ["/dev/nvme0n1"]);
+        for writer in &plan.points[..8] {
+            let rate = f64::from(n) * 125.0 * 1024.0 / 8192.0;
+            assert_eq!(writer.arrivals, Arrivals::Fixed { rate });
+            assert_eq!((writer.outstanding, writer.streams), (8, 1));
+            assert_eq!(writer.area, Extent { offset_bytes: 0, length_bytes: 64 << 30 });
+            assert_eq!(writer.distribution, Distribution::Uniform);
+        }
+        let reader = &plan.points[8];
+        assert_eq!((reader.arrivals, reader.outstanding), (Arrivals::Closed, 1));
+        assert_eq!(reader.stop.duration_ns, 10_000_000_000);
+        assert_eq!(converted.origins[8].thread, 9);
+        assert!(converted.origins.iter().all(|origin| origin.group == 0));
+        assert_eq!(plan.seed, 77, "randrepeat=0 asks for a seed of its own");
+    }
+}
+
+#[test]
+fn globals_hold_below_and_the_last_value_counts() {
+    let set = read(
+        "[global]\nbs=8k\n[a]\nrw=randread\n[global]\nbs=16k\niodepth=4\nioengine=libaio\n\
+         [b]\n[c]\nbs=4k\nbs=2k\n",
+    );
+    let jobs = set.expect("jobs").jobs;
+    let sizes: Vec<u64> = jobs.iter().map(|job| job.sizes[0].bytes).collect();
+    assert_eq!(sizes, [8192, 16384, 2048]);
+    assert_eq!(jobs.iter().map(|job| job.depth).collect::<Vec<_>>(), [1, 4, 4]);
+    assert_eq!(jobs[2].report.written, [("bs".to_owned(), "2k".to_owned())]);
+}
+
+#[test]
+fn comments_variables_and_arithmetic_are_read() {
+    let text = "; first\n# second\n[one] ; behind\n  ioengine=io_uring\niodepth=${DEPTH} # sixteen\n\
+                size=8*$pagesize\nbs=(2*2k)\nruntime=(3*1000*1000)\nramp_time=500ms\n\
+                filename=a\\:b:c\n";
+    let job = read(text).expect("a job").jobs.remove(0);
+    assert_eq!(job.depth, 16);
+    assert_eq!(job.sizes[0].bytes, 4096);
+    assert_eq!(job.span.runtime_ns, Some(3_000_000_000));
+    assert_eq!(job.span.ramp_ns, 500_000_000);
+    assert_eq!(job.filenames, ["a:b", "c"]);
+    assert_eq!(job.span.size.bytes(None), Some(32768));
+}
+
+#[test]
+fn a_refusal_names_option_section_and_line() {
+    let cases = [
+        (
+            "[a]\niodept=4\n",
+            "jobs.fio:2: [a] iodept=4: fio has no such option; did you mean `iodepth`?",
+        ),
+        ("[a]\n\nioengine=cpuio\n", "jobs.fio:3: [a] ioengine=cpuio: refused: qdepth has"),
+        ("[a]\nthinktime=100\n", "jobs.fio:2: [a] thinktime=100: refused: "),
+        ("[a]\nrw=randtrim\n", "jobs.fio:2: [a] rw=randtrim: qdepth does not trim"),
+        ("[a]\nverify=crc32c\n", "jobs.fio:2: [a] verify=crc32c: refused: "),
+        ("[a]\nlatency_target=5ms\n", "jobs.fio:2: [a] latency_target=5ms: refused: fio has this"),
+        ("bs=4k\n", "jobs.fio:1: `bs=4k` stands before the first [section]"),
+        ("[a]\ndirect\n", ""),
+        ("[a]\nbs\n", "jobs.fio:2: [a] bs: a value is missing"),
+        ("[a]\nbs=4x\n", "jobs.fio:2: [a] bs=4x: `4x` is no size"),
+        ("[a]\niodepth=${NOT_SET}\n", "the environment variable is not set"),
+        ("[a\nbs=4k\n", "jobs.fio:1: the name of a section ends with `]`"),
+        ("include other.fio\n", "jobs.fio:1: cannot include `other.fio`: there is no such file"),
+        ("[a]\nbssplit=4k/50:8k/40\n", "the shares add up to 90"),
+        ("[a]\nsize=1m\ntime_based\n", "[a] time_based needs a runtime"),
+        ("[a]\nrw=read\n", "[a] . is to be made: say how long with size="),
+        ("[a]\nrw=rw\nbs=4k,8k\nsize=1m\n", "same sizes"),
+    ];
+    for (text, said) in cases.iter().filter(|(_, said)| !said.is_empty()) {
+        let message = refusal(text);
+        assert!(message.contains(said), "{message}\nnot: {said}");
+    }
+}
+
+#[test]
+fn what_cannot_change_a_figure_is_a_remark() {
+    let (_, converted) = plan("[a]\nsize=1m\nfallocate=none\nmem=mmaphuge\ninvalidate=1\n");
+    let remarks: Vec<String> = converted.remarks.iter().map(ToString::to_string).collect();
+    assert_eq!(remarks.len(), 2, "{remarks:?}");
+    assert!(remarks[0].starts_with("jobs.fio:3: [a] fallocate=none: "));
+}
+
+#[test]
+fn stonewalls_and_files_begin_steps_and_groups() {
+    let text =
+        "[a]\nsize=1m\n[b]\nsize=1m\n[c]\nstonewall\nnumjobs=2\nsize=1m\n[d]\nsize=1m\nnew_group\n";
+    let (made, converted) = plan(text);
+    let steps: Vec<usize> = made.groups().map(<[_]>::len).collect();
+    assert_eq!(steps, [2, 3]);
+    let groups: Vec<u32> = converted.origins.iter().map(|origin| origin.group).collect();
+    assert_eq!(groups, [0, 0, 1, 1, 2]);
+    let file = |name: &str| (name.to_owned(), "[a]\nsize=1m\n".to_owned());
+    let set =
+        JobSet::read(&CommandLine::default(), &[file("1.fio"), file("2.fio")], &around(&no_file));
+    let jobs = set.expect("jobs").jobs;
+    assert_eq!(jobs.iter().map(|job| job.stonewall).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn clones_without_a_file_have_areas_of_their_own_and_with_one_share_it() {
+    let (apart, converted) = plan("[a]\nrw=randwrite\nnumjobs=3\nsize=1m\ndirectory=/mnt\n");
+    assert_eq!(converted.targets, ["/mnt"]);
+    let starts: Vec<u64> = apart.points.iter().map(|point| point.area.offset_bytes).collect();
+    assert_eq!(starts, [0, 1 << 20, 2 << 20]);
+    let (shared, _) = plan(
+        "[a]\nrw=randread\nnumjobs=3\nsize=1g\nfilename=/dev/sdx\noffset=50%\noffset_increment=1g\n",
+    );
+    let starts: Vec<u64> =
+        shared.points.iter().map(|point| point.area.offset_bytes >> 30).collect();
+    assert_eq!(starts, [32, 33, 34]);
+}
+
+#[test]
+fn a_file_that_does_not_exist_is_an_area_in_its_folder_shared_by_its_jobs() {
+    let text = "[write]\nfilename=/mnt/x/f\nrw=write\nsize=2m\n\
+                [other]\nfilename=/mnt/x/g\nrw=write\nsize=1m\n\
+                [read]\nstonewall\nfilename=/mnt/x/f\nrw=read\nsize=3m\n";
+    let (made, converted) = plan(text);
+    assert_eq!(converted.targets, ["/mnt/x"]);
+    let starts: Vec<u64> = made.points.iter().map(|point| point.area.offset_bytes >> 20).collect();
+    assert_eq!(starts, [0, 3, 0]);
+}
+
+#[test]
+fn an_end_by_bytes_and_an_end_by_time_are_told_apart() {
+    let (by_bytes, _) = plan("[a]\nsize=8m\nio_size=2m\nloops=3\n");
+    assert_eq!(by_bytes.points[0].stop.bytes, 6 << 20);
+    let (by_time, _) = plan("[a]\nsize=8m\ntime_based\nruntime=2\n");
+    assert_eq!(
+        (by_time.points[0].stop.bytes, by_time.points[0].stop.duration_ns),
+        (0, 2_000_000_000)
+    );
+    let (counted, _) = plan("[a]\nsize=8m\nnumber_ios=10\nbs=8k\n");
+    assert_eq!(counted.points[0].stop.bytes, 81920);
+}
+
+#[test]
+fn mixes_rates_and_distributions_are_carried_over() {
+    let text = "[a]\nsize=64m\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40\nnorandommap\n\
+                rate_iops=100,300\nrandom_distribution=zipf:1.2\n\
+                [b]\nsize=64m\nrw=randwrite\nrate=1m\nrate_process=poisson\nbs=4k\n";
+    let (made, _) = plan(text);
+    let mixed = &made.points[0];
+    assert!((mixed.read_share - 0.25).abs() < 1e-12, "each direction keeps its rate");
+    assert_eq!(mixed.request_size.sizes, [(4096, 60), (65536, 40)]);
+    assert_eq!(mixed.distribution, Distribution::Zipf { exponent: 1.2 });
+    let mean = 4096.0 * 0.6 + 65536.0 * 0.4;
+    let Arrivals::Fixed { rate } = mixed.arrivals else { panic!("{:?}", mixed.arrivals) };
+    assert!((rate - 400.0 * 4096.0 / mean).abs() < 1e-9);
+    assert_eq!(made.points[1].arrivals, Arrivals::Poisson { rate: 256.0 });
+    assert_eq!(made.points[1].distribution, Distribution::EachOnce);
+}
+
+#[test]
+fn several_files_share_depth_rate_and_bytes() {
+    let (made, converted) = plan(
+        "[a]\nioengine=libaio\niodepth=8\nrw=randread\nrate_iops=1000\nsize=2g\n\
+         filename=/dev/sda:/dev/sdb\n",
+    );
+    assert_eq!(converted.targets, ["/dev/sda", "/dev/sdb"]);
+    for point in &made.points {
+        assert_eq!(point.outstanding, 4);
+        assert_eq!(point.arrivals, Arrivals::Fixed { rate: 500.0 });
+        assert_eq!(Bytes(point.area.length_bytes), Bytes::gib(1));
+    }
+    assert!(
+        refusal("[a]\niodepth=3\nioengine=libaio\nfilename=/dev/a:/dev/b\n").contains("divide")
+    );
+}
+
+#[test]
+fn jobs_of_the_command_line_come_first_and_its_globals_hold_for_all() {
+    let words = [
+        "--name=global",
+        "--bs=16k",
+        "--name=x",
+        "--rw=write",
+        "--size=1m",
+        "--output-format",
+        "json",
+        "a.fio",
+    ];
+    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+    let line = CommandLine::read(&words).expect("a command line");
+    assert_eq!(line.files, ["a.fio"]);
+    let files = [("a.fio".to_owned(), "[y]\nsize=1m\n".to_owned())];
+    let jobs = JobSet::read(&line, &files, &around(&no_file)).expect("jobs").jobs;
+    assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
+    assert!(jobs.iter().all(|job| job.sizes[0].bytes == 16384));
+    let unknown = CommandLine::read(&["--outpt=x".to_owned()]).expect_err("no option");
+    assert!(unknown.to_string().contains("--outpt"), "{unknown}");
+    let outside = CommandLine::read(&["--bs=4k".to_owned()]).expect_err("no job");
+    assert!(outside.to_string().contains("--name"), "{outside}");
+}
+
+#[test]
+fn a_file_that_includes_itself_ends() {
+    let itself = |_: &str| Ok("[a]\nsize=1m\ninclude again\n".to_owned());
+    let files = [("jobs.fio".to_owned(), "include again\n".to_owned())];
+    let answer = JobSet::read(&CommandLine::default(), &files, &around(&itself));
+    assert!(answer.expect_err("no end").to_string().contains("16 deep"));
+}
+
+#[test]
+fn a_plan_goes_out_as_a_job_file_and_comes_back() {
+    let text = "[a]\nioengine=io_uring\niodepth=8\nrw=randrw\nrwmixread=70\nbs=8k\nnorandommap\nsize=1g\n\
+                filename=/dev/sda\nruntime=5\ntime_based\nrate_iops=700,300\n\
+                [b]\nstonewall\nrw=write\nbs=64k\nsize=1g\noffset=1g\nfilename=/dev/sda\nruntime=5\ntime_based\n";
+    let (first, converted) = plan(text);
+    let (again, _) = plan(&qdepth_workload::fio::as_fio(&first, &converted.targets));
+    for (a, b) in first.points.iter().zip(&again.points) {
+        assert_eq!(
+            (a.group, a.area, a.outstanding, a.arrivals, a.read_share, a.distribution),
+            (b.group, b.area, b.outstanding, b.arrivals, b.read_share, b.distribution)
+        );
+        assert_eq!(
+            (&a.request_size, a.stop, a.warm_up_ns),
+            (&b.request_size, b.stop, b.warm_up_ns)
+        );
+    }
+}
