@@ -9,6 +9,9 @@
 mod alive;
 mod document;
 mod error;
+mod fio_json;
+mod fio_log;
+mod import;
 mod logbook;
 mod open;
 mod read;
@@ -23,6 +26,9 @@ pub use document::{
     ObservationEntry, PointEntry, RunEntry, TargetEntry, document, export_json, json_schema,
 };
 pub use error::LogbookError;
+pub use fio_json::{FioEntry, FioMoment, export_fio_json};
+pub use fio_log::{FioLog, export_fio_log};
+pub use import::{ImportError, Imported, import};
 pub use logbook::{Logbook, RunHeadline};
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, percentile_name};

@@ -18,6 +18,7 @@ const MIGRATION_LIST: &[M<'static>] = &[
     M::up(include_str!("../migrations/0002_engine_choice.sql")),
     M::up(include_str!("../migrations/0003_steps.sql")),
     M::up(include_str!("../migrations/0004_ended_by.sql")),
+    M::up(include_str!("../migrations/0005_stated.sql")),
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(MIGRATION_LIST);
 /// Writes are short; who waits longer than this waits for a stuck process.

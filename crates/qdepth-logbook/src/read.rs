@@ -390,6 +390,10 @@ fn direction(connection: &Connection, point: i64, name: &str) -> Result<Directio
                 response_time: response
                     .map(|bytes| histogram(bytes, "response_time"))
                     .transpose()?,
+                stated: row
+                    .get::<_, Option<String>>("stated")?
+                    .map(|text| serde_json::from_str(&text).map_err(unreadable))
+                    .transpose()?,
             })
         })?;
     record.errors = connection

@@ -5,6 +5,7 @@
 //! change inside the engine cannot silently change the stored form.
 
 use qdepth_measure::{EncodedHistogram, Finding, LatencyHistogram};
+use serde::{Deserialize, Serialize};
 
 /// The version of the meaning of stored figures. It rises with every change that makes the same
 /// plan give other numbers (CHANGELOG, *Changed results*).
@@ -133,6 +134,23 @@ pub struct DirectionRecord {
     pub service_time: LatencyHistogram,
     /// completed − intended. None in a closed loop, where it equals the service time.
     pub response_time: Option<LatencyHistogram>,
+    /// What another program said of the service time, where it was imported without a histogram.
+    pub stated: Option<StatedLatency>,
+}
+
+/// Latencies as another program said them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StatedLatency {
+    /// Number of I/Os.
+    pub count: u64,
+    /// Smallest, nanoseconds.
+    pub min_ns: Option<u64>,
+    /// Mean, nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// Largest, nanoseconds.
+    pub max_ns: Option<u64>,
+    /// Quantile (0..=1) and value in nanoseconds, ascending.
+    pub percentiles: Vec<(f64, u64)>,
 }
 
 /// One slice of a point's series (100 ms unless the point is shorter).

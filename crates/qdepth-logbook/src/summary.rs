@@ -2,12 +2,14 @@
 //! runs too.
 
 use qdepth_measure::{
-    Estimate, Grade, LatencyHistogram, Percentile, reported_percentiles, series_mean,
+    Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, series_mean,
 };
 
-use crate::record::{DirectionRecord, EndedBy, PointRecord};
+use crate::record::{DirectionRecord, EndedBy, PointRecord, StatedLatency};
 
 const MIB: f64 = 1_048_576.0;
+/// The quantiles of a report, as `reported_percentiles` has them.
+const REPORTED: [f64; 7] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
 
 /// A latency distribution in figures, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -131,11 +133,52 @@ fn by_direction(
 ) -> ByDirection {
     let mut all = latency(&point.reads).clone();
     all.merge(latency(&point.writes));
-    ByDirection {
-        reads: latency_summary(latency(&point.reads)),
-        writes: latency_summary(latency(&point.writes)),
-        all: latency_summary(&all),
-        syncs: latency_summary(latency(&point.syncs)),
+    let one = |direction: &DirectionRecord| match &direction.stated {
+        Some(stated) if direction.service_time.count() == 0 => stated_summary(stated),
+        _ => latency_summary(latency(direction)),
+    };
+    let (reads, writes) = (one(&point.reads), one(&point.writes));
+    let all = if all.count() == 0 { both(&reads, &writes) } else { latency_summary(&all) };
+    ByDirection { reads, writes, all, syncs: one(&point.syncs) }
+}
+
+/// What another program said: the percentiles of a report that it said and that ten samples lie
+/// beyond. They have no interval, so its ends are the value.
+fn stated_summary(stated: &StatedLatency) -> LatencySummary {
+    let percentile = |(quantile, value): &(f64, u64)| {
+        let value = Nanos(*value);
+        Percentile { quantile: *quantile, value, interval: (value, value) }
+    };
+    let reported = |(quantile, _): &&(f64, u64)| {
+        let beyond = (1.0 - quantile) * stated.count as f64;
+        let wanted = REPORTED.iter().any(|wanted| (wanted - quantile).abs() < 1e-9);
+        wanted && beyond >= 9.999_999
+    };
+    LatencySummary {
+        count: stated.count,
+        min_ns: stated.min_ns,
+        mean_ns: stated.mean_ns,
+        max_ns: stated.max_ns,
+        percentiles: stated.percentiles.iter().filter(reported).map(percentile).collect(),
+    }
+}
+
+/// Both directions together, as far as figures can be put together: percentiles only where there
+/// is one direction.
+fn both(a: &LatencySummary, b: &LatencySummary) -> LatencySummary {
+    match (a.count, b.count) {
+        (0, _) => return b.clone(),
+        (_, 0) => return a.clone(),
+        _ => {}
+    }
+    let (first, second) = (a.count as f64, b.count as f64);
+    let mean = |(x, y): (f64, f64)| (x * first + y * second) / (first + second);
+    LatencySummary {
+        count: a.count.saturating_add(b.count),
+        min_ns: a.min_ns.zip(b.min_ns).map(|(x, y)| x.min(y)),
+        mean_ns: a.mean_ns.zip(b.mean_ns).map(mean),
+        max_ns: a.max_ns.zip(b.max_ns).map(|(x, y)| x.max(y)),
+        percentiles: Vec::new(),
     }
 }
 

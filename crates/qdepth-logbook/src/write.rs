@@ -239,8 +239,8 @@ fn direction(
     connection
         .prepare_cached(
             "INSERT INTO direction (point, direction, completed, bytes, short, service_time,
-                response_time)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                response_time, stated)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             point,
@@ -249,7 +249,8 @@ fn direction(
             bits(record.bytes),
             bits(record.short),
             encoded(&record.service_time),
-            record.response_time.as_ref().map(encoded)
+            record.response_time.as_ref().map(encoded),
+            record.stated.as_ref().and_then(|stated| serde_json::to_string(stated).ok())
         ])?;
     for (place, error) in (0i64..).zip(&record.errors) {
         connection

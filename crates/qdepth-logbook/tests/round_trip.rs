@@ -182,9 +182,10 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     old.execute_batch(
         "ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;
          ALTER TABLE point DROP COLUMN step; ALTER TABLE point DROP COLUMN workers;
-         ALTER TABLE point DROP COLUMN offered_io_per_s; ALTER TABLE point DROP COLUMN ended_by;
-         ALTER TABLE point DROP COLUMN tolerance; ALTER TABLE point DROP COLUMN looks;
-         PRAGMA user_version = 1",
+         ALTER TABLE point DROP COLUMN offered_io_per_s;
+         ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
+         ALTER TABLE point DROP COLUMN looks;
+         ALTER TABLE direction DROP COLUMN stated; PRAGMA user_version = 1",
     )
     .unwrap();
     drop(old);

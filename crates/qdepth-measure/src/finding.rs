@@ -136,6 +136,12 @@ codes! {
     TargetFailed = "target-failed",
     /// The point was measured again after an interruption of the run.
     Resumed = "resumed",
+    /// The run was measured by another program and imported. Labels: `program`, `version`, `file`,
+    /// `remarks`.
+    Imported = "imported",
+    /// An option of another program's job file was not done literally. Labels: `option` (with its
+    /// place), `what` is done instead.
+    NotLiteral = "not-literal",
     /// A witness could not be read. Label: `witness`, `why`.
     WitnessMissing = "witness-missing",
     /// A finding that a newer version stored. Label: `code`, as stored.

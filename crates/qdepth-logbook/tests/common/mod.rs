@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use qdepth_logbook::record::{
     DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
-    RunRecord, RunState, TargetKind, TargetRecord,
+    RunRecord, RunState, StatedLatency, TargetKind, TargetRecord,
 };
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
@@ -74,6 +74,7 @@ fn direction(seed: u64, open_loop: bool) -> DirectionRecord {
         short: seed,
         service_time: histogram(&values),
         response_time: open_loop.then(|| histogram(&[seed, seed + 7])),
+        stated: None,
     }
 }
 
@@ -146,6 +147,7 @@ prop_compose! {
         errors in prop::collection::vec((any::<i32>(), any::<u64>()), 0..3),
         service in prop::collection::vec(any::<u64>(), 0..20),
         response in prop::option::of(prop::collection::vec(any::<u64>(), 0..20)),
+        stated in prop::option::of((any::<u64>(), prop::option::of(any::<u64>()), 0.0f64..1e12)),
     ) -> DirectionRecord {
         DirectionRecord {
             completed,
@@ -154,6 +156,13 @@ prop_compose! {
             errors: errors.into_iter().map(|(errno, count)| ErrorCount { errno, count }).collect(),
             service_time: histogram(&service),
             response_time: response.map(|values| histogram(&values)),
+            stated: stated.map(|(count, max_ns, mean)| StatedLatency {
+                count,
+                min_ns: None,
+                mean_ns: Some(mean.trunc()),
+                max_ns,
+                percentiles: vec![(0.5, count)],
+            }),
         }
     }
 }

@@ -154,6 +154,16 @@ fn accidents(code: Code) -> Option<[&'static str; 3]> {
             "The measurement was stopped by the user. The point rests on a shorter window than planned.",
             "Continue the run, or measure the point again.",
         ],
+        Code::Imported => [
+            "Measured by another program",
+            "The run was measured by {program}[ {version}] and read from {file}[: {remarks}]. qdepth's laws and witnesses did not watch it.",
+            "Compare it as that program's word; measure with qdepth where it must be certain.",
+        ],
+        Code::NotLiteral => [
+            "An option was taken in another sense",
+            "The job file's option {option} was not done literally: {what}.",
+            "Nothing needs to be done; where the option matters, run the job with its own program beside it.",
+        ],
         Code::Resumed => [
             "Measured again after an interruption",
             "The run was interrupted at this point and continued later. Temperature and state of the medium may have changed in between.",

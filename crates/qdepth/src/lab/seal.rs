@@ -103,6 +103,7 @@ fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
         short: outcome.short,
         service_time: outcome.service_time.clone(),
         response_time: outcome.response_time.clone(),
+        stated: None,
     }
 }
 

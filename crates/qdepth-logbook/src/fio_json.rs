@@ -1,0 +1,307 @@
+//! A run as fio's JSON, for programs that read that. Names, units and types are fio 3.33's, with
+//! `job_start` of later versions.
+//!
+//! What fio counts and qdepth does not is 0 or empty: `slat_ns` (a request is handed over and
+//! stamped in one), `ctx`, `majf`, `minf`, `iodepth_submit`, `iodepth_complete`, `disk_util`.
+//! `iodepth_level` has all requests at the mean number in flight.
+
+use qdepth_measure::LatencyHistogram;
+use serde::Serialize;
+use serde::ser::SerializeMap;
+
+use crate::record::{DirectionRecord, PointRecord};
+use latency::{FioLatency, shares};
+use samples::Samples;
+pub(crate) use samples::figures;
+
+mod latency;
+mod samples;
+
+/// When the document was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FioMoment {
+    /// Milliseconds since 1970-01-01 UTC.
+    pub unix_ms: i64,
+    /// As fio writes it: `Sat Nov 21 16:34:50 2026`.
+    pub text: String,
+}
+
+/// One entry of fio's list of jobs: a job, or a group that is reported together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FioEntry {
+    /// Name of the first job.
+    pub name: String,
+    /// What its user says of it; may be empty.
+    pub description: String,
+    /// Number of the reporting group.
+    pub group: u32,
+    /// When it began, milliseconds since 1970.
+    pub start_ms: i64,
+    /// Options as written, of the last job.
+    pub options: Vec<(String, String)>,
+    /// Percentiles to print, per cent, ascending.
+    pub percentiles: Vec<f64>,
+    /// Whether they are printed for completion latency and for total latency.
+    pub percentiles_of: [bool; 2],
+    /// Outstanding I/Os of the first job.
+    pub depth: u32,
+    /// The points that it consists of, as places in the list of points.
+    pub points: Vec<usize>,
+}
+
+/// Pairs, written in their order.
+struct Pairs<T>(Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for Pairs<T> {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Root {
+    #[serde(rename = "fio version")]
+    version: String,
+    timestamp: i64,
+    timestamp_ms: i64,
+    time: String,
+    #[serde(rename = "global options", skip_serializing_if = "none")]
+    globals: Pairs<String>,
+    jobs: Vec<JobEntry>,
+    disk_util: Vec<()>,
+}
+
+fn none<T>(pairs: &Pairs<T>) -> bool {
+    pairs.0.is_empty()
+}
+
+#[derive(Serialize)]
+struct JobEntry {
+    jobname: String,
+    groupid: u32,
+    job_start: i64,
+    error: i32,
+    eta: u64,
+    elapsed: u64,
+    #[serde(rename = "job options")]
+    options: Pairs<String>,
+    read: Direction,
+    write: Direction,
+    trim: Direction,
+    sync: Sync,
+    job_runtime: u64,
+    usr_cpu: f64,
+    sys_cpu: f64,
+    ctx: u64,
+    majf: u64,
+    minf: u64,
+    iodepth_level: Pairs<f64>,
+    iodepth_submit: Pairs<f64>,
+    iodepth_complete: Pairs<f64>,
+    latency_ns: Pairs<f64>,
+    latency_us: Pairs<f64>,
+    latency_ms: Pairs<f64>,
+    latency_depth: u32,
+    latency_target: u64,
+    latency_percentile: f64,
+    latency_window: u64,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    desc: String,
+}
+
+#[derive(Serialize)]
+struct Direction {
+    io_bytes: u64,
+    io_kbytes: u64,
+    bw_bytes: u64,
+    bw: u64,
+    iops: f64,
+    runtime: u64,
+    total_ios: u64,
+    short_ios: u64,
+    drop_ios: u64,
+    slat_ns: FioLatency,
+    clat_ns: FioLatency,
+    lat_ns: FioLatency,
+    bw_min: u64,
+    bw_max: u64,
+    bw_agg: f64,
+    bw_mean: f64,
+    bw_dev: f64,
+    bw_samples: u64,
+    iops_min: u64,
+    iops_max: u64,
+    iops_mean: f64,
+    iops_stddev: f64,
+    iops_samples: u64,
+}
+
+#[derive(Serialize)]
+struct Sync {
+    total_ios: u64,
+    lat_ns: FioLatency,
+}
+
+/// The document. `version` stands where fio's stands; `plus` adds every bucket of the latencies.
+pub fn export_fio_json(
+    version: &str,
+    moment: &FioMoment,
+    globals: &[(String, String)],
+    entries: &[FioEntry],
+    points: &[PointRecord],
+    plus: bool,
+) -> String {
+    let one = |entry: &FioEntry| {
+        let members: Vec<&PointRecord> =
+            entry.points.iter().filter_map(|place| points.get(*place)).collect();
+        job(entry, &members, moment, plus)
+    };
+    let root = Root {
+        version: version.to_owned(),
+        timestamp: moment.unix_ms.div_euclid(1000),
+        timestamp_ms: moment.unix_ms,
+        time: moment.text.clone(),
+        globals: Pairs(globals.to_vec()),
+        jobs: entries.iter().map(one).collect(),
+        disk_util: Vec::new(),
+    };
+    serde_json::to_string_pretty(&root).unwrap_or_default()
+}
+
+fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: bool) -> JobEntry {
+    let side = |pick: fn(&PointRecord) -> &DirectionRecord, place: usize| {
+        direction(entry, members, pick, place, plus)
+    };
+    let runtime = members.iter().map(|point| point.duration_ns).max().unwrap_or(0);
+    let wall: f64 = members.iter().map(|point| point.duration_ns as f64).sum();
+    let cpu = |pick: fn(&PointRecord) -> u64| {
+        let used: f64 = members.iter().map(|point| pick(point) as f64).sum();
+        if wall > 0.0 { used / wall * 100.0 } else { 0.0 }
+    };
+    let mut all = merged(members, |point| &point.reads);
+    all.merge(&merged(members, |point| &point.writes));
+    let syncs = merged(members, |point| &point.syncs);
+    let zeros = |names: &[&str]| Pairs(names.iter().map(|n| ((*n).to_owned(), 0.0)).collect());
+    let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
+    let error = members
+        .iter()
+        .flat_map(|p| p.reads.errors.iter().chain(&p.writes.errors).chain(&p.syncs.errors))
+        .map(|error| error.errno)
+        .next();
+    JobEntry {
+        jobname: entry.name.clone(),
+        groupid: entry.group,
+        job_start: entry.start_ms,
+        error: error.unwrap_or(0),
+        eta: 0,
+        elapsed: u64::try_from((moment.unix_ms - entry.start_ms).div_euclid(1000)).unwrap_or(0),
+        options: Pairs(entry.options.clone()),
+        read: side(|point| &point.reads, 0),
+        write: side(|point| &point.writes, 1),
+        trim: direction(entry, &[], |point| &point.reads, 2, false),
+        sync: Sync {
+            total_ios: syncs.count(),
+            lat_ns: FioLatency::of(&syncs, &entry.percentiles, true, plus),
+        },
+        job_runtime: members.iter().map(|point| point.duration_ns / 1_000_000).sum(),
+        usr_cpu: cpu(|point| point.cpu_user_ns),
+        sys_cpu: cpu(|point| point.cpu_system_ns),
+        ctx: 0,
+        majf: 0,
+        minf: 0,
+        iodepth_level: levels(members, runtime),
+        iodepth_submit: zeros(&batches),
+        iodepth_complete: zeros(&batches),
+        latency_ns: shares(&all, latency::NS),
+        latency_us: shares(&all, latency::US),
+        latency_ms: shares(&all, latency::MS),
+        latency_depth: entry.depth,
+        latency_target: 0,
+        latency_percentile: 100.0,
+        latency_window: 0,
+        desc: entry.description.clone(),
+    }
+}
+
+fn merged(
+    members: &[&PointRecord],
+    pick: impl Fn(&PointRecord) -> &DirectionRecord,
+) -> LatencyHistogram {
+    let mut all = LatencyHistogram::new();
+    for point in members {
+        all.merge(&pick(point).service_time);
+    }
+    all
+}
+
+fn direction(
+    entry: &FioEntry,
+    members: &[&PointRecord],
+    pick: fn(&PointRecord) -> &DirectionRecord,
+    place: usize,
+    plus: bool,
+) -> Direction {
+    let count = |of: fn(&DirectionRecord) -> u64| {
+        members.iter().map(|point| of(pick(point))).fold(0, u64::saturating_add)
+    };
+    let (bytes, ios) = (count(|d| d.bytes), count(|d| d.completed));
+    let active = members.iter().filter(|point| pick(point).completed > 0);
+    let runtime_ns = active.map(|point| point.duration_ns).max().unwrap_or(0);
+    let per_second = |figure: u64| {
+        if runtime_ns == 0 { 0.0 } else { figure as f64 / (runtime_ns as f64 / 1e9) }
+    };
+    let latency = merged(members, pick);
+    let samples = Samples::of(members, place);
+    let bw = per_second(bytes);
+    Direction {
+        io_bytes: bytes,
+        io_kbytes: bytes >> 10,
+        bw_bytes: bw as u64,
+        bw: (bw / 1024.0) as u64,
+        iops: per_second(ios),
+        runtime: runtime_ns / 1_000_000,
+        total_ios: ios,
+        short_ios: count(|d| d.short),
+        drop_ios: 0,
+        slat_ns: FioLatency::of(&LatencyHistogram::new(), &[], false, false),
+        clat_ns: FioLatency::of(&latency, &entry.percentiles, entry.percentiles_of[0], plus),
+        lat_ns: FioLatency::of(&latency, &entry.percentiles, entry.percentiles_of[1], plus),
+        bw_min: samples.kib.min as u64,
+        bw_max: samples.kib.max as u64,
+        bw_agg: if samples.kib.count > 0 { 100.0 } else { 0.0 },
+        bw_mean: samples.kib.mean,
+        bw_dev: samples.kib.deviation,
+        bw_samples: samples.kib.count,
+        iops_min: samples.ios.min as u64,
+        iops_max: samples.ios.max as u64,
+        iops_mean: samples.ios.mean,
+        iops_stddev: samples.ios.deviation,
+        iops_samples: samples.ios.count,
+    }
+}
+
+/// All requests at the power of two that the mean number in flight reaches.
+fn levels(members: &[&PointRecord], runtime_ns: u64) -> Pairs<f64> {
+    const LEVELS: [(&str, f64); 7] = [
+        ("1", 1.0),
+        ("2", 2.0),
+        ("4", 4.0),
+        ("8", 8.0),
+        ("16", 16.0),
+        ("32", 32.0),
+        (">=64", 64.0),
+    ];
+    let in_flight: f64 = members.iter().map(|point| point.in_flight_integral_ns).sum();
+    let by_member = runtime_ns as f64 * members.len() as f64;
+    let mean = (in_flight / by_member.max(1.0)).round();
+    let reached = LEVELS.iter().rposition(|(_, level)| mean >= *level).unwrap_or(0);
+    let share = |(place, (name, _)): (usize, &(&str, f64))| {
+        let here = place == reached && in_flight > 0.0;
+        ((*name).to_owned(), if here { 100.0 } else { 0.0 })
+    };
+    Pairs(LEVELS.iter().enumerate().map(share).collect())
+}

@@ -1,0 +1,97 @@
+//! Latencies in fio's words.
+
+use qdepth_measure::LatencyHistogram;
+use serde::Serialize;
+
+use super::Pairs;
+
+/// Upper edges of fio's classes of latency, each below its own; in the unit of the name.
+pub(super) const NS: (&[u64], u64) = (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000], 1);
+pub(super) const US: (&[u64], u64) = (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000], 1_000);
+pub(super) const MS: (&[u64], u64) =
+    (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX], 1_000_000);
+
+#[derive(Serialize)]
+pub(super) struct FioLatency {
+    min: u64,
+    max: u64,
+    mean: f64,
+    stddev: f64,
+    #[serde(rename = "N")]
+    count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percentile: Option<Pairs<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bins: Option<Pairs<u64>>,
+}
+
+impl FioLatency {
+    /// Percentiles (per cent) and bins only where `detailed`.
+    pub(super) fn of(
+        times: &LatencyHistogram,
+        percentiles: &[f64],
+        detailed: bool,
+        plus: bool,
+    ) -> Self {
+        let detailed = detailed && times.count() > 0;
+        let percentile = detailed.then(|| {
+            let one = |percent: &f64| {
+                let value = times.quantile(percent / 100.0).map_or(0, |value| value.0);
+                (format!("{percent:.6}"), value)
+            };
+            let mut pairs: Vec<(String, u64)> = percentiles.iter().map(one).collect();
+            // Two that are alike in six digits would be one name twice.
+            pairs.dedup_by(|later, former| later.0 == former.0);
+            Pairs(pairs)
+        });
+        let bins = (detailed && plus).then(|| {
+            let one = |(low, high, count): (qdepth_measure::Nanos, qdepth_measure::Nanos, u64)| {
+                (low.0.midpoint(high.0).to_string(), count)
+            };
+            Pairs(times.occupied().map(one).collect())
+        });
+        let mean = times.mean().unwrap_or(0.0);
+        Self {
+            min: times.min().map_or(0, |value| value.0),
+            max: times.max().map_or(0, |value| value.0),
+            mean,
+            stddev: deviation(times, mean),
+            count: times.count(),
+            percentile,
+            bins,
+        }
+    }
+}
+
+/// Standard deviation from the buckets' middles, whose error is below 0.2 % of a value.
+fn deviation(times: &LatencyHistogram, mean: f64) -> f64 {
+    if times.count() < 2 {
+        return 0.0;
+    }
+    let sum: f64 = times
+        .occupied()
+        .map(|(low, high, count)| {
+            let middle = low.0.midpoint(high.0) as f64;
+            (middle - mean) * (middle - mean) * count as f64
+        })
+        .sum();
+    (sum / (times.count() - 1) as f64).sqrt()
+}
+
+/// Per cent of all requests in each class of a unit; the first class of µs begins where those of
+/// ns end.
+pub(super) fn shares(times: &LatencyHistogram, (edges, unit): (&[u64], u64)) -> Pairs<f64> {
+    let mut counts = vec![0_u64; edges.len()];
+    let begin = if unit == 1 { 0 } else { unit };
+    for (low, high, count) in times.occupied() {
+        let value = low.0.midpoint(high.0);
+        let class = edges.iter().position(|edge| value < edge.saturating_mul(unit));
+        if let Some(class) = class.filter(|_| value >= begin) {
+            counts[class] += count;
+        }
+    }
+    let total = times.count().max(1) as f64;
+    let name = |edge: &u64| if *edge == u64::MAX { ">=2000".to_owned() } else { edge.to_string() };
+    let shares = counts.iter().map(|count| *count as f64 / total * 100.0);
+    Pairs(edges.iter().map(name).zip(shares).collect())
+}

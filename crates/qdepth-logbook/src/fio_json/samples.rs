@@ -1,0 +1,84 @@
+//! Throughput and rate in windows of half a second, as fio samples them.
+
+use crate::record::{IntervalRecord, PointRecord};
+
+/// Nanoseconds of a sample.
+const WINDOW_NS: u64 = 500_000_000;
+
+/// What windows say of one figure.
+#[derive(Default)]
+pub(super) struct Spread {
+    pub(super) min: f64,
+    pub(super) max: f64,
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+    pub(super) count: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Samples {
+    /// KiB/s.
+    pub(super) kib: Spread,
+    /// I/Os per second.
+    pub(super) ios: Spread,
+}
+
+impl Samples {
+    /// Of points that ran at the same time; `place`: 0 reads, 1 writes, else nothing.
+    pub(super) fn of(members: &[&PointRecord], place: usize) -> Self {
+        if place > 1 {
+            return Self::default();
+        }
+        let mut sums: Vec<(u64, u64, u64)> = Vec::new();
+        for interval in members.iter().flat_map(|point| &point.intervals) {
+            let window = (interval.start_ns / WINDOW_NS) as usize;
+            // A series is bounded, so a window beyond a week is damage.
+            if window > 7 * 86_400 * 2 {
+                continue;
+            }
+            if sums.len() <= window {
+                sums.resize(window + 1, (0, 0, 0));
+            }
+            let (ios, bytes) = figures(interval, place);
+            let sum = &mut sums[window];
+            *sum = (sum.0 + interval.length_ns, sum.1 + ios, sum.2 + bytes);
+        }
+        let most = sums.iter().map(|sum| sum.0).max().unwrap_or(0);
+        sums.retain(|sum| sum.0 > 0 && sum.0 >= most - most / 10);
+        // Each member contributes its own time: the length of a window is that of one.
+        let seconds = |sum: &(u64, u64, u64)| sum.0 as f64 / 1e9 / members.len().max(1) as f64;
+        if sums.iter().all(|sum| sum.1 == 0) {
+            return Self::default();
+        }
+        Self {
+            kib: spread(sums.iter().map(|sum| sum.2 as f64 / 1024.0 / seconds(sum))),
+            ios: spread(sums.iter().map(|sum| sum.1 as f64 / seconds(sum))),
+        }
+    }
+}
+
+/// I/Os and bytes of an interval in one direction: 0 reads, 1 writes.
+pub(crate) fn figures(interval: &IntervalRecord, place: usize) -> (u64, u64) {
+    if place == 0 {
+        (interval.reads, interval.read_bytes)
+    } else {
+        (interval.writes, interval.written_bytes)
+    }
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> Spread {
+    let values: Vec<f64> = values.collect();
+    let count = values.len() as f64;
+    if values.is_empty() {
+        return Spread::default();
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    Spread {
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
+        max: values.iter().copied().fold(0.0, f64::max),
+        mean,
+        deviation: if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() },
+        count: values.len() as u64,
+    }
+}

@@ -1,0 +1,66 @@
+//! A point's series as a log of fio's form: a row for each window and direction,
+//! `time_ms, value, direction, 0, 0`; direction 0 reads, 1 writes.
+
+use std::fmt::Write;
+
+use qdepth_measure::LatencyHistogram;
+
+use crate::record::{IntervalRecord, PointRecord};
+
+/// What a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioLog {
+    /// Throughput, KiB/s.
+    Bandwidth,
+    /// Transaction rate, IO/s.
+    Iops,
+    /// Mean service time of the window, ns.
+    Latency,
+}
+
+/// The log of a point in windows of about `window_ms`, which is rounded up to whole intervals of
+/// the series; a direction without I/Os in a window has no row there.
+pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64) -> String {
+    let interval_ns = point.intervals.first().map_or(1, |interval| interval.length_ns.max(1));
+    let wanted = window_ms.saturating_mul(1_000_000);
+    let in_window = usize::try_from(wanted.div_ceil(interval_ns).max(1)).unwrap_or(usize::MAX);
+    let mut text = String::new();
+    for window in point.intervals.chunks(in_window) {
+        let length_ns: u64 = window.iter().map(|interval| interval.length_ns).sum();
+        let end_ms = window.last().map_or(0, |last| (last.start_ns + last.length_ns) / 1_000_000);
+        for direction in 0..2 {
+            if let Some(value) = value(kind, window, direction, length_ns) {
+                // Writing to a String never fails.
+                let _ = writeln!(text, "{end_ms}, {value}, {direction}, 0, 0");
+            }
+        }
+    }
+    text
+}
+
+fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u64) -> Option<u64> {
+    let (ios, bytes) = window
+        .iter()
+        .map(|interval| crate::fio_json::figures(interval, direction))
+        .fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
+    if ios == 0 || length_ns == 0 {
+        return None;
+    }
+    let seconds = length_ns as f64 / 1e9;
+    Some(match kind {
+        FioLog::Bandwidth => (bytes as f64 / 1024.0 / seconds).round() as u64,
+        FioLog::Iops => (ios as f64 / seconds).round() as u64,
+        FioLog::Latency => {
+            let mut all = LatencyHistogram::new();
+            for interval in window {
+                let times = if direction == 0 {
+                    &interval.read_service_time
+                } else {
+                    &interval.write_service_time
+                };
+                all.merge(&times.decode().ok()?);
+            }
+            all.mean()?.round() as u64
+        }
+    })
+}

@@ -1,0 +1,249 @@
+//! fio's JSON: with lines before it, several documents in one file, of one machine or of several
+//! clients, with latencies in ns or (before fio 3) µs.
+
+use serde_json::{Map, Value};
+
+use super::{Imported, place_of};
+use crate::record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
+
+/// Most documents of a file, and most jobs of a document.
+const MANY: usize = 100_000;
+
+pub(super) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
+    let mut documents: Vec<Map<String, Value>> = Vec::new();
+    for document in objects(text) {
+        // A document of --status-interval counts on from the former, of the same start.
+        if let Some(last) = documents.last_mut().filter(|last| same_run(last, &document)) {
+            *last = document;
+        } else if documents.len() < MANY {
+            documents.push(document);
+        }
+    }
+    let runs: Vec<Imported> = documents.iter().map(|document| one(file, document)).collect();
+    if runs.iter().all(|run| run.points.is_empty()) {
+        return Err("holds no result of fio".to_owned());
+    }
+    Ok(runs.into_iter().filter(|run| !run.points.is_empty()).collect())
+}
+
+/// Every whole object with a list of jobs, whatever stands between them.
+fn objects(text: &str) -> Vec<Map<String, Value>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    // Each failure costs the length of what could be read of a broken object, so their number is
+    // bounded.
+    let mut failures = 0;
+    while let Some(start) = rest.find('{') {
+        rest = &rest[start..];
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+        match stream.next() {
+            Some(Ok(Value::Object(object))) => {
+                let end = stream.byte_offset().max(1);
+                rest = rest.get(end..).unwrap_or("");
+                if object.contains_key("jobs") || object.contains_key("client_stats") {
+                    found.push(object);
+                }
+            }
+            _ => {
+                failures += 1;
+                if failures > 100 {
+                    break;
+                }
+                rest = &rest[1..];
+            }
+        }
+    }
+    found
+}
+
+fn same_run(former: &Map<String, Value>, later: &Map<String, Value>) -> bool {
+    let start = |document: &Map<String, Value>| {
+        let elapsed = jobs(document).next()?.get("elapsed")?.as_f64()?;
+        Some(document.get("timestamp")?.as_f64()? - elapsed)
+    };
+    let names = |document: &Map<String, Value>| -> Vec<String> {
+        jobs(document).map(|job| text(job, "jobname")).collect()
+    };
+    let near = match (start(former), start(later)) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1.0,
+        _ => false,
+    };
+    near && names(former) == names(later)
+}
+
+fn jobs(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    let list = |key: &str| document.get(key).and_then(Value::as_array).into_iter().flatten();
+    list("jobs")
+        .chain(list("client_stats"))
+        .filter_map(Value::as_object)
+        // The sum over clients would count everything twice.
+        .filter(|job| text(job, "jobname") != "All clients")
+        .take(MANY)
+}
+
+fn one(file: &str, document: &Map<String, Value>) -> Imported {
+    let globals = document.get("global options").and_then(Value::as_object);
+    let mut run = Imported {
+        program: "fio".to_owned(),
+        version: text(document, "fio version"),
+        started_at: started(document),
+        file: file.to_owned(),
+        ..Imported::default()
+    };
+    for job in jobs(document) {
+        let options = Options { globals, own: job.get("job options").and_then(Value::as_object) };
+        let mut target = options.get("filename").or_else(|| options.get("directory"));
+        let host = text(job, "hostname");
+        if !host.is_empty() {
+            target = Some(format!("{host}:{}", target.unwrap_or_default()));
+        }
+        let target = target.unwrap_or_else(|| "not said".to_owned());
+        let place = place_of(&mut run.targets, &target);
+        let mut point = point(job, &options);
+        point.index = run.points.len() as u32;
+        point.target = place;
+        point.started_at = run.started_at.clone().unwrap_or_default();
+        run.points.push(point);
+    }
+    run.remarks.push("latency is fio's total latency".to_owned());
+    run
+}
+
+fn started(document: &Map<String, Value>) -> Option<String> {
+    let seconds = document.get("timestamp")?.as_i64()?;
+    let elapsed = jobs(document).filter_map(|job| job.get("elapsed")?.as_i64()).max().unwrap_or(0);
+    super::iometer::rfc3339(seconds.checked_sub(elapsed)?)
+}
+
+/// Options of a job: its own before the global ones.
+struct Options<'a> {
+    globals: Option<&'a Map<String, Value>>,
+    own: Option<&'a Map<String, Value>>,
+}
+
+impl Options<'_> {
+    fn get(&self, name: &str) -> Option<String> {
+        let found = self.own.and_then(|own| own.get(name));
+        let value = found.or_else(|| self.globals.and_then(|globals| globals.get(name)))?;
+        value.as_str().map(str::to_owned)
+    }
+
+    fn number(&self, name: &str) -> Option<u32> {
+        self.get(name)?.trim().parse().ok()
+    }
+}
+
+fn point(job: &Map<String, Value>, options: &Options<'_>) -> PointRecord {
+    let (mut reads, mut writes) = (direction(job.get("read")), direction(job.get("write")));
+    let error = job.get("error").and_then(Value::as_i64).unwrap_or(0);
+    if let Ok(errno) = i32::try_from(error)
+        && errno != 0
+    {
+        let failed = job.get("total_err").and_then(Value::as_u64).unwrap_or(1);
+        let side = if reads.completed > 0 { &mut reads } else { &mut writes };
+        side.errors.push(ErrorCount { errno, count: failed });
+    }
+    let runtime = |key: &str| job.get(key).and_then(|d| d.get("runtime")?.as_u64()).unwrap_or(0);
+    let runtime_ms = runtime("read").max(runtime("write"));
+    let requests = reads.completed + writes.completed;
+    let bytes = reads.bytes.saturating_add(writes.bytes);
+    let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
+    let cpu = |key: &str| {
+        let share = job.get(key).and_then(Value::as_f64).unwrap_or(0.0) / 100.0;
+        (share.clamp(0.0, 1024.0) * runtime_ms as f64 * 1e6) as u64
+    };
+    let rw = options.get("rw").or_else(|| options.get("readwrite")).unwrap_or_default();
+    let rate = options.get("rate_iops").or_else(|| options.get("rate"));
+    PointRecord {
+        profile: text(job, "jobname"),
+        profile_title: text(job, "jobname"),
+        random_share: if rw.starts_with("rand") { 1.0 } else { 0.0 },
+        read_share: if requests == 0 { 1.0 } else { reads.completed as f64 / requests as f64 },
+        request_size: options
+            .get("bssplit")
+            .or_else(|| options.get("bs"))
+            .or_else(|| options.get("blocksize"))
+            .unwrap_or_else(|| format!("{mean:.0}B")),
+        request_size_mean_bytes: mean,
+        reported_as_throughput: !rw.starts_with("rand"),
+        arrivals: rate.map_or_else(|| "closed".to_owned(), |rate| format!("fixed {rate}")),
+        outstanding: options.number("iodepth").unwrap_or(1),
+        streams: options.number("numjobs").unwrap_or(1),
+        direct: options.get("direct").is_some_and(|value| value == "1"),
+        duration_ns: runtime_ms.saturating_mul(1_000_000),
+        issued: requests,
+        syncs: syncs(job.get("sync")),
+        reads,
+        writes,
+        cpu_user_ns: cpu("usr_cpu"),
+        cpu_system_ns: cpu("sys_cpu"),
+        ..PointRecord::default()
+    }
+}
+
+fn direction(value: Option<&Value>) -> DirectionRecord {
+    let Some(side) = value.and_then(Value::as_object) else { return DirectionRecord::default() };
+    let whole = |key: &str| side.get(key).and_then(Value::as_u64);
+    let bytes = whole("io_bytes").or_else(|| Some(whole("io_kbytes")?.saturating_mul(1024)));
+    DirectionRecord {
+        completed: whole("total_ios").unwrap_or(0).min(1 << 60),
+        bytes: bytes.unwrap_or(0).min(1 << 62),
+        short: whole("short_ios").unwrap_or(0),
+        stated: stated(side),
+        ..DirectionRecord::default()
+    }
+}
+
+fn syncs(value: Option<&Value>) -> DirectionRecord {
+    let Some(side) = value.and_then(Value::as_object) else { return DirectionRecord::default() };
+    DirectionRecord {
+        completed: side.get("total_ios").and_then(Value::as_u64).unwrap_or(0),
+        stated: stated(side),
+        ..DirectionRecord::default()
+    }
+}
+
+/// Total latency; its percentiles, or those of the completion latency where only they are said.
+fn stated(side: &Map<String, Value>) -> Option<StatedLatency> {
+    let object = |names: [(&str, f64); 2]| {
+        let found = |(name, scale): (&str, f64)| Some((side.get(name)?.as_object()?, scale));
+        names.into_iter().find_map(found)
+    };
+    let (total, scale) = object([("lat_ns", 1.0), ("lat", 1000.0)])?;
+    let count = total.get("N").and_then(Value::as_u64);
+    let count = count.or_else(|| side.get("total_ios")?.as_u64())?;
+    if count == 0 {
+        return None;
+    }
+    let figure = |key: &str| total.get(key).and_then(Value::as_f64).map(|value| value * scale);
+    let completion = object([("clat_ns", 1.0), ("clat", 1000.0)]);
+    let own = percentiles(total, scale);
+    let percentiles = if own.is_empty() {
+        completion.map(|(object, scale)| percentiles(object, scale)).unwrap_or_default()
+    } else {
+        own
+    };
+    Some(StatedLatency {
+        count,
+        min_ns: figure("min").map(|value| value as u64),
+        mean_ns: figure("mean"),
+        max_ns: figure("max").map(|value| value as u64),
+        percentiles,
+    })
+}
+
+fn percentiles(object: &Map<String, Value>, scale: f64) -> Vec<(f64, u64)> {
+    let Some(list) = object.get("percentile").and_then(Value::as_object) else { return Vec::new() };
+    let one = |(name, value): (&String, &Value)| {
+        let quantile = name.parse::<f64>().ok()? / 100.0;
+        let good = quantile > 0.0 && quantile <= 1.0;
+        good.then_some((quantile, (value.as_f64()? * scale) as u64))
+    };
+    let mut list: Vec<(f64, u64)> = list.iter().filter_map(one).take(64).collect();
+    list.sort_by(|a, b| a.0.total_cmp(&b.0));
+    list
+}
+
+fn text(object: &Map<String, Value>, key: &str) -> String {
+    object.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
+}

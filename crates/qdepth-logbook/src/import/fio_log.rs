@@ -1,0 +1,229 @@
+//! fio's logs: `PREFIX_KIND.N.log` with rows `time_ms, value, direction, size, …`. Logs of one
+//! prefix and number are one point. A row with a size is a single I/O; a row without is the mean
+//! of a window.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::{LatencyHistogram, Nanos};
+
+use super::{Imported, place_of};
+use crate::record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
+
+/// Most windows of a point's series; a longer log has longer windows.
+const WINDOWS_MAX: u64 = 36_000;
+/// Shortest window, ms.
+const WINDOW_MS: u64 = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Latency,
+    Bandwidth,
+    Iops,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct LogRow {
+    time_ms: u64,
+    value: u64,
+    direction: usize,
+    size: u64,
+}
+
+pub(super) fn is_it(name: &str, text: &str) -> bool {
+    named(name).is_some() && text.lines().next().is_some_and(|line| row(line).is_some())
+}
+
+/// Prefix with number, and kind. Submission and completion latency are parts of the total one.
+fn named(name: &str) -> Option<(String, Option<Kind>)> {
+    let file = name.rsplit(['/', '\\']).next()?;
+    let stem = file.strip_suffix(".log")?;
+    let (stem, number) = match stem.rsplit_once('.') {
+        Some((stem, number)) if number.bytes().all(|b| b.is_ascii_digit()) => (stem, number),
+        _ => (stem, ""),
+    };
+    let (prefix, kind) = stem.rsplit_once('_')?;
+    let kind = match kind {
+        "lat" => Some(Kind::Latency),
+        "bw" => Some(Kind::Bandwidth),
+        "iops" => Some(Kind::Iops),
+        "slat" | "clat" => None,
+        _ => return None,
+    };
+    Some((format!("{prefix} {number}").trim_end().to_owned(), kind))
+}
+
+fn row(line: &str) -> Option<LogRow> {
+    let mut cells = line.split(',').map(str::trim);
+    let mut next = || cells.next()?.parse::<u64>().ok();
+    let (time_ms, value, direction, size) = (next()?, next()?, next()?, next()?);
+    Some(LogRow { time_ms, value, direction: usize::try_from(direction).ok()?, size })
+}
+
+type Failed = (String, String);
+
+pub(super) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Imported, Failed> {
+    let mut points: BTreeMap<String, Vec<(Kind, Vec<LogRow>)>> = BTreeMap::new();
+    for (name, text) in files {
+        let Some((point, kind)) = named(name) else { continue };
+        let rows = points.entry(point).or_default();
+        let Some(kind) = kind else { continue };
+        let mut list = Vec::new();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let row = row(line).ok_or_else(|| {
+                ((*name).to_owned(), format!("line {} is no row of a log", number + 1))
+            })?;
+            // A year: beyond it a time is damage.
+            if row.direction > 2 || row.time_ms > 31_536_000_000 {
+                return Err(((*name).to_owned(), format!("line {} is out of range", number + 1)));
+            }
+            list.push(row);
+        }
+        rows.push((kind, list));
+    }
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let mut run = Imported {
+        program: "fio".to_owned(),
+        file: names.join(", "),
+        remarks: vec![
+            "logs say neither request size nor outstanding I/Os nor whether access was random"
+                .to_owned(),
+        ],
+        ..Imported::default()
+    };
+    for (name, logs) in points {
+        if logs.iter().all(|(_, rows)| rows.is_empty()) {
+            continue;
+        }
+        let mut point = point(&name, &logs);
+        point.index = run.points.len() as u32;
+        point.target = place_of(&mut run.targets, "not said");
+        run.points.push(point);
+    }
+    if run.points.is_empty() {
+        let first = names.first().copied().unwrap_or_default().to_owned();
+        return Err((first, "holds neither throughput, rate nor total latency".to_owned()));
+    }
+    Ok(run)
+}
+
+/// One window of the series being filled.
+#[derive(Default)]
+struct Window {
+    ios: [f64; 2],
+    bytes: [f64; 2],
+    times: [Option<Box<LatencyHistogram>>; 2],
+}
+
+fn point(name: &str, logs: &[(Kind, Vec<LogRow>)]) -> PointRecord {
+    let last_ms = logs.iter().flat_map(|(_, rows)| rows).map(|row| row.time_ms).max().unwrap_or(0);
+    let window_ms = WINDOW_MS * (last_ms / WINDOW_MS).div_ceil(WINDOWS_MAX).max(1);
+    let mut filling = Filling::new(window_ms);
+    let has = |kind: Kind| logs.iter().any(|(known, rows)| *known == kind && !rows.is_empty());
+    for (kind, rows) in logs {
+        filling.log(*kind, rows, has(Kind::Iops), has(Kind::Bandwidth));
+    }
+    filling.into_point(name, last_ms)
+}
+
+struct Filling {
+    window_ms: u64,
+    windows: BTreeMap<u64, Window>,
+    times: [LatencyHistogram; 2],
+    /// Sum and number of means of windows, and the largest.
+    means: [(f64, u64, u64); 2],
+}
+
+impl Filling {
+    fn new(window_ms: u64) -> Self {
+        Self {
+            window_ms,
+            windows: BTreeMap::new(),
+            times: [LatencyHistogram::new(), LatencyHistogram::new()],
+            means: [(0.0, 0, 0); 2],
+        }
+    }
+
+    fn log(&mut self, kind: Kind, rows: &[LogRow], rates: bool, bytes: bool) {
+        let mut former = [0_u64; 2];
+        for row in rows.iter().filter(|row| row.direction < 2) {
+            let side = row.direction;
+            let seconds = row.time_ms.saturating_sub(former[side]) as f64 / 1e3;
+            former[side] = row.time_ms;
+            let window = self.windows.entry(row.time_ms / self.window_ms).or_default();
+            match kind {
+                Kind::Iops => window.ios[side] += row.value as f64 * seconds,
+                Kind::Bandwidth => window.bytes[side] += row.value as f64 * 1024.0 * seconds,
+                Kind::Latency if row.size > 0 => {
+                    self.times[side].record(Nanos(row.value));
+                    let times = window.times[side].get_or_insert_default();
+                    times.record(Nanos(row.value));
+                    // Single I/Os count themselves, unless another log has counted them.
+                    window.ios[side] += f64::from(u8::from(!rates));
+                    window.bytes[side] += if bytes { 0.0 } else { row.size as f64 };
+                }
+                Kind::Latency => {
+                    let mean = &mut self.means[side];
+                    *mean = (mean.0 + row.value as f64, mean.1 + 1, mean.2.max(row.value));
+                }
+            }
+        }
+    }
+
+    fn into_point(self, name: &str, last_ms: u64) -> PointRecord {
+        let total = |pick: fn(&Window) -> f64| self.windows.values().map(pick).sum::<f64>() as u64;
+        let [reads, writes] = [total(|w| w.ios[0]), total(|w| w.ios[1])];
+        let [read_bytes, written_bytes] = [total(|w| w.bytes[0]), total(|w| w.bytes[1])];
+        let side = |place: usize, completed: u64, bytes: u64| DirectionRecord {
+            completed,
+            bytes,
+            service_time: self.times[place].clone(),
+            stated: stated(self.means[place], completed),
+            ..DirectionRecord::default()
+        };
+        let requests = reads.saturating_add(writes);
+        let bytes = read_bytes.saturating_add(written_bytes);
+        let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
+        PointRecord {
+            profile: name.to_owned(),
+            profile_title: name.to_owned(),
+            read_share: if requests == 0 { 1.0 } else { reads as f64 / requests as f64 },
+            request_size: format!("{mean:.0}B"),
+            request_size_mean_bytes: mean,
+            arrivals: "closed".to_owned(),
+            outstanding: 1,
+            streams: 1,
+            duration_ns: last_ms.saturating_mul(1_000_000),
+            issued: requests,
+            reads: side(0, reads, read_bytes),
+            writes: side(1, writes, written_bytes),
+            intervals: self.windows.iter().map(|(n, w)| interval(*n, w, self.window_ms)).collect(),
+            ..PointRecord::default()
+        }
+    }
+}
+
+/// Means of windows, taken as equally long.
+fn stated((sum, count, max): (f64, u64, u64), completed: u64) -> Option<StatedLatency> {
+    (count > 0).then(|| StatedLatency {
+        count: completed.max(count),
+        min_ns: None,
+        mean_ns: Some(sum / count as f64),
+        max_ns: Some(max),
+        percentiles: Vec::new(),
+    })
+}
+
+fn interval(number: u64, window: &Window, window_ms: u64) -> IntervalRecord {
+    let times =
+        |place: usize| window.times[place].as_deref().map(|times| times.into()).unwrap_or_default();
+    IntervalRecord {
+        start_ns: number.saturating_mul(window_ms).saturating_mul(1_000_000),
+        length_ns: window_ms.saturating_mul(1_000_000),
+        reads: window.ios[0] as u64,
+        writes: window.ios[1] as u64,
+        read_bytes: window.bytes[0] as u64,
+        written_bytes: window.bytes[1] as u64,
+        read_service_time: times(0),
+        write_service_time: times(1),
+    }
+}

@@ -1,0 +1,204 @@
+//! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
+//! their names.
+
+use super::{Imported, place_of};
+use crate::record::{DirectionRecord, PointRecord, StatedLatency};
+
+/// An access specification: size, shares.
+#[derive(Clone, Debug, Default)]
+struct Access {
+    name: String,
+    /// Bytes, weight, read share, random share; shares 0..=1.
+    lines: Vec<[f64; 4]>,
+}
+
+pub(super) fn is_it(text: &str) -> bool {
+    text.lines()
+        .take(200)
+        .any(|line| line.trim_start_matches(['\u{feff}', '"']).starts_with("'Target Type,"))
+}
+
+pub(super) fn read(file: &str, text: &str) -> Result<Imported, String> {
+    let mut run = Imported {
+        program: "Iometer".to_owned(),
+        file: file.to_owned(),
+        remarks: vec!["Iometer says no percentiles".to_owned()],
+        ..Imported::default()
+    };
+    let mut accesses: Vec<Access> = Vec::new();
+    let mut heading = String::new();
+    let mut columns: Vec<String> = Vec::new();
+    for line in text.lines().map(str::trim_end) {
+        if let Some(name) = line.strip_prefix('\'') {
+            heading = name.to_owned();
+            if name.starts_with("Target Type,") {
+                columns = cells(name);
+            }
+            continue;
+        }
+        let values = cells(line);
+        if heading.starts_with("Version") {
+            run.version = line.trim().to_owned();
+        } else if heading.starts_with("Time Stamp") {
+            run.started_at = run.started_at.or_else(|| moment(line));
+        } else if heading.starts_with("Access specification name") {
+            let name = values.first().cloned().unwrap_or_default();
+            accesses.push(Access { name, lines: Vec::new() });
+        } else if heading.starts_with("size,") {
+            if let Some(access) = accesses.last_mut() {
+                access.lines.extend(access_line(&values));
+            }
+        } else if heading.starts_with("Target Type,") && values.first().is_some_and(|v| v == "ALL")
+        {
+            let row = Row { columns: &columns, values: &values };
+            let mut point = point(&row, &accesses);
+            point.index = run.points.len() as u32;
+            point.target = place_of(&mut run.targets, "all targets of Iometer");
+            point.started_at = run.started_at.clone().unwrap_or_default();
+            run.points.push(point);
+        }
+    }
+    if run.points.is_empty() { Err("holds no result of Iometer".to_owned()) } else { Ok(run) }
+}
+
+fn cells(line: &str) -> Vec<String> {
+    line.split(',').map(|cell| cell.trim().trim_matches('"').to_owned()).collect()
+}
+
+/// `size, % of size, % reads, % random, …`.
+fn access_line(values: &[String]) -> Option<[f64; 4]> {
+    let number = |place: usize| {
+        values.get(place)?.parse::<f64>().ok().filter(|v| v.is_finite() && *v >= 0.0)
+    };
+    Some([number(0)?, number(1)?, number(2)? / 100.0, number(3)? / 100.0])
+}
+
+struct Row<'a> {
+    columns: &'a [String],
+    values: &'a [String],
+}
+
+impl Row<'_> {
+    fn text(&self, name: &str) -> Option<&str> {
+        let place = self.columns.iter().position(|column| column == name)?;
+        self.values.get(place).map(String::as_str)
+    }
+
+    fn number(&self, names: &[&str]) -> Option<f64> {
+        let value = names.iter().find_map(|name| self.text(name))?.parse::<f64>().ok()?;
+        (value.is_finite() && value >= 0.0).then_some(value)
+    }
+}
+
+fn point(row: &Row<'_>, accesses: &[Access]) -> PointRecord {
+    let name = row.text("Access Specification Name").unwrap_or("not said").to_owned();
+    let access = accesses.iter().find(|access| access.name == name).cloned().unwrap_or_default();
+    let weight: f64 = access.lines.iter().map(|line| line[1]).sum();
+    let mean = |pick: usize| {
+        let sum: f64 = access.lines.iter().map(|line| line[1] * line[pick]).sum();
+        if weight > 0.0 { Some(sum / weight) } else { None }
+    };
+    let number = |names: &[&str]| row.number(names).unwrap_or(0.0);
+    let rates = [number(&["Read IOps"]), number(&["Write IOps"])];
+    let counts = [number(&["Read I/Os"]), number(&["Write I/Os"])];
+    // A time is not among the columns: it is what makes rates of the counts.
+    let seconds = counts.iter().zip(rates).find(|(count, rate)| **count > 0.0 && *rate > 0.0);
+    let seconds = seconds.map_or(0.0, |(count, rate)| count / rate);
+    let bytes = [number(&["Bytes Read"]), number(&["Bytes Written"])];
+    let requests = counts[0] + counts[1];
+    let size =
+        mean(0).unwrap_or(if requests > 0.0 { (bytes[0] + bytes[1]) / requests } else { 0.0 });
+    let latency = |count: f64, average: &[&str], longest: &[&str]| {
+        let ns = |names: &[&str]| row.number(names).map(|ms| ms * 1e6);
+        (count > 0.0).then(|| StatedLatency {
+            count: count as u64,
+            min_ns: None,
+            mean_ns: ns(average),
+            max_ns: ns(longest).map(|value| value as u64),
+            percentiles: Vec::new(),
+        })
+    };
+    let side = |place: usize, stated| DirectionRecord {
+        completed: counts[place] as u64,
+        bytes: bytes[place] as u64,
+        stated,
+        ..DirectionRecord::default()
+    };
+    let read_times = latency(
+        counts[0],
+        &["Average Read Response Time", "Read Average Response Time", "Average Response Time"],
+        &["Maximum Read Response Time", "Read Maximum Response Time", "Maximum Response Time"],
+    );
+    let write_times = latency(
+        counts[1],
+        &["Average Write Response Time", "Write Average Response Time", "Average Response Time"],
+        &["Maximum Write Response Time", "Write Maximum Response Time", "Maximum Response Time"],
+    );
+    let random = mean(3).unwrap_or(0.0).clamp(0.0, 1.0);
+    PointRecord {
+        profile: name.clone(),
+        profile_title: name,
+        random_share: random,
+        read_share: mean(2).unwrap_or(if requests > 0.0 { counts[0] / requests } else { 1.0 }),
+        request_size: format!("{size:.0}B"),
+        request_size_mean_bytes: size,
+        reported_as_throughput: random <= 0.0,
+        arrivals: "closed".to_owned(),
+        outstanding: number(&["Queue Depth"]).clamp(1.0, 1e6) as u32,
+        streams: number(&["# Workers"]).clamp(1.0, 1e6) as u32,
+        duration_ns: (seconds * 1e9) as u64,
+        issued: requests as u64,
+        reads: side(0, read_times),
+        writes: side(1, write_times),
+        ..PointRecord::default()
+    }
+}
+
+/// `2014-06-27 12:00:00:123`, taken as UTC since no zone is said.
+fn moment(line: &str) -> Option<String> {
+    let (date, time) = line.trim().split_once(' ')?;
+    let time: Vec<&str> = time.trim().split(':').collect();
+    let [hours, minutes, seconds, ..] = time.as_slice() else { return None };
+    let digits = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|b| b.is_ascii_digit())
+    };
+    let parts: Vec<&str> = date.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return None };
+    let good =
+        digits(year, 4) && [month, day, hours, minutes, seconds].iter().all(|part| digits(part, 2));
+    good.then(|| format!("{date}T{hours}:{minutes}:{seconds}Z"))
+}
+
+/// RFC 3339 of seconds since 1970 (Hinnant, *chrono-compatible low-level date algorithms*).
+pub(super) fn rfc3339(seconds: i64) -> Option<String> {
+    // The years 1970 to 9999.
+    if !(0..=253_402_300_799).contains(&seconds) {
+        return None;
+    }
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let z = days + 719_468;
+    let era = z / 146_097;
+    let day_of_era = z - era * 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hours, minutes) = (rest / 3600, rest / 60 % 60);
+    Some(format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}Z", rest % 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rfc3339;
+
+    #[test]
+    fn seconds_become_a_date() {
+        assert_eq!(rfc3339(0).as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(rfc3339(951_827_696).as_deref(), Some("2000-02-29T12:34:56Z"));
+        assert_eq!(rfc3339(1_795_278_890).as_deref(), Some("2026-11-21T16:34:50Z"));
+        assert_eq!(rfc3339(-1), None);
+    }
+}
