@@ -8,7 +8,7 @@ mod tidy;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench instructions | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +22,9 @@ fn main() -> Result<()> {
             bench::engine(rest.first().map_or(Ok(2), |word| word.parse())?)
         }
         ["bench", "until", rest @ ..] => bench::until(rest.first().copied()),
+        ["bench", "fio", rest @ ..] => {
+            bench::job_file(rest.first().map_or(Ok(5), |word| word.parse())?)
+        }
         ["bench", "instructions"] => match bench::instructions()? {
             Some(_) => Ok(()),
             None => bail!("valgrind is not installed"),

@@ -1,10 +1,14 @@
 //! The command line as a user types it.
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::{Bytes, Nanos, Tolerance};
+use qdepth_measure::{Bytes, Finding, Nanos, Tolerance};
+
+use crate::lab::read_plan::Asked;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
@@ -24,6 +28,14 @@ pub(crate) enum Command {
     Run(RunOptions),
     /// Show what would run: points, time, bytes written, guards; touches nothing
     Plan(PlanOptions),
+    /// Measure fio's job files with fio's meaning of them
+    ///
+    /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
+    /// and of `qdepth run` (--destroy, --consent, --overwrite-signature, --keep, --engine, --logbook, --report,
+    /// --no-report, --json); --convert prints the plan as TOML and measures nothing
+    Fio(FioOptions),
+    /// Take results of other programs into the logbook: fio's JSON and logs, Iometer's CSV
+    Import(ImportOptions),
     /// List the runs of a logbook
     List(LogbookOption),
     /// Print the table and the findings of a run
@@ -87,6 +99,9 @@ pub(crate) struct Load {
     /// Seed of all draws
     #[arg(long)]
     pub(crate) seed: Option<u64>,
+    /// A load that was read already, in place of the words.
+    #[arg(skip)]
+    pub(crate) given: Option<Asked>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -134,6 +149,12 @@ pub(crate) struct RunOptions {
     /// How requests reach the kernel
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,
+    /// What is to be remarked of the whole run.
+    #[arg(skip)]
+    pub(crate) remarks: Vec<Finding>,
+    /// Where the run's id is handed over to, which then is all that is told of the result.
+    #[arg(skip)]
+    pub(crate) handed: Option<Rc<OnceCell<String>>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -143,9 +164,33 @@ pub(crate) struct PlanOptions {
     /// Print the TOML of a shipped plan or profile
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
+    /// Print the plan as a fio job file, as far as fio can say it
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) as_fio: bool,
     /// Print the resolved plan, which omits nothing, as it is hashed and stored
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FioOptions {
+    /// Options and job files; - reads one from standard input
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required = true,
+        value_name = "OPTION | JOBFILE"
+    )]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ImportOptions {
+    /// Files; each kind is recognised by what it holds
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
 }
 
 #[derive(Args, Clone, Debug)]

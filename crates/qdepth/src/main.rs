@@ -18,6 +18,8 @@ fn main() -> ExitCode {
     let answer = match flags.command {
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
+        Command::Fio(options) => commands::fio::fio(&options),
+        Command::Import(options) => commands::import::import(&options),
         Command::List(options) => commands::read::list(&options),
         Command::Show(options) => commands::read::show(&options),
         Command::Report(options) => commands::read::report(&options),

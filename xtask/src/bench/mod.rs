@@ -4,6 +4,7 @@
 mod agree;
 mod engine;
 mod instructions;
+mod job_file;
 mod until;
 
 use std::fs;
@@ -17,6 +18,7 @@ use crate::command::{output, root, show, there_is};
 pub use agree::agree;
 pub use engine::engine;
 pub use instructions::instructions;
+pub use job_file::job_file;
 pub use until::until;
 
 /// One measurement of either program.

@@ -1,6 +1,8 @@
 //! One file for each verb of the command line.
 
+pub(crate) mod fio;
 pub(crate) mod host;
+pub(crate) mod import;
 pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod read;

@@ -16,6 +16,8 @@ use qdepth_workload::{
     shipped_profile_names, shipped_profile_text,
 };
 
+use qdepth_workload::fio::as_fio;
+
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
@@ -37,6 +39,12 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     let file_bytes = options.load.area_bytes().unwrap_or(default);
     let system = System::real();
     let (plan, found) = foresee(&system, &asked, file_bytes)?;
+    if options.as_fio {
+        let names: Vec<String> =
+            asked.targets.iter().map(|target| target.display().to_string()).collect();
+        print(as_fio(&plan, &names).trim_end())?;
+        return Ok(Status::Valid);
+    }
     if options.json {
         print(&plan.text())?;
         return Ok(Status::Valid);

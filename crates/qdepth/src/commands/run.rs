@@ -85,7 +85,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
         (Ok(_), None) => RunState::Sealed,
     };
     let changed = measured.as_ref().err().and_then(|error| error.downcast_ref::<Changed>());
-    let findings: Vec<Finding> = changed.map(Changed::finding).into_iter().collect();
+    let changed = changed.map(Changed::finding);
+    let findings: Vec<Finding> = options.remarks.iter().cloned().chain(changed).collect();
     let ended = logbook.end_run(&ready.run.id, state, &Timestamp::now().to_string(), &findings);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
@@ -509,7 +510,10 @@ fn line(point: &PointRecord, emulated: bool) -> String {
 
 fn tell(options: &RunOptions, logbook: &Logbook, id: &str, screen: &Screen) -> Result<()> {
     let (run, points) = (logbook.run(id)?, logbook.points(id)?);
-    if options.json {
+    if let Some(place) = &options.handed {
+        // It is set once, since a command measures once.
+        let _ = place.set(id.to_owned());
+    } else if options.json {
         print(&export_json(&run, &points))?;
     } else {
         print_table(&run, &points)?;

@@ -13,7 +13,7 @@ use crate::flags::Load;
 const DEFAULT_PLAN: &str = "quick";
 
 /// What a user asked for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asked {
     pub(crate) file: PlanFile,
     pub(crate) choices: Choices,
@@ -22,6 +22,9 @@ pub(crate) struct Asked {
 
 /// Reads the words: the first is a plan where it is the name of one or a TOML file.
 pub(crate) fn read(load: &Load) -> Result<Asked> {
+    if let Some(given) = &load.given {
+        return Ok(given.clone());
+    }
     let (text, origin, targets) = match load.words.split_first() {
         Some((first, rest)) if shipped_plan_text(first).is_some() => {
             (shipped_plan_text(first).unwrap_or_default().to_owned(), first.clone(), rest)

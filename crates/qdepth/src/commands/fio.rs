@@ -1,0 +1,209 @@
+//! `qdepth fio`: a fio job file, measured by the same lab as a plan of our own, and told in fio's
+//! words where that is asked.
+
+mod output;
+
+use std::cell::OnceCell;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, Parser};
+use qdepth_host::system::System;
+use qdepth_logbook::Logbook;
+use qdepth_measure::{Code, Finding};
+use qdepth_workload::fio::{
+    CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
+};
+use qdepth_workload::{Choices, PlanFile};
+
+use crate::commands::read::print;
+use crate::commands::run;
+use crate::ended::{Status, Usage};
+use crate::flags::{Command, FioOptions, Flags, RunOptions};
+use crate::lab::prepare::{find, foreseen};
+use crate::lab::read_plan::Asked;
+use crate::screen::Screen;
+
+/// Options of `qdepth run` that stand among fio's.
+const OURS: &[&str] = &[
+    "logbook",
+    "json",
+    "no-report",
+    "report",
+    "lang",
+    "keep",
+    "destroy",
+    "consent",
+    "overwrite-signature",
+    "engine",
+];
+
+pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
+    let Words { ours, fios, convert } = sort(&options.words);
+    let line = CommandLine::read(&fios).map_err(refused)?;
+    if line.files.is_empty() && line.jobs.is_empty() {
+        return Err(Usage("name a job file, or a job: --name=JOB --rw=…".to_owned()).into());
+    }
+    let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
+    let set = JobSet::read(&line, &files, &surroundings()).map_err(refused)?;
+    let name = line.files.first().map_or("fio", |path| stem(path));
+    // TOML's whole numbers have a sign.
+    let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
+    let converted = set.convert(name, fresh, &usable_bytes).map_err(refused)?;
+    let screen = Screen::new();
+    for remark in &converted.remarks {
+        screen.say(&remark.to_string());
+    }
+    if convert {
+        print(&plan_text(&converted))?;
+        return Ok(Status::Valid);
+    }
+    if line.parse_only {
+        return Ok(Status::Valid);
+    }
+    measure(&line, &set, &converted, run_options(ours, converted.engine)?, &screen)
+}
+
+fn measure(
+    line: &CommandLine,
+    set: &JobSet,
+    converted: &Converted,
+    mut run: RunOptions,
+    screen: &Screen,
+) -> Result<Status> {
+    let file: PlanFile =
+        toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
+    run.load.given = Some(Asked {
+        file,
+        choices: Choices::default(),
+        targets: converted.targets.iter().map(PathBuf::from).collect(),
+    });
+    let remark = |remark: &FioRemark| {
+        Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
+    };
+    run.remarks = converted.remarks.iter().map(remark).collect();
+    let handed: Rc<OnceCell<String>> = Rc::default();
+    if line.format != OutputFormat::Normal && !run.json {
+        run.handed = Some(handed.clone());
+    }
+    let status = run::run(&run)?;
+    let id = handed.get().map_or("latest", String::as_str);
+    let logbook = Logbook::open_read_only(&run.logbook.logbook)?;
+    let (record, points) = (logbook.run(id)?, logbook.points(id)?);
+    output::logs(set, converted, &points, screen)?;
+    if handed.get().is_some() {
+        let text = output::json(line.format, set, converted, &record, &points);
+        match &line.output {
+            Some(path) => {
+                std::fs::write(path, text + "\n").with_context(|| format!("cannot write {path}"))?
+            }
+            None => print(&text)?,
+        }
+    }
+    Ok(status)
+}
+
+/// The words, sorted by whose they are.
+struct Words {
+    ours: Vec<String>,
+    fios: Vec<String>,
+    convert: bool,
+}
+
+fn sort(words: &[String]) -> Words {
+    let command = Flags::command();
+    let run = command.find_subcommand("run");
+    let takes_value = |name: &str| {
+        let argument = run.and_then(|run| run.get_arguments().find(|a| a.get_long() == Some(name)));
+        argument.is_some_and(|argument| argument.get_action().takes_values())
+    };
+    let mut sorted = Words { ours: Vec::new(), fios: Vec::new(), convert: false };
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let name = word.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or(rest));
+        match name {
+            Some("convert") => sorted.convert = true,
+            Some(name) if OURS.contains(&name) => {
+                sorted.ours.push(word.clone());
+                if !word.contains('=') && takes_value(name) {
+                    sorted.ours.extend(words.next().cloned());
+                }
+            }
+            _ => sorted.fios.push(word.clone()),
+        }
+    }
+    sorted
+}
+
+/// Our options, read as `qdepth run` reads them; the jobs' engine where none is chosen.
+fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> {
+    let chosen = ours.iter().any(|word| word.starts_with("--engine"));
+    let mut words = vec!["qdepth".to_owned(), "run".to_owned()];
+    words.extend(ours);
+    let name = match engine {
+        Some(Engine::IoUring) => Some("io_uring"),
+        Some(Engine::LinuxAio) => Some("linux-aio"),
+        Some(Engine::Threads) => Some("threads"),
+        Some(Engine::Synchronous) => Some("sync"),
+        None => None,
+    };
+    if let Some(name) = name.filter(|_| !chosen) {
+        words.extend(["--engine".to_owned(), name.to_owned()]);
+    }
+    match Flags::try_parse_from(words).map(|flags| flags.command) {
+        Ok(Command::Run(options)) => Ok(options),
+        Ok(_) => Err(Usage("these are no options of a run".to_owned()).into()),
+        Err(error) => Err(Usage(error.to_string().trim_end().to_owned()).into()),
+    }
+}
+
+fn refused(refusal: FioRefusal) -> Usage {
+    Usage(refusal.to_string())
+}
+
+fn read(path: &String) -> Result<(String, String)> {
+    let bytes = if path == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes =
+        bytes.map_err(|error| Usage(format!("cannot read the job file {path}: {error}")))?;
+    Ok((path.clone(), String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn stem(path: &str) -> &str {
+    Path::new(path).file_stem().and_then(|stem| stem.to_str()).unwrap_or("fio")
+}
+
+fn surroundings() -> Surroundings<'static> {
+    let memory = rustix::system::sysinfo();
+    Surroundings {
+        variable: &|name| std::env::var(name).ok(),
+        include: &|name| std::fs::read_to_string(name).map_err(|error| error.to_string()),
+        page_bytes: rustix::param::page_size() as u64,
+        memory_mib: (memory.totalram * u64::from(memory.mem_unit)) >> 20,
+        cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64),
+    }
+}
+
+/// Bytes that can be used of a file, device or medium that is there, and holds something.
+fn usable_bytes(path: &str) -> Option<u64> {
+    let target = find(&System::real(), Path::new(path)).ok()?;
+    let shape = foreseen(&target, 0).ok()?;
+    Some(shape.usable.length_bytes).filter(|bytes| *bytes > 0)
+}
+
+/// The plan with the command that runs it.
+fn plan_text(converted: &Converted) -> String {
+    let targets: Vec<String> = converted.targets.iter().map(|name| format!("'{name}'")).collect();
+    let mut text = format!("# qdepth run THIS-FILE.toml {}\n", targets.join(" "));
+    for remark in &converted.remarks {
+        text.push_str(&format!("# {}\n", remark.to_string().replace('\n', " ")));
+    }
+    text.push_str(converted.toml.trim_end());
+    text
+}

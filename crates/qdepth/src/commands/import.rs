@@ -1,0 +1,38 @@
+//! `qdepth import`: results of other programs, into the logbook.
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use qdepth_logbook::record::RunState;
+use qdepth_logbook::{ImportError, Logbook, import as read};
+
+use crate::commands::read::print;
+use crate::ended::{Status, Usage};
+use crate::flags::ImportOptions;
+
+pub(crate) fn import(options: &ImportOptions) -> Result<Status> {
+    let mut files = Vec::new();
+    for path in &options.files {
+        let bytes = std::fs::read(path)
+            .map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
+        files.push((path.display().to_string(), bytes));
+    }
+    // All are read before the first is stored.
+    let runs = read(&files).map_err(|error: ImportError| Usage(error.to_string()))?;
+    let mut logbook = Logbook::open(&options.logbook.logbook)?;
+    for imported in &runs {
+        let id = uuid::Uuid::now_v7().to_string();
+        let now = Timestamp::now().to_string();
+        let run = imported.record(&id, &now, env!("CARGO_PKG_VERSION"));
+        logbook.hold(&id)?;
+        logbook.begin_run(&run)?;
+        for point in &imported.points {
+            logbook.add_point(&id, point)?;
+        }
+        let ended = run.ended_at.clone().unwrap_or(now);
+        logbook
+            .end_run(&id, RunState::Sealed, &ended, &[])
+            .with_context(|| format!("cannot seal what was read of {}", imported.file))?;
+        print(&format!("{}  {}  {} points", &id[..13], run.plan_name, imported.points.len()))?;
+    }
+    Ok(Status::Valid)
+}
