@@ -31,5 +31,5 @@ pub use fio_log::{FioLog, export_fio_log};
 pub use import::{ImportError, Imported, import};
 pub use logbook::{Logbook, RunHeadline};
 pub use reserve::RESERVE_BYTES;
-pub use summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
+pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;

@@ -10,6 +10,8 @@ use crate::record::{DirectionRecord, EndedBy, PointRecord, StatedLatency};
 const MIB: f64 = 1_048_576.0;
 /// The quantiles of a report, as `reported_percentiles` has them.
 const REPORTED: [f64; 7] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
+/// Share of the offered load that a target must reach to follow it.
+const FOLLOWED: f64 = 0.99;
 
 /// A latency distribution in figures, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,9 +91,16 @@ impl PointSummary {
     }
 }
 
+/// Whether a point reached the load that it was offered, by 99 %; a closed loop always does.
+pub fn follows(point: &PointRecord) -> bool {
+    let Some(offered) = point.offered_io_per_s else { return true };
+    let completed = point.reads.completed.saturating_add(point.writes.completed) as f64;
+    completed / (point.duration_ns.max(1) as f64 / 1e9) >= offered * FOLLOWED
+}
+
 /// The key of a percentile in machine output: `50`, `99`, `99.9`, `99.9999`.
 pub fn percentile_name(quantile: f64) -> String {
-    let text = format!("{:.6}", quantile * 100.0);
+    let text = format!("{:.7}", quantile * 100.0);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

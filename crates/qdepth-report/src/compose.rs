@@ -6,16 +6,34 @@ use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_measure::{Code, Finding, Severity};
 
 use crate::document::{Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table};
+use crate::limit::Limit;
 use crate::number;
 use crate::sentences;
+use crate::steps::Steps;
 use crate::view::{Load, Point, View};
 use crate::words::{FindingText, Lang, counted, finding_text, say};
-use crate::{pictures, tables};
+use crate::{pictures, pressure, tables};
+
+/// How a run is told.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Telling {
+    /// In which language.
+    pub lang: Lang,
+    /// Latencies that a reader under write pressure is held against.
+    pub limits: Vec<Limit>,
+}
+
+impl From<Lang> for Telling {
+    fn from(lang: Lang) -> Self {
+        Self { lang, limits: Vec::new() }
+    }
+}
 
 /// Composes the report of a run from its points (in any order; several targets are compared in
 /// the same diagrams).
-pub fn compose(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Document {
-    let view = View::new(run, points, lang);
+pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telling>) -> Document {
+    let telling = telling.into();
+    let view = View::new(run, points, &telling);
     let words = view.words;
     let targets = sentences::list(&view, run.targets.iter().map(|t| t.name.clone()).collect());
     let title = say(words.title, &[("targets", targets)]);
@@ -28,7 +46,7 @@ pub fn compose(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Document 
         ],
     );
     Document {
-        lang,
+        lang: telling.lang,
         title,
         subtitle,
         mark: view.mark().to_owned(),
@@ -42,13 +60,34 @@ pub fn compose(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Document 
 
 /// The three sentences at the head of a report: what was measured, what came out, how far it can
 /// be trusted.
-pub fn summary_sentences(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Vec<String> {
-    sentences::summary(&View::new(run, points, lang))
+pub fn summary_sentences(
+    run: &RunRecord,
+    points: &[PointRecord],
+    telling: impl Into<Telling>,
+) -> Vec<String> {
+    sentences::summary(&View::new(run, points, &telling.into()))
 }
 
-/// All points as one table, a line a point, for a terminal or a text file.
-pub fn point_table(run: &RunRecord, points: &[PointRecord], lang: Lang) -> Table {
-    tables::terminal(&View::new(run, points, lang))
+/// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
+/// step and target of write pressure, a line a load of other steps.
+pub fn point_tables(
+    run: &RunRecord,
+    points: &[PointRecord],
+    telling: impl Into<Telling>,
+) -> Vec<Table> {
+    let view = View::new(run, points, &telling.into());
+    let steps = Steps::new(&view);
+    let swept =
+        (view.swept().next().is_some() || steps.all.is_empty()).then(|| tables::terminal(&view));
+    let stepped = (!steps.all.is_empty()).then(|| {
+        let table = if steps.are_write_pressure() {
+            pressure::tables::steps(&view, &steps)
+        } else {
+            pressure::tables::loads(&view, &steps)
+        };
+        Table { caption: String::new(), note: String::new(), ..table }
+    });
+    swept.into_iter().chain(stepped).collect()
 }
 
 fn banners(view: &View<'_>) -> Vec<Banner> {
@@ -136,14 +175,17 @@ fn sections(view: &View<'_>) -> Vec<Section> {
         let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
         all.push(section("key-figures", names.key_figures, nothing));
     } else {
-        let key = std::iter::once(tables::key_figures(view)).chain(tables::quotients(view));
-        all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
-        all.push(section("diagrams", names.diagrams, diagrams(view)));
+        if view.swept().next().is_some() {
+            let key = std::iter::once(tables::key_figures(view)).chain(tables::quotients(view));
+            all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
+            all.push(section("diagrams", names.diagrams, diagrams(view)));
+        }
+        all.extend(pressure::section(view));
         let profiles = vec![Block::Table(tables::profiles(view))];
         all.push(section("profiles", names.profiles, profiles));
     }
     all.push(section("findings", names.findings, findings(view)));
-    if !view.loads.is_empty() {
+    if !view.loads.is_empty() && !all_points(view).is_empty() {
         all.push(section("points", names.points, all_points(view)));
     }
     if !tables::environment(view).rows.is_empty() {
@@ -166,14 +208,16 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
         Block::Pictures(drawn)
     };
     let intro = Block::Paragraph(words.intro.to_owned());
-    std::iter::once(intro).chain(view.loads.iter().map(of_load)).collect()
+    std::iter::once(intro).chain(view.swept().map(of_load)).collect()
 }
 
 fn all_points(view: &View<'_>) -> Vec<Block> {
-    let tables = view.loads.iter().flat_map(|load| {
+    let swept = view.swept().flat_map(|load| {
         std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))
     });
-    tables.map(Block::Table).collect()
+    let steps = Steps::new(view);
+    let stepped = steps.are_write_pressure().then(|| pressure::tables::loads(view, &steps));
+    swept.chain(stepped).map(Block::Table).collect()
 }
 
 fn method(view: &View<'_>) -> Vec<Block> {
@@ -214,7 +258,10 @@ fn findings(view: &View<'_>) -> Vec<Block> {
         let group =
             groups.entry(key).or_insert_with(|| Group { text: text.clone(), cases: Vec::new() });
         let place = place.map(|(load, point)| {
-            (load.title.clone(), point.record.target, point.record.outstanding)
+            let record = point.record;
+            let at =
+                if load.stepped { record.step.clone() } else { record.outstanding.to_string() };
+            (load.title.clone(), record.target, at)
         });
         match group.cases.iter_mut().find(|(explanation, _)| *explanation == text.explanation) {
             Some((_, places)) => places.extend(place),
@@ -238,8 +285,8 @@ fn findings(view: &View<'_>) -> Vec<Block> {
     blocks.collect()
 }
 
-/// Where: title of the load, target, outstanding I/Os.
-type Place = (String, u32, u32);
+/// Where: title of the load, target, outstanding I/Os or step.
+type Place = (String, u32, String);
 
 struct Group {
     text: FindingText,
@@ -270,11 +317,11 @@ fn place_words(view: &View<'_>, places: &[Place]) -> String {
         return view.words.findings.whole_run.to_owned();
     }
     let mut by_line: Vec<((&str, u32), Vec<String>)> = Vec::new();
-    for (load, target, outstanding) in places {
+    for (load, target, place) in places {
         let key = (load.as_str(), *target);
         match by_line.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, at)) => at.push(outstanding.to_string()),
-            None => by_line.push((key, vec![outstanding.to_string()])),
+            Some((_, at)) => at.push(place.clone()),
+            None => by_line.push((key, vec![place.clone()])),
         }
     }
     let words = &view.words.findings;

@@ -1,5 +1,5 @@
-//! Diagrams: lines over outstanding I/Os, each point with its interval. Drawn by kuva, which stays
-//! behind this module.
+//! Diagrams: lines over outstanding I/Os, time or load, each point with its interval, on one vertical
+//! axis or two. Drawn by kuva, which stays behind this module.
 //!
 //! A picture is a complete SVG in the colours of [`PALETTE`]: it can stand alone or in print. A
 //! page that wants other colours (dark mode) restyles the attributes with its own style sheet.
@@ -11,7 +11,7 @@ use kuva::prelude::{
     Layout, LinePlot, LineStyle, MarkerShape, Plot, ScatterPlot, SvgBackend, Theme,
 };
 use kuva::render::layout::TickFormat;
-use kuva::render::render::render_multiple;
+use kuva::render::render::{render_multiple, render_twin_y};
 
 use crate::number;
 
@@ -48,18 +48,39 @@ const OUTLINES: [&str; 6] = [
     "M0 -3.6l3.4 2.5l-1.3 4h-4.2l-1.3 -4z",
 ];
 
-/// A line diagram over the number of outstanding I/Os.
+/// A line diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Words below the horizontal axis.
     pub x_label: String,
+    /// The horizontal axis.
+    pub x_axis: Horizontal,
     /// Words beside the vertical axis, with the unit.
     pub y_label: String,
     /// The vertical axis.
     pub y_scale: Scale,
-    /// The load intensities that have a place on the horizontal axis, ascending.
-    pub intensities: Vec<u32>,
     /// The lines.
+    pub series: Vec<Series>,
+    /// A second vertical axis, on the right, with lines of its own.
+    pub right: Option<RightAxis>,
+}
+
+/// A horizontal axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Horizontal {
+    /// Numbers of outstanding I/Os, ascending, each with a place of its own: powers of two stand
+    /// equally far apart.
+    Intensities(Vec<u32>),
+    /// Linear, from 0 to this.
+    UpTo(f64),
+}
+
+/// A vertical axis on the right: linear, from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RightAxis {
+    /// Words beside it, with the unit.
+    pub label: String,
+    /// Its lines.
     pub series: Vec<Series>,
 }
 
@@ -83,7 +104,7 @@ pub struct Series {
     pub stroke: Stroke,
     /// How its points are marked.
     pub markers: Markers,
-    /// Its points, by ascending intensity.
+    /// Its points, from left to right.
     pub marks: Vec<Mark>,
 }
 
@@ -107,6 +128,8 @@ pub enum Markers {
     Plain,
     /// A point without an interval by a hollow marker.
     HollowWithoutInterval,
+    /// By wide rings around what other lines mark.
+    Rings,
     /// Not at all.
     None,
 }
@@ -114,13 +137,13 @@ pub enum Markers {
 /// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// The load intensity.
-    pub outstanding: u32,
+    /// Its place on the horizontal axis.
+    pub at: f64,
     /// What is known there.
     pub value: MarkValue,
 }
 
-/// What is known at an intensity.
+/// What is known at a place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum MarkValue {
     /// A value, with its interval if there is one.
@@ -138,27 +161,27 @@ impl Figure {
     }
 
     fn values(&self) -> impl Iterator<Item = f64> + '_ {
-        self.series.iter().flat_map(|s| &s.marks).filter_map(|mark| match mark.value {
-            MarkValue::Known(value, interval) => Some(interval.map_or(value, |(_, high)| high)),
-            _ => None,
-        })
+        values(&self.series)
     }
 
     /// The picture as SVG, with a title and a description for those who cannot see it. `id` must
     /// be unique on the page.
     pub fn svg(&self, id: &str, title: &str, description: &str) -> String {
-        let mut plots = Vec::new();
-        for series in &self.series {
-            self.draw(series, &mut plots);
-        }
+        let plots = self.plots(&self.series);
         let layout = self.layout(&plots);
-        let svg = SvgBackend::new().render_scene(&render_multiple(plots, layout));
+        let scene = match &self.right {
+            None => render_multiple(plots, layout),
+            Some(right) => {
+                let beside = self.plots(&right.series);
+                let layout = right.on(layout.with_y2_auto(&beside));
+                render_twin_y(plots, beside, layout)
+            }
+        };
+        let svg = SvgBackend::new().render_scene(&scene);
         accessible(&svg, self.legend(), id, title, description)
     }
 
     fn layout(&self, plots: &[Plot]) -> Layout {
-        let first = f64::from(self.intensities.first().copied().unwrap_or(1)).log2();
-        let last = f64::from(self.intensities.last().copied().unwrap_or(1)).log2();
         let theme = Theme {
             background: "none".into(),
             axis_color: INK.into(),
@@ -180,12 +203,34 @@ impl Figure {
             .with_tick_size(12)
             .with_body_size(12)
             .with_axis_line_width(1.0)
-            .with_grid_line_width(0.8)
-            .with_x_axis_min(first - 0.25)
-            .with_x_axis_max(last + 0.25)
-            .with_x_tick_step(1.0)
-            .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)));
-        self.with_y_axis(layout)
+            .with_grid_line_width(0.8);
+        self.with_y_axis(self.with_x_axis(layout))
+    }
+
+    fn with_x_axis(&self, layout: Layout) -> Layout {
+        match &self.x_axis {
+            Horizontal::Intensities(intensities) => {
+                let place = |intensity: Option<&u32>| f64::from(*intensity.unwrap_or(&1)).log2();
+                layout
+                    .with_x_axis_min(place(intensities.first()) - 0.25)
+                    .with_x_axis_max(place(intensities.last()) + 0.25)
+                    .with_x_tick_step(1.0)
+                    .with_x_tick_format(TickFormat::Custom(Arc::new(power_of_two)))
+            }
+            Horizontal::UpTo(end) => layout
+                .with_x_axis_min(0.0)
+                .with_x_axis_max(*end)
+                .with_x_tick_step(tick_step(*end))
+                .with_x_tick_format(TickFormat::Custom(Arc::new(plain_number))),
+        }
+    }
+
+    /// Where a mark stands on the horizontal axis as it is drawn.
+    fn place(&self, mark: &Mark) -> f64 {
+        match self.x_axis {
+            Horizontal::Intensities(_) => mark.at.max(1.0).log2(),
+            Horizontal::UpTo(_) => mark.at,
+        }
     }
 
     fn with_y_axis(&self, layout: Layout) -> Layout {
@@ -193,7 +238,7 @@ impl Figure {
         match self.y_scale {
             Scale::FromZero => layout
                 .with_y_axis_min(0.0)
-                .with_y_axis_max(self.top())
+                .with_y_axis_max(top(self.largest()))
                 .with_y_tick_step(tick_step(self.largest())),
             Scale::Log => layout.with_log_y(),
         }
@@ -203,16 +248,12 @@ impl Figure {
         self.values().fold(0.0, f64::max)
     }
 
-    /// Where a vertical axis from zero ends: at a whole step.
-    fn top(&self) -> f64 {
-        let step = tick_step(self.largest());
-        (self.largest() * 1.02 / step).ceil().max(1.0) * step
-    }
-
     /// Lines with their names, in rows below the picture, and the height that they take. Own work:
     /// the swatches of kuva are too short to tell dashes from dots.
     fn legend(&self) -> (String, f64) {
-        let named: Vec<&Series> = self.series.iter().filter(|s| !s.name.is_empty()).collect();
+        let beside = self.right.iter().flat_map(|right| &right.series);
+        let all = self.series.iter().chain(beside);
+        let named: Vec<&Series> = all.filter(|s| !s.name.is_empty()).collect();
         let longest = named.iter().map(|s| s.name.chars().count()).max().unwrap_or(0) as f64;
         let width = 40.0 + longest * 6.6 + 14.0;
         let columns = (((WIDTH - LEGEND_LEFT) / width) as usize).max(1);
@@ -229,11 +270,15 @@ impl Figure {
                     .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
                 format!("<path d=\"M0 0H30\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>")
             });
-            let marker = if series.markers == Markers::None {
-                String::new()
-            } else {
-                let outline = OUTLINES[series.colour % OUTLINES.len()];
-                format!("<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>")
+            let outline = OUTLINES[series.colour % OUTLINES.len()];
+            let marker = match series.markers {
+                Markers::None => String::new(),
+                Markers::Rings => format!(
+                    "<circle cx=\"15\" r=\"6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"/>"
+                ),
+                Markers::Plain | Markers::HollowWithoutInterval => format!(
+                    "<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>"
+                ),
             };
             // Writing into a String cannot fail.
             let _ = write!(
@@ -246,10 +291,18 @@ impl Figure {
         (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW + 12.0)
     }
 
+    fn plots(&self, series: &[Series]) -> Vec<Plot> {
+        let mut plots = Vec::new();
+        for series in series {
+            self.draw(series, &mut plots);
+        }
+        plots
+    }
+
     fn draw(&self, series: &Series, plots: &mut Vec<Plot>) {
         let colour = colour(series.colour);
         if let Some(style) = series.stroke.style() {
-            for stretch in stretches(&series.marks) {
+            for stretch in self.stretches(&series.marks) {
                 let line = LinePlot::new()
                     .with_data(stretch)
                     .with_color(colour)
@@ -263,11 +316,25 @@ impl Figure {
         }
     }
 
+    /// Known values without a gap between them: a line never bridges what was not measured.
+    fn stretches(&self, marks: &[Mark]) -> Vec<Vec<(f64, f64)>> {
+        let mut all = vec![Vec::new()];
+        for mark in marks {
+            match (mark.value, all.last_mut()) {
+                (MarkValue::Known(y, _), Some(last)) => last.push((self.place(mark), y)),
+                _ => all.push(Vec::new()),
+            }
+        }
+        all.retain(|stretch| stretch.len() > 1);
+        all
+    }
+
     fn draw_markers(&self, series: &Series, colour: &str, plots: &mut Vec<Plot>) {
         let (mut solid, mut errors) = (vec![], vec![]);
         let (mut plain, mut hollow, mut crosses) = (vec![], vec![], vec![]);
+        let mut rings = vec![];
         for mark in &series.marks {
-            let x = f64::from(mark.outstanding.max(1)).log2();
+            let x = self.place(mark);
             match mark.value {
                 MarkValue::Known(y, Some((low, high))) => {
                     solid.push((x, y));
@@ -276,10 +343,11 @@ impl Figure {
                 MarkValue::Known(y, None) if series.markers == Markers::HollowWithoutInterval => {
                     hollow.push((x, y));
                 }
+                MarkValue::Known(y, None) if series.markers == Markers::Rings => rings.push((x, y)),
                 MarkValue::Known(y, None) => plain.push((x, y)),
                 // A little above the axis, where nothing cuts it off.
                 MarkValue::Invalid if self.y_scale == Scale::FromZero => {
-                    crosses.push((x, self.top() * 0.022));
+                    crosses.push((x, top(self.largest()) * 0.022));
                 }
                 MarkValue::Invalid | MarkValue::Missing => {}
             }
@@ -299,9 +367,24 @@ impl Figure {
             let ring = marks(hollow, colour, 3.2).with_marker_opacity(0.0);
             plots.push(Plot::Scatter(ring.with_marker_stroke_width(1.4)));
         }
+        if !rings.is_empty() {
+            let ring = marks(rings, colour, 7.0).with_marker(MarkerShape::Circle);
+            let ring = ring.with_marker_opacity(0.0).with_marker_stroke_width(1.4);
+            plots.push(Plot::Scatter(ring));
+        }
         if !crosses.is_empty() {
             plots.push(Plot::Scatter(marks(crosses, colour, 4.5).with_marker(MarkerShape::Cross)));
         }
+    }
+}
+
+impl RightAxis {
+    fn on(&self, layout: Layout) -> Layout {
+        layout
+            .with_y2_label(self.label.as_str())
+            .with_y2_tick_format(TickFormat::Custom(Arc::new(plain_number)))
+            .with_y2_axis_min(0.0)
+            .with_y2_axis_max(top(values(&self.series).fold(0.0, f64::max)))
     }
 }
 
@@ -320,19 +403,17 @@ fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
 }
 
-/// Known values without a gap between them: a line never bridges what was not measured.
-fn stretches(marks: &[Mark]) -> Vec<Vec<(f64, f64)>> {
-    let mut all = vec![Vec::new()];
-    for mark in marks {
-        match (mark.value, all.last_mut()) {
-            (MarkValue::Known(y, _), Some(last)) => {
-                last.push((f64::from(mark.outstanding.max(1)).log2(), y));
-            }
-            _ => all.push(Vec::new()),
-        }
-    }
-    all.retain(|stretch| stretch.len() > 1);
-    all
+fn values(series: &[Series]) -> impl Iterator<Item = f64> + '_ {
+    series.iter().flat_map(|s| &s.marks).filter_map(|mark| match mark.value {
+        MarkValue::Known(value, interval) => Some(interval.map_or(value, |(_, high)| high)),
+        _ => None,
+    })
+}
+
+/// Where an axis from zero ends: at a whole step.
+fn top(largest: f64) -> f64 {
+    let step = tick_step(largest);
+    (largest * 1.02 / step).ceil().max(1.0) * step
 }
 
 fn power_of_two(exponent: f64) -> String {

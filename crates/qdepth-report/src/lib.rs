@@ -2,7 +2,7 @@
 //! from a document to a page.
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
-//! self-contained file. [`point_table`] and [`summary_sentences`] serve the terminal.
+//! self-contained file. [`point_tables`] and [`summary_sentences`] serve the terminal.
 //! [`finding_text`] words a doubt. [`compose_reproduction`] is the page of published figures beside
 //! emulated ones.
 //!
@@ -12,24 +12,28 @@ mod compose;
 mod document;
 mod figure;
 mod html;
+mod limit;
 mod number;
 mod pictures;
+mod pressure;
 mod reproduction;
 mod sentences;
+mod steps;
 mod tables;
 mod view;
 mod words;
 
-pub use compose::{compose, point_table, summary_sentences};
+pub use compose::{Telling, compose, point_tables, summary_sentences};
 pub use document::{
     Align, Banner, Block, Cell, Column, Document, Fact, FindingCase, FindingGroup, Mark, Picture,
     Row, Section, Table,
 };
 pub use figure::{
-    Figure, GRID, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER, Scale, Series,
-    Stroke,
+    Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
+    RightAxis, Scale, Series, Stroke,
 };
 pub use html::{ReportError, html};
+pub use limit::{Limit, Statistic, UnknownLimit};
 pub use reproduction::{compose_reproduction, reproduction_tables};
 pub use words::{FindingText, Lang, finding_text};
 

@@ -43,6 +43,12 @@ pub(crate) fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
 }
 
+/// Three significant digits, never more than the value.
+pub(crate) fn at_least(value: f64) -> String {
+    let step = 10f64.powi(magnitude(value) - 2);
+    three_digits((value / step).floor() * step)
+}
+
 /// The power of ten of the first digit that survives rounding to three.
 fn magnitude(value: f64) -> i32 {
     if value == 0.0 || !value.is_finite() {

@@ -1,7 +1,7 @@
 //! Which diagrams a report has, with their text alternatives and the numbers behind them.
 
 use crate::document::{Cell, Picture, Row, Table};
-use crate::figure::{Figure, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::tables::number_in;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
@@ -30,7 +30,7 @@ fn marks(
         let measured = load.on(target).any(|p| p.record.outstanding == outstanding);
         if measured { MarkValue::Invalid } else { MarkValue::Missing }
     };
-    view.intensities.iter().map(|o| Mark { outstanding: *o, value: at(*o) }).collect()
+    view.intensities.iter().map(|o| Mark { at: f64::from(*o), value: at(*o) }).collect()
 }
 
 fn targets_of(view: &View<'_>, load: &Load<'_>) -> Vec<(usize, u32)> {
@@ -70,8 +70,9 @@ fn figure(view: &View<'_>, y_label: String, y_scale: Scale, series: Vec<Series>)
         x_label: view.words.pictures.x.to_owned(),
         y_label,
         y_scale,
-        intensities: view.intensities.iter().copied().collect(),
+        x_axis: Horizontal::Intensities(view.intensities.iter().copied().collect()),
         series,
+        right: None,
     }
 }
 
@@ -135,7 +136,11 @@ fn rate_data(view: &View<'_>, load: &Load<'_>) -> Table {
     data_table(view, columns, rows.collect())
 }
 
-fn data_table(view: &View<'_>, columns: Vec<crate::document::Column>, rows: Vec<Row>) -> Table {
+pub(crate) fn data_table(
+    view: &View<'_>,
+    columns: Vec<crate::document::Column>,
+    rows: Vec<Row>,
+) -> Table {
     let caption = view.marked(view.words.tables.data_caption.to_owned());
     Table { caption, columns, rows, note: String::new() }
 }

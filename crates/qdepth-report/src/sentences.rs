@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use qdepth_measure::{Code, Severity};
 
 use crate::number::{self, rounded};
+use crate::pressure;
+use crate::steps::Steps;
 use crate::tables;
 use crate::view::{Load, Point, View};
 use crate::words::{counted, finding_text, say};
@@ -56,6 +58,12 @@ fn measured(view: &View<'_>) -> String {
         ("profiles", list(view, view.loads.iter().map(|l| l.title.clone()).collect())),
         ("intensities", intensities(view)),
     ];
+    let steps = Steps::new(view);
+    if !steps.all.is_empty() {
+        let ranges = [Some(intensities(view)).filter(|text| !text.is_empty())];
+        let with = ranges.into_iter().flatten().chain([pressure::sentences::range(view, &steps)]);
+        values.push(("intensities", list(view, with.collect())));
+    }
     let windows: std::collections::BTreeSet<u64> =
         view.points().map(|(_, p)| p.record.duration_ns / 100_000_000).collect();
     if windows.len() == 1 {
@@ -83,6 +91,12 @@ fn intensities(view: &View<'_>) -> String {
 /// them at the lowest intensity. The other loads are in the table below the summary.
 fn results(view: &View<'_>) -> String {
     let words = &view.words.summary;
+    let steps = Steps::new(view);
+    if view.swept().next().is_none() && steps.are_write_pressure() {
+        let said = pressure::sentences::responsiveness(view, &steps);
+        let limits = pressure::sentences::limits(view, &steps);
+        return said.into_iter().chain(limits).collect::<Vec<_>>().join(" ");
+    }
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
     let maxima: Vec<String> = leading.iter().filter_map(|load| maximum(view, load)).collect();

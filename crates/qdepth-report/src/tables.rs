@@ -18,16 +18,16 @@ pub(crate) fn number_in(heading: &str, unit: &str) -> Column {
 }
 
 /// A column of targets where there are several to tell apart.
-fn target_column(view: &View<'_>) -> Option<Column> {
+pub(crate) fn target_column(view: &View<'_>) -> Option<Column> {
     view.compares().then(|| text(view.words.columns.target))
 }
 
-fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
+pub(crate) fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
     view.compares().then(|| Cell::plain(view.target_name(target)))
 }
 
 /// A last column that marks every row of an emulated run.
-fn with_mark(view: &View<'_>, mut table: Table) -> Table {
+pub(crate) fn with_mark(view: &View<'_>, mut table: Table) -> Table {
     if view.run.emulated {
         table.columns.push(text(""));
         for row in &mut table.rows {
@@ -54,7 +54,7 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
         Some(number_in(&say(words.mean_at_lowest, &lowest), unit.symbol())),
     ];
     let mut rows = Vec::new();
-    for load in &view.loads {
+    for load in view.swept() {
         for (index, target) in view.targets.iter().enumerate() {
             let row = key_row(view, load, *target, unit);
             rows.push(Row { opens_group: index == 0 && view.compares(), ..row });
@@ -72,7 +72,7 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
 }
 
 fn key_points<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = [&'v Point<'a>; 2]> {
-    view.loads.iter().flat_map(move |load| {
+    view.swept().flat_map(move |load| {
         view.targets.iter().filter_map(move |target| {
             let maximum = load.maximum(*target)?;
             Some([maximum, load.at(*target, view.lowest()).unwrap_or(maximum)])
@@ -113,7 +113,7 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
         let heading = format!("{} ÷ {}", view.target_name(*target), view.target_name(*base));
         number_in(&heading, "")
     }));
-    let rows = view.loads.iter().map(|load| {
+    let rows = view.swept().map(|load| {
         let maximum = |target: &u32| load.maximum(*target).map(Point::main);
         let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
         cells.extend(
@@ -164,7 +164,11 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
             percent(first.read_share),
             percent(1.0 - first.read_share),
             Cell::plain(&*first.request_size),
-            Cell::plain(&*first.arrivals),
+            Cell::plain(if load.stepped && load.is_open_loop() {
+                words.by_step
+            } else {
+                &*first.arrivals
+            }),
             Cell::or_dash(known.map(|[_, text]| (*text).to_owned())),
         ];
         Row { cells, opens_group: false }
@@ -336,7 +340,8 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     let align = Align::Centre;
     columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
     let mut former = None;
-    let rows = view.points().map(|(load, point)| {
+    let swept = view.points().filter(|(load, _)| !load.stepped);
+    let rows = swept.map(|(load, point)| {
         let opens_group = former.replace(&load.id) != Some(&load.id);
         let invalid = !point.is_valid();
         let rate = rounded(&point.summary.io_per_s);

@@ -10,7 +10,7 @@ use crate::document::{Block, Document, Mark, Table};
 use crate::figure::MarkValue;
 use crate::fixture;
 use crate::words::{Lang, finding_text};
-use crate::{compose, html, number, point_table, summary_sentences};
+use crate::{compose, html, number, point_tables, summary_sentences};
 
 fn tables(document: &Document) -> Vec<&Table> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
@@ -306,7 +306,7 @@ fn emulated_runs_say_so_first() {
 #[test]
 fn the_terminal_table_has_a_line_for_each_point() {
     let points = fixture::points(2);
-    let table = point_table(&fixture::run(2), &points, Lang::En);
+    let table = point_tables(&fixture::run(2), &points, Lang::En).remove(0);
     assert_eq!(table.rows.len(), points.len());
     for row in &table.rows {
         let rate = row.cells[3].text.replace(',', "").parse::<f64>().expect("a rate");

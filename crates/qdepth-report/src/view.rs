@@ -6,6 +6,8 @@ use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{LatencySummary, PointSummary};
 use qdepth_measure::{Estimate, Grade, Percentile};
 
+use crate::compose::Telling;
+use crate::limit::Limit;
 use crate::words::{Lang, Words, say, words};
 
 /// The percentiles with a column of their own.
@@ -21,8 +23,10 @@ pub(crate) struct View<'a> {
     pub(crate) loads: Vec<Load<'a>>,
     /// Indices of targets that have points, ascending.
     pub(crate) targets: Vec<u32>,
-    /// All load intensities of the run.
+    /// All load intensities of the sweeps.
     pub(crate) intensities: BTreeSet<u32>,
+    /// The longest latencies that the reader of the report accepts.
+    pub(crate) limits: Vec<Limit>,
 }
 
 /// One load profile, with its points by target and intensity.
@@ -30,6 +34,8 @@ pub(crate) struct Load<'a> {
     /// Stable ASCII name.
     pub(crate) id: String,
     pub(crate) title: String,
+    /// Whether it ran in steps, beside others, rather than alone over intensities.
+    pub(crate) stepped: bool,
     pub(crate) points: Vec<Point<'a>>,
 }
 
@@ -105,8 +111,8 @@ impl<'a> Load<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(run: &'a RunRecord, points: &'a [PointRecord], lang: Lang) -> Self {
-        let words = words(lang);
+    pub(crate) fn new(run: &'a RunRecord, points: &'a [PointRecord], telling: &Telling) -> Self {
+        let words = words(telling.lang);
         let mut in_order: Vec<&PointRecord> = points.iter().collect();
         in_order.sort_by_key(|p| p.index);
         let mut keys: Vec<String> = Vec::new();
@@ -116,7 +122,8 @@ impl<'a> View<'a> {
             let place = keys.iter().position(|k| *k == key).unwrap_or_else(|| {
                 keys.push(key);
                 let id = format!("load-{}", loads.len() + 1);
-                loads.push(Load { id, title: profile_title(record), points: Vec::new() });
+                let stepped = !record.step.is_empty();
+                loads.push(Load { id, title: profile_title(record), stepped, points: Vec::new() });
                 loads.len() - 1
             });
             loads[place].points.push(point(record));
@@ -128,11 +135,16 @@ impl<'a> View<'a> {
         let targets: BTreeSet<u32> = points.iter().map(|p| p.target).collect();
         Self {
             run,
-            lang,
+            lang: telling.lang,
             words,
             loads,
             targets: targets.into_iter().collect(),
-            intensities: points.iter().map(|p| p.outstanding).collect(),
+            intensities: points
+                .iter()
+                .filter(|p| p.step.is_empty())
+                .map(|p| p.outstanding)
+                .collect(),
+            limits: telling.limits.clone(),
         }
     }
 
@@ -163,20 +175,27 @@ impl<'a> View<'a> {
         self.loads.iter().flat_map(|load| load.points.iter().map(move |point| (load, point)))
     }
 
+    /// The loads of the sweeps.
+    pub(crate) fn swept(&self) -> impl Iterator<Item = &Load<'a>> {
+        self.loads.iter().filter(|load| !load.stepped)
+    }
+
     /// The lowest intensity of the run: 1 in the standard plan.
     pub(crate) fn lowest(&self) -> u32 {
         self.intensities.first().copied().unwrap_or(1)
     }
 }
 
+/// From step to step a load may change its arrivals and stays the same load.
 fn load_key(record: &PointRecord) -> String {
+    let arrivals = if record.step.is_empty() { &*record.arrivals } else { "in steps" };
     format!(
         "{}|{}|{}|{}|{}|{}|{}",
         record.profile,
         record.random_share,
         record.read_share,
         record.request_size,
-        record.arrivals,
+        arrivals,
         record.streams,
         record.direct
     )

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::{Bytes, Finding, Nanos, Tolerance};
+use qdepth_report::{Lang, Limit, Telling};
 
 use crate::lab::read_plan::Asked;
 
@@ -39,7 +40,7 @@ pub(crate) enum Command {
     /// List the runs of a logbook
     List(LogbookOption),
     /// Print the table and the findings of a run
-    Show(RunChoice),
+    Show(ShowOptions),
     /// Write the HTML report of a run
     Report(ReportOptions),
     /// Print a run for machines
@@ -112,6 +113,25 @@ pub(crate) struct LogbookOption {
 }
 
 #[derive(Args, Clone, Debug)]
+pub(crate) struct TellingOptions {
+    /// Under write pressure: say at which write load this figure of the reader's latency passes this
+    /// time, as p99.9=2ms, mean=500us
+    #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…")]
+    pub(crate) limit: Vec<Limit>,
+    /// Language of the report
+    #[arg(long, default_value = "en")]
+    pub(crate) lang: Language,
+}
+
+impl TellingOptions {
+    /// As the report's crate wants it.
+    pub(crate) fn telling(&self) -> Telling {
+        let Language::En = self.lang;
+        Telling { lang: Lang::En, limits: self.limit.clone() }
+    }
+}
+
+#[derive(Args, Clone, Debug)]
 pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) load: Load,
@@ -126,9 +146,8 @@ pub(crate) struct RunOptions {
     /// Where the report goes
     #[arg(long, default_value = "qdepth-report.html", value_name = "FILE")]
     pub(crate) report: PathBuf,
-    /// Language of the report
-    #[arg(long, default_value = "en")]
-    pub(crate) lang: Language,
+    #[command(flatten)]
+    pub(crate) telling: TellingOptions,
     /// Leave the measurement file where it is, for the next run
     #[arg(long)]
     pub(crate) keep: bool,
@@ -209,9 +228,16 @@ pub(crate) struct ReportOptions {
     /// Where it goes
     #[arg(long, short, default_value = "qdepth-report.html", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Language
-    #[arg(long, default_value = "en")]
-    pub(crate) lang: Language,
+    #[command(flatten)]
+    pub(crate) telling: TellingOptions,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ShowOptions {
+    #[command(flatten)]
+    pub(crate) choice: RunChoice,
+    #[command(flatten)]
+    pub(crate) telling: TellingOptions,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -5,7 +5,7 @@ use qdepth_reference::{Diagram, Line, PointName, Quantity};
 use super::View;
 use super::tables::{maxima, value};
 use crate::document::{Block, Cell, Picture, Row, Table};
-use crate::figure::{Figure, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number;
 use crate::tables::number_in;
 use crate::words::{say, words};
@@ -78,7 +78,7 @@ fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
 
 fn marks(diagram: &Diagram, of: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
     let mark = |intensity: &u32| Mark {
-        outstanding: *intensity,
+        at: f64::from(*intensity),
         value: of(*intensity).map_or(MarkValue::Missing, |value| MarkValue::Known(value, None)),
     };
     diagram.intensities.iter().map(mark).collect()
@@ -126,8 +126,9 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         x_label: if threads { view.words.threads } else { words.x }.to_owned(),
         y_label: axis,
         y_scale: Scale::FromZero,
-        intensities: diagram.intensities.clone(),
+        x_axis: Horizontal::Intensities(diagram.intensities.clone()),
         series,
+        right: None,
     };
     let lines = diagram.lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
     Picture {

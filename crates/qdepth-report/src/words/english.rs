@@ -109,6 +109,7 @@ pub(super) static WORDS: Words = Words {
         write_share: "Writes",
         request_size: "Request size",
         arrivals: "Arrivals",
+        by_step: "as the step says",
         application: "Typical of",
         subject: "Subject",
         fact: "Fact",
@@ -165,6 +166,7 @@ pub(super) static WORDS: Words = Words {
         ["streaming", "Database (log file), data backup, video streaming"],
         ["restore", "Restoring of files"],
     ],
+    pressure: &super::pressure::ENGLISH,
     reproduction: &super::reproduction::ENGLISH,
 };
 

@@ -3,6 +3,7 @@
 
 mod english;
 mod finding;
+mod pressure;
 mod reproduction;
 
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use qdepth_measure::Finding;
 
 use crate::number;
 
+pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
 
 /// A language of reports.
@@ -143,6 +145,7 @@ pub(crate) struct Words {
     pub(crate) not_checked: &'static str,
     pub(crate) nothing_measured: &'static str,
     pub(crate) applications: &'static [[&'static str; 2]],
+    pub(crate) pressure: &'static PressureWords,
     pub(crate) reproduction: &'static ReproductionWords,
 }
 
@@ -235,6 +238,7 @@ pub(crate) struct ColumnWords {
     pub(crate) write_share: &'static str,
     pub(crate) request_size: &'static str,
     pub(crate) arrivals: &'static str,
+    pub(crate) by_step: &'static str,
     pub(crate) application: &'static str,
     pub(crate) subject: &'static str,
     pub(crate) fact: &'static str,

@@ -7,12 +7,12 @@ use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{Logbook, export_csv, export_json, json_schema};
-use qdepth_report::Lang;
+use qdepth_report::{Lang, Telling};
 use qdepth_workload::plan_schema;
 
 use crate::ended::Status;
 use crate::flags::{
-    ExportOptions, Language, LogbookOption, ReportOptions, RunChoice, SchemaOf, SchemaOptions,
+    ExportOptions, LogbookOption, ReportOptions, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
 };
 
 /// Prints a result; a reader that went away is no failure.
@@ -39,9 +39,15 @@ fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
 }
 
 /// Prints the table of all points, the summary, and what was found.
-pub(crate) fn print_table(run: &RunRecord, points: &[PointRecord]) -> Result<()> {
-    print_points(&qdepth_report::point_table(run, points, Lang::En))?;
-    for sentence in qdepth_report::summary_sentences(run, points, Lang::En) {
+pub(crate) fn print_table(
+    run: &RunRecord,
+    points: &[PointRecord],
+    telling: &Telling,
+) -> Result<()> {
+    for data in qdepth_report::point_tables(run, points, telling.clone()) {
+        print_points(&data)?;
+    }
+    for sentence in qdepth_report::summary_sentences(run, points, telling.clone()) {
         print(&sentence)?;
     }
     Ok(())
@@ -84,10 +90,10 @@ pub(crate) fn print_any_table(data: &qdepth_report::Table) -> Result<()> {
 pub(crate) fn write_report(
     run: &RunRecord,
     points: &[PointRecord],
-    lang: Lang,
+    telling: &Telling,
     path: &Path,
 ) -> Result<()> {
-    write_page(&qdepth_report::compose(run, points, lang), path)
+    write_page(&qdepth_report::compose(run, points, telling.clone()), path)
 }
 
 /// Writes a document as HTML; what is there is replaced in one step.
@@ -129,12 +135,12 @@ pub(crate) fn list(options: &LogbookOption) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-pub(crate) fn show(choice: &RunChoice) -> Result<Status> {
-    let (run, points) = chosen(choice)?;
-    print_table(&run, &points)?;
-    for (where_found, findings) in std::iter::once(("run".to_owned(), &run.findings)).chain(
-        points.iter().map(|p| (format!("{} × {}", p.profile_title, p.outstanding), &p.findings)),
-    ) {
+pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
+    let (run, points) = chosen(&options.choice)?;
+    print_table(&run, &points, &options.telling.telling())?;
+    for (where_found, findings) in std::iter::once(("run".to_owned(), &run.findings))
+        .chain(points.iter().map(|p| (where_measured(p), &p.findings)))
+    {
         for finding in findings {
             let text = qdepth_report::finding_text(finding, Lang::En);
             print(&format!("{where_found}: {}: {}", text.title, text.explanation))?;
@@ -143,10 +149,15 @@ pub(crate) fn show(choice: &RunChoice) -> Result<Status> {
     Ok(Status::Valid)
 }
 
+/// `Database × 8`, `Single reader × 1 at 300 MB/s`.
+fn where_measured(point: &PointRecord) -> String {
+    let at = if point.step.is_empty() { String::new() } else { format!(" at {}", point.step) };
+    format!("{} × {}{at}", point.profile_title, point.outstanding)
+}
+
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
-    let Language::En = options.lang;
-    write_report(&run, &points, Lang::En, &options.output)?;
+    write_report(&run, &points, &options.telling.telling(), &options.output)?;
     print(&options.output.display().to_string())?;
     Ok(Status::Valid)
 }

@@ -15,9 +15,8 @@ use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{
     MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
 };
-use qdepth_logbook::{Logbook, PointSummary, RESERVE_BYTES, export_json};
+use qdepth_logbook::{Logbook, PointSummary, RESERVE_BYTES, export_json, follows};
 use qdepth_measure::{Code, Finding, Grade, Nanos, Severity};
-use qdepth_report::Lang;
 use qdepth_workload::{Choices, Plan, needs_writing, resolve};
 use rustix::io::Errno;
 
@@ -40,8 +39,6 @@ const EMULATED: &str = "EMULATED";
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
 /// most 0.05 %.
 const CLOCK_DRIFT: f64 = 0.001;
-/// Share of the offered load that a target must reach to follow it.
-const FOLLOWED: f64 = 0.99;
 /// The standard measurement area.
 const STANDARD_AREA: u64 = 32 << 30;
 
@@ -434,7 +431,7 @@ fn points(
                 if options.resume {
                     sealed.findings.push(Finding::remark(Code::Resumed));
                 }
-                if ready.plan.ends_when_not_followed && !followed(&sealed) {
+                if ready.plan.ends_when_not_followed && !follows(&sealed) {
                     ended.insert(point.target);
                     expected(&mut sealed.findings);
                 }
@@ -460,14 +457,7 @@ fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
         return Ok(BTreeSet::new());
     }
     let points = logbook.points(&ready.run.id)?;
-    Ok(points.iter().filter(|point| !followed(point)).map(|point| point.target).collect())
-}
-
-/// Whether the offered load of an open loop was reached.
-fn followed(point: &PointRecord) -> bool {
-    let Some(offered) = point.offered_io_per_s else { return true };
-    let completed = (point.reads.completed + point.writes.completed) as f64;
-    completed / (point.duration_ns.max(1) as f64 / 1e9) >= offered * FOLLOWED
+    Ok(points.iter().filter(|point| !follows(point)).map(|point| point.target).collect())
 }
 
 /// On a staircase the step that the target cannot follow is its result and no fault of the
@@ -516,12 +506,11 @@ fn tell(options: &RunOptions, logbook: &Logbook, id: &str, screen: &Screen) -> R
     } else if options.json {
         print(&export_json(&run, &points))?;
     } else {
-        print_table(&run, &points)?;
+        print_table(&run, &points, &options.telling.telling())?;
     }
     screen.say(&format!("logbook  {}  run {}", options.logbook.logbook.display(), &run.id[..13]));
     if !options.no_report {
-        let crate::flags::Language::En = options.lang;
-        write_report(&run, &points, Lang::En, &options.report)
+        write_report(&run, &points, &options.telling.telling(), &options.report)
             .map_err(|error| full_disk(error, &options.report))?;
         screen.say(&format!("report   {}", options.report.display()));
     }

@@ -1,0 +1,93 @@
+//! The longest latency that a person accepts, as `p99.9=2ms`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use qdepth_logbook::percentile_name;
+use qdepth_measure::Nanos;
+
+/// A figure of a distribution of latencies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Statistic {
+    /// The mean.
+    Mean,
+    /// A percentile, as a quantile between 0 and 1.
+    Quantile(f64),
+}
+
+/// The longest latency that is accepted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// Of which figure.
+    pub statistic: Statistic,
+    /// How long it may be.
+    pub at_most: Nanos,
+}
+
+/// Words that name no limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` names no limit: give a figure and a time, as p99.9=2ms or mean=500us (percentiles from p50 to p99.9999999)"
+)]
+pub struct UnknownLimit(String);
+
+impl FromStr for Limit {
+    type Err = UnknownLimit;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let read = || {
+            let (name, time) = text.split_once('=')?;
+            let at_most = time.trim().parse::<Nanos>().ok().filter(|time| time.0 > 0)?;
+            Some(Self { statistic: statistic(name.trim())?, at_most })
+        };
+        read().ok_or_else(|| UnknownLimit(text.to_owned()))
+    }
+}
+
+fn statistic(name: &str) -> Option<Statistic> {
+    if name == "mean" {
+        return Some(Statistic::Mean);
+    }
+    let percent = name.strip_prefix('p')?;
+    let plain = percent.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let percent = percent.parse::<f64>().ok().filter(|_| plain)?;
+    (50.0..=99.999_999_9).contains(&percent).then_some(Statistic::Quantile(percent / 100.0))
+}
+
+impl fmt::Display for Statistic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mean => f.write_str("mean"),
+            Self::Quantile(quantile) => write!(f, "p{}", percentile_name(*quantile)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_figure_and_a_time() {
+        let limit: Limit = "p99.9=2ms".parse().expect("a limit");
+        assert_eq!(limit.at_most, Nanos(2_000_000));
+        assert_eq!(limit.statistic.to_string(), "p99.9");
+        assert_eq!("mean=500us".parse::<Limit>().expect("a limit").statistic, Statistic::Mean);
+        for wrong in ["", "p99.9", "p99.9=", "p101=1ms", "p=1ms", "p99=0ms", "99=1ms", "p-1=1ms"] {
+            let error = wrong.parse::<Limit>().expect_err(wrong).to_string();
+            assert!(
+                error.contains(&format!("`{wrong}`")) && error.contains("p99.9=2ms"),
+                "{error}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_read_without_panic(text in ".{0,30}") {
+            let _ = text.parse::<Limit>();
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Runs in steps: what a terminal and a report say of loads that ran at the same time, and of a
+//! reader while writes beside it rise.
+
+mod pictures;
+pub(crate) mod sentences;
+pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
+
+use crate::document::{Block, Section};
+use crate::steps::Steps;
+use crate::view::View;
+
+/// The section of a run that has steps.
+pub(crate) fn section(view: &View<'_>) -> Option<Section> {
+    let (words, steps) = (view.words.pressure, Steps::new(view));
+    if steps.all.is_empty() {
+        return None;
+    }
+    if !steps.are_write_pressure() {
+        let blocks = vec![Block::Table(tables::loads(view, &steps))];
+        return Some(Section {
+            id: "steps".to_owned(),
+            title: words.steps_section.to_owned(),
+            blocks,
+        });
+    }
+    let mut blocks = vec![Block::Paragraph(words.intro.to_owned())];
+    let mut said = sentences::responsiveness(view, &steps);
+    said.extend(sentences::limits(view, &steps));
+    blocks.extend(said.into_iter().map(Block::Paragraph));
+    blocks.push(Block::Pictures(pictures::over_time(view, &steps)));
+    blocks.push(Block::Paragraph(sentences::knees(view, &steps)));
+    blocks.push(Block::Pictures(pictures::over_load(view, &steps)));
+    blocks.push(Block::Table(tables::steps(view, &steps)));
+    blocks.extend(tables::percentiles(view, &steps).into_iter().map(Block::Table));
+    Some(Section { id: "write-pressure".to_owned(), title: words.section.to_owned(), blocks })
+}

@@ -1,0 +1,146 @@
+//! What the steps amount to, in sentences that claim no more than the figures bear.
+
+use crate::limit::Statistic;
+use crate::number::{self, duration, three_digits};
+use crate::sentences::list;
+use crate::steps::{Crossing, Step, Steps};
+use crate::view::View;
+use crate::words::{counted, say};
+
+/// How many steps, and from where to where.
+pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let words = view.words.pressure;
+    let end = |title: Option<&&str>| title.map_or_else(String::new, |t| (*t).to_owned());
+    let values = [
+        ("steps", counted(words.steps, steps.titles.len())),
+        ("first", end(steps.titles.first())),
+        ("last", end(steps.titles.last())),
+    ];
+    say(words.step_range, &values)
+}
+
+/// The comparison at the highest common step, or the rise on the only target; then which steps were
+/// not followed.
+pub(crate) fn responsiveness(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
+    let mut said = match steps.targets().as_slice() {
+        [target] => rise(view, steps, *target).into_iter().collect(),
+        _ => vec![comparison(view, steps)],
+    };
+    let beyond = steps.all.iter().filter(|step| !step.followed());
+    said.extend(beyond.map(|step| {
+        let values = [
+            ("target", view.target_name(step.target)),
+            ("step", step.title.to_owned()),
+            ("achieved", three_digits(step.achieved())),
+        ];
+        say(view.words.pressure.not_followed, &values)
+    }));
+    said
+}
+
+fn mean(step: &Step<'_, '_>) -> Option<f64> {
+    step.reader_latency(Statistic::Mean)
+}
+
+fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> Option<String> {
+    let valid = steps.on(target).filter(|step| step.is_valid());
+    let means: Vec<(&str, f64)> = valid.filter_map(|s| Some((s.title, mean(s)?))).collect();
+    let ((first_step, first), (last_step, last)) = (means.first()?, means.last()?);
+    let values = [
+        ("target", view.target_name(target)),
+        ("first", duration(*first)),
+        ("first_step", (*first_step).to_owned()),
+        ("last", duration(*last)),
+        ("last_step", (*last_step).to_owned()),
+        ("quotient", three_digits(last / first)),
+    ];
+    let words = view.words.pressure;
+    Some(say(if means.len() > 1 { words.rose } else { words.single }, &values))
+}
+
+fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let words = view.words.pressure;
+    let top = steps.top_common().unwrap_or_default();
+    let mut means: Vec<(&Step<'_, '_>, f64)> =
+        top.into_iter().filter_map(|step| Some((step, mean(step)?))).collect();
+    let Some((first, _)) = means.first() else { return words.no_common.to_owned() };
+    let on = |(step, mean): &(&Step<'_, '_>, f64)| {
+        let values = [("value", duration(*mean)), ("target", view.target_name(step.target))];
+        say(words.mean_on, &values)
+    };
+    let values = list(view, means.iter().map(on).collect());
+    let mut said = vec![say(words.top, &[("step", first.title.to_owned()), ("values", values)])];
+    means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    if let Some((best, others)) = means.split_first() {
+        said.extend(others.iter().map(|other| quotient(view, best, other)));
+    }
+    said.join(" ")
+}
+
+/// How many times as fast the better of two answered, and how many times at least.
+fn quotient(
+    view: &View<'_>,
+    (best, best_mean): &(&Step<'_, '_>, f64),
+    (other, other_mean): &(&Step<'_, '_>, f64),
+) -> String {
+    let words = view.words.pressure;
+    let least = best.mean_interval().zip(other.mean_interval()).map(|(a, b)| b.0 / a.1);
+    let mut values = vec![
+        ("better", view.target_name(best.target)),
+        ("worse", view.target_name(other.target)),
+        ("quotient", three_digits(other_mean / best_mean)),
+    ];
+    match least {
+        Some(least) if least <= 1.0 => return say(words.alike, &values),
+        Some(least) => values.push(("least", number::at_least(least))),
+        None => values.push(("reason", words.no_interval.to_owned())),
+    }
+    say(words.faster, &values)
+}
+
+/// The knees of all targets, and what a knee is.
+pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let words = view.words.pressure;
+    let knee = |target: u32| {
+        let mut values = vec![("target", view.target_name(target))];
+        let Some((step, mean)) = steps.knee(target).and_then(|s| Some((s, mean(s)?))) else {
+            return say(words.no_knee, &values);
+        };
+        values.extend([("step", step.title.to_owned()), ("latency", duration(mean))]);
+        say(words.knee, &values)
+    };
+    let all = std::iter::once(words.knee_note.to_owned());
+    all.chain(steps.targets().into_iter().map(knee)).collect::<Vec<_>>().join(" ")
+}
+
+/// Where the limits are passed, that were asked for: a sentence each, on every target.
+pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
+    let [between, before, within, unknown] = view.words.pressure.limit;
+    let mut said = Vec::new();
+    for limit in &view.limits {
+        for target in steps.targets() {
+            let mut values = vec![
+                ("target", view.target_name(target)),
+                ("statistic", limit.statistic.to_string()),
+                ("limit", duration(limit.at_most.0 as f64)),
+            ];
+            said.push(match steps.crossing(target, limit) {
+                Crossing::Between(load, [below, above]) => {
+                    let load = three_digits(load);
+                    values.extend([("load", load), ("below", below), ("above", above)]);
+                    say(between, &values)
+                }
+                Crossing::Before(above) => {
+                    values.push(("above", above));
+                    say(before, &values)
+                }
+                Crossing::NotUpTo(load) => {
+                    values.push(("load", three_digits(load)));
+                    say(within, &values)
+                }
+                Crossing::Unknown => say(unknown, &values),
+            });
+        }
+    }
+    said
+}
