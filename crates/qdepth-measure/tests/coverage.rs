@@ -233,7 +233,7 @@ fn where_it_cannot_be_known_nothing_is_claimed() {
 
 #[test]
 fn a_slow_part_below_noise_is_seen_late() {
-    // Known, and printed in docs/design/0012: a bound on how bad, not a goal.
+    // Known, and printed in docs/design/0009: a bound on how bad, not a goal.
     for (length, least) in [(300, 0.80), (1200, 0.90), (3000, 0.93)] {
         let counted = fixed(Process::SlowBelowNoise, length);
         println!("{length} samples: {counted:?}");

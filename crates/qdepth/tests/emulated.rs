@@ -22,7 +22,7 @@ fn a_run_is_emulated_everywhere() {
     let output = qdepth(folder.path(), &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let table = text(&output.stdout);
-    let rows = table.lines().filter(|line| line.trim_start().starts_with("Database"));
+    let rows = table.lines().filter(|line| line.trim_start().starts_with("Database  "));
     assert!(rows.clone().count() > 3, "{table}");
     assert!(rows.clone().all(|row| row.contains("EMULATED")), "{table}");
     let report = std::fs::read_to_string(folder.path().join("qdepth-report.html")).unwrap();

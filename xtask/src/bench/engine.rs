@@ -227,7 +227,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
         Some(digits) => (digits, 1e3),
         None => (number, 1.0),
     };
-    digits.parse::<f64>().ok().map(|rate| rate * factor)
+    digits.parse::<f64>().ok().map(|rate| (rate * factor).round())
 }
 
 /// 8 KiB, 67 % read, one outstanding, on a file of this disk: the mean latency.
