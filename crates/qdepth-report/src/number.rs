@@ -43,6 +43,12 @@ pub(crate) fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
 }
 
+/// A load in MB/s: whole where it was asked so, else three significant digits.
+pub(crate) fn load(mib_per_s: f64) -> String {
+    let whole = (mib_per_s - mib_per_s.round()).abs() < 1e-6;
+    if whole { thousands(mib_per_s, 0) } else { three_digits(mib_per_s) }
+}
+
 /// Three significant digits, never more than the value.
 pub(crate) fn at_least(value: f64) -> String {
     let step = 10f64.powi(magnitude(value) - 2);

@@ -95,7 +95,7 @@ fn results(view: &View<'_>) -> String {
     if view.swept().next().is_none() && steps.are_write_pressure() {
         let said = pressure::sentences::responsiveness(view, &steps);
         let limits = pressure::sentences::limits(view, &steps);
-        return said.into_iter().chain(limits).collect::<Vec<_>>().join(" ");
+        return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(" ");
     }
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();

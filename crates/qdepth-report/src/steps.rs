@@ -36,8 +36,8 @@ pub(crate) enum Crossing {
     Between(f64, [String; 2]),
     /// Before the first step, of this title.
     Before(String),
-    /// Not up to this write load, MB/s.
-    NotUpTo(f64),
+    /// Not up to this write load, MB/s; later steps, so many, have too few samples.
+    NotUpTo(f64, usize),
     /// Too few samples at every step.
     Unknown,
 }
@@ -122,8 +122,9 @@ impl<'v, 'a> Steps<'v, 'a> {
         let at_most = limit.at_most.0 as f64;
         let known = self.valid(target, limit.statistic);
         let Some((last, _)) = known.last() else { return Crossing::Unknown };
+        let later = self.on(target).filter(|step| step.is_valid() && step.place > last.place);
         let Some(over) = known.iter().position(|(_, ns)| *ns > at_most) else {
-            return Crossing::NotUpTo(last.achieved());
+            return Crossing::NotUpTo(last.achieved(), later.count());
         };
         let (above, above_ns) = &known[over];
         let Some((below, below_ns)) = over.checked_sub(1).map(|place| &known[place]) else {

@@ -26,9 +26,10 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
         });
     }
     let mut blocks = vec![Block::Paragraph(words.intro.to_owned())];
-    let mut said = sentences::responsiveness(view, &steps);
-    said.extend(sentences::limits(view, &steps));
-    blocks.extend(said.into_iter().map(Block::Paragraph));
+    let mut said = vec![sentences::responsiveness(view, &steps)];
+    said.push(sentences::not_followed(view, &steps));
+    said.push(sentences::limits(view, &steps).join(" "));
+    blocks.extend(said.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     blocks.push(Block::Pictures(pictures::over_time(view, &steps)));
     blocks.push(Block::Paragraph(sentences::knees(view, &steps)));
     blocks.push(Block::Pictures(pictures::over_load(view, &steps)));

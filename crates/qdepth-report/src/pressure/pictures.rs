@@ -34,6 +34,9 @@ const STAIR: usize = 5;
 const LINES: [(Statistic, Stroke); 2] =
     [(Statistic::Mean, Stroke::Solid), (Statistic::Quantile(0.999), Stroke::Dashed)];
 
+/// Each diagram is drawn on both, with a name for its links.
+const SCALES: [(&str, Scale); 2] = [("linear", Scale::FromZero), ("log", Scale::Log)];
+
 /// A step on the axis of time: from when to when, and the writes asked.
 struct Tread {
     from_ns: u64,
@@ -89,7 +92,7 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
             series: vec![stair(view, &treads)],
         }),
     };
-    let both = [("linear", Scale::FromZero), ("log", Scale::Log)].into_iter().zip(words.over_time);
+    let both = SCALES.into_iter().zip(words.over_time);
     let all = both.map(|((id, scale), title)| Picture {
         id: format!("pressure-time-{id}"),
         title: view.marked(title.to_owned()),
@@ -178,8 +181,8 @@ fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> Strin
     let high = steps.all.iter().map(asked).fold(0.0, f64::max);
     let values = [
         ("slice", number::duration(slice as f64)),
-        ("low", three_digits(low)),
-        ("high", three_digits(high)),
+        ("low", number::load(low)),
+        ("high", number::load(high)),
         ("lines", described(view, steps)),
     ];
     say(view.words.pressure.pictures.time_description, &values)
@@ -201,7 +204,7 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
     let rows = treads.iter().map(|tread| {
         let (from, to) = (tread.from_ns as f64 / 1e9, tread.to_ns as f64 / 1e9);
         let mut cells =
-            vec![Cell::head(three_digits(from)), Cell::plain(three_digits(tread.asked))];
+            vec![Cell::head(three_digits(from)), Cell::plain(number::load(tread.asked))];
         for line in series {
             let within = line.marks.iter().filter(|mark| mark.at >= from && mark.at < to);
             let values: Vec<f64> = within.filter_map(known).collect();
@@ -246,22 +249,23 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         series.extend(knee(view, steps, target, colour, unit));
     }
     let largest = steps.all.iter().map(Step::achieved).fold(1.0, f64::max);
-    let figure = Figure {
+    let figure = |y_scale| Figure {
         x_label: words.load_x.to_owned(),
         x_axis: Horizontal::UpTo(largest * 1.03),
         y_label: format!("{} [{}]", words.latency_y, unit.symbol()),
-        y_scale: Scale::Log,
-        series,
+        y_scale,
+        series: series.clone(),
         right: None,
     };
-    let picture = Picture {
-        id: "pressure-load".to_owned(),
-        title: view.marked(words.over_load.to_owned()),
+    let both = SCALES.into_iter().zip(words.over_load);
+    let all = both.map(|((id, scale), title)| Picture {
+        id: format!("pressure-load-{id}"),
+        title: view.marked(title.to_owned()),
         description: say(words.load_description, &[("lines", described(view, steps))]),
         data: load_data(view, steps, unit),
-        figure,
-    };
-    if picture.figure.is_empty() { Vec::new() } else { vec![picture] }
+        figure: figure(scale),
+    });
+    all.filter(|picture| !picture.figure.is_empty()).collect()
 }
 
 fn line_over_load(
@@ -317,7 +321,7 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
         let mut cells = vec![Cell::head(*title)];
         for target in steps.targets() {
             let step = steps.on(target).find(|step| step.place == place && step.is_valid());
-            cells.push(Cell::or_dash(step.map(|step| three_digits(step.achieved()))));
+            cells.push(Cell::or_dash(step.map(|step| number::load(step.achieved()))));
             cells.extend(LINES.map(|(statistic, _)| {
                 let ns = step.and_then(|step| step.reader_latency(statistic));
                 Cell::or_dash(ns.map(|ns| unit.write(ns)))

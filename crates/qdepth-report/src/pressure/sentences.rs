@@ -19,33 +19,39 @@ pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     say(words.step_range, &values)
 }
 
-/// The comparison at the highest common step, or the rise on the only target; then which steps were
-/// not followed.
-pub(crate) fn responsiveness(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
-    let mut said = match steps.targets().as_slice() {
-        [target] => rise(view, steps, *target).into_iter().collect(),
-        _ => vec![comparison(view, steps)],
-    };
+/// The comparison at the highest common step, or the rise on the only target.
+pub(crate) fn responsiveness(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    match steps.targets().as_slice() {
+        [target] => rise(view, steps, *target),
+        _ => comparison(view, steps),
+    }
+}
+
+/// Which steps were not followed, and how far they were.
+pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let beyond = steps.all.iter().filter(|step| !step.followed());
-    said.extend(beyond.map(|step| {
+    let said = beyond.map(|step| {
         let values = [
             ("target", view.target_name(step.target)),
             ("step", step.title.to_owned()),
-            ("achieved", three_digits(step.achieved())),
+            ("achieved", number::load(step.achieved())),
         ];
         say(view.words.pressure.not_followed, &values)
-    }));
-    said
+    });
+    said.collect::<Vec<_>>().join(" ")
 }
 
 fn mean(step: &Step<'_, '_>) -> Option<f64> {
     step.reader_latency(Statistic::Mean)
 }
 
-fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> Option<String> {
+fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> String {
+    let words = view.words.pressure;
     let valid = steps.on(target).filter(|step| step.is_valid());
     let means: Vec<(&str, f64)> = valid.filter_map(|s| Some((s.title, mean(s)?))).collect();
-    let ((first_step, first), (last_step, last)) = (means.first()?, means.last()?);
+    let (Some((first_step, first)), Some((last_step, last))) = (means.first(), means.last()) else {
+        return view.words.summary.no_result.to_owned();
+    };
     let values = [
         ("target", view.target_name(target)),
         ("first", duration(*first)),
@@ -54,8 +60,7 @@ fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> Option<String> {
         ("last_step", (*last_step).to_owned()),
         ("quotient", three_digits(last / first)),
     ];
-    let words = view.words.pressure;
-    Some(say(if means.len() > 1 { words.rose } else { words.single }, &values))
+    say(if means.len() > 1 { words.rose } else { words.single }, &values)
 }
 
 fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
@@ -126,7 +131,7 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
             ];
             said.push(match steps.crossing(target, limit) {
                 Crossing::Between(load, [below, above]) => {
-                    let load = three_digits(load);
+                    let load = number::load(load);
                     values.extend([("load", load), ("below", below), ("above", above)]);
                     say(between, &values)
                 }
@@ -134,8 +139,10 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
                     values.push(("above", above));
                     say(before, &values)
                 }
-                Crossing::NotUpTo(load) => {
-                    values.push(("load", three_digits(load)));
+                Crossing::NotUpTo(load, later) => {
+                    values.push(("load", number::load(load)));
+                    let later = (later > 0).then(|| counted(view.words.pressure.later, later));
+                    values.extend(later.map(|text| ("later", text)));
                     say(within, &values)
                 }
                 Crossing::Unknown => say(unknown, &values),

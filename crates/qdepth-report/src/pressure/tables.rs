@@ -2,7 +2,7 @@
 
 use crate::document::{Align, Cell, Column, Row, Table};
 use crate::limit::Statistic;
-use crate::number::{self, TimeUnit, three_digits};
+use crate::number::{self, TimeUnit};
 use crate::steps::{Step, Steps, offered};
 use crate::tables::{number_in, target_cell, target_column, text, with_mark};
 use crate::view::{Point, View, percentile_ns};
@@ -70,8 +70,8 @@ fn step_cells(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> Vec<Cell>
         Cell::or_dash(ns.map(|ns| unit.write(ns)))
     };
     let mut figures = vec![
-        Cell::or_dash(step.asked().map(three_digits)),
-        Cell::plain(three_digits(step.achieved())),
+        Cell::or_dash(step.asked().map(number::load)),
+        Cell::plain(number::load(step.achieved())),
         time(Statistic::Mean),
     ];
     figures.extend(SHORT.map(|quantile| time(Statistic::Quantile(quantile))));
@@ -163,7 +163,7 @@ fn load_cells(point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> {
     let latency = point.latency();
     let time = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
     let mut figures = vec![
-        Cell::or_dash(offered(point.record).map(three_digits)),
+        Cell::or_dash(offered(point.record).map(number::load)),
         Cell::plain(number::rounded(&point.mib_per_s).value),
         Cell::plain(number::rounded(&point.summary.io_per_s).value),
         time(latency.mean_ns),

@@ -18,6 +18,7 @@ pub(crate) struct PressureWords {
     pub(crate) not_followed: &'static str,
     pub(crate) mean_on: &'static str,
     pub(crate) limit: [&'static str; 4],
+    pub(crate) later: Counted,
     pub(crate) knee: &'static str,
     pub(crate) no_knee: &'static str,
     pub(crate) knee_note: &'static str,
@@ -48,7 +49,7 @@ pub(crate) struct PressureColumns {
 pub(crate) struct PressurePictures {
     /// Linear, logarithmic.
     pub(crate) over_time: [&'static str; 2],
-    pub(crate) over_load: &'static str,
+    pub(crate) over_load: [&'static str; 2],
     pub(crate) time_x: &'static str,
     pub(crate) load_x: &'static str,
     pub(crate) latency_y: &'static str,
@@ -78,9 +79,10 @@ pub(super) static ENGLISH: PressureWords = PressureWords {
     limit: [
         "On {target} the {statistic} of the reader passes {limit} at a write load of {load} MB/s (by a straight line between the steps {below} and {above}).",
         "On {target} the {statistic} of the reader is above {limit} from the first step on ({above}).",
-        "On {target} the {statistic} of the reader stays within {limit} up to the highest write load, {load} MB/s.",
+        "On {target} the {statistic} of the reader stays within {limit} up to a write load of {load} MB/s, the highest for which it is known[; {later}].",
         "On {target} no step has enough samples for the {statistic}, so where it passes {limit} cannot be said.",
     ],
+    later: ["1 later step has too few samples", "{n} later steps have too few samples"],
     knee: "The knee of {target} is at {step} (mean read latency {latency}).",
     no_knee: "{target} has no knee.",
     knee_note: "The knee is the last step before the mean read latency rises above twice that of the first step, for good.",
@@ -104,7 +106,7 @@ pub(super) static ENGLISH: PressureWords = PressureWords {
     too_few: "too few",
     pictures: PressurePictures {
         over_time: ["Read latency over time", "Read latency over time, logarithmic"],
-        over_load: "Read latency over write load",
+        over_load: ["Read latency over write load", "Read latency over write load, logarithmic"],
         time_x: "Measured time [s]",
         load_x: "Write load achieved [MB/s]",
         latency_y: "Read latency",
@@ -112,7 +114,7 @@ pub(super) static ENGLISH: PressureWords = PressureWords {
         stair_y: "Write load [MB/s]",
         knee: "knee",
         time_description: "Line diagram over measured time: mean read latency of each {slice} on the left axis, the stair of the write load asked, from {low} to {high} MB/s, on the right. {lines}",
-        load_description: "Line diagram with a logarithmic time axis over the achieved write load; mean and 99.9th percentile of the read latency. {lines}",
+        load_description: "Line diagram over the achieved write load; mean and 99.9th percentile of the read latency. {lines}",
         line: "{target}: mean from {first} at {first_step} to {last} at {last_step}.",
     },
 };
