@@ -1,0 +1,92 @@
+//! A reader beside rising writes, from the command line to the answer, on emulated media.
+
+mod common;
+
+use common::{Place, alone, points};
+use serde_json::Value;
+
+/// As the shipped plan, but short.
+const PLAN: &str = r#"
+name = "short-pressure"
+title = "Responsiveness under write pressure"
+warm_up = "1s"
+duration = "1s"
+
+[[profile]]
+name = "reader"
+title = "Single reader"
+random = 100
+read = 100
+request_size = "8KiB"
+area = { size = "full" }
+
+[[profile]]
+name = "writers"
+title = "Eight writers"
+random = 100
+read = 0
+request_size = "8KiB"
+area = { size = "full" }
+streams = 8
+
+[staircase]
+rising = { profile = "writers", outstanding = 8 }
+beside = [{ profile = "reader", outstanding = 1 }]
+from = "0B"
+to = "600MiB"
+by = "200MiB"
+"#;
+/// The published statement: more than 40 times the responsiveness at the top.
+const BETTER: f64 = 40.0;
+
+fn reader_means(document: &Value, target: &str) -> Vec<f64> {
+    let mine = points(document).into_iter().filter(|point| {
+        point["profile"] == "reader" && point["target"].as_str().unwrap().contains(target)
+    });
+    mine.map(|point| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap()).collect()
+}
+
+#[test]
+fn optane_stays_flat_where_nand_rises() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("short.toml", PLAN);
+    let media = "media:p3700-1600gb media:p4800x-375gb";
+    let ended = place.run(&format!("run short.toml {media} --json")).expect(0);
+    let document = ended.json();
+    let (nand, optane) = (reader_means(&document, "p3700"), reader_means(&document, "p4800x"));
+    println!("P3700 {nand:.0?} ns, P4800X {optane:.0?} ns");
+    assert_eq!((nand.len(), optane.len()), (4, 4), "a step was not followed");
+    assert!(nand.windows(2).all(|pair| pair[1] > 1.2 * pair[0]), "{nand:?}");
+    assert!(optane.iter().all(|mean| *mean < 1.5 * optane[0]), "{optane:?}");
+    assert!(nand[3] > BETTER * optane[3], "{} times", nand[3] / optane[3]);
+
+    let told = place.run("show --limit mean=300us").expect(0).out;
+    for said in [
+        "At 600 MB/s of writes, the highest step that all targets followed",
+        "On media:p3700-1600gb (EMULATED) the mean of the reader passes 300 µs at a write load of",
+        "by a straight line between the steps 0 MB/s and 200 MB/s",
+        "On media:p4800x-375gb (EMULATED) the mean of the reader stays within 300 µs",
+    ] {
+        assert!(told.contains(said), "`{said}` in {told}");
+    }
+    let page = std::fs::read_to_string(place.dir.path().join("qdepth-report.html")).unwrap();
+    assert!(page.contains("id=\"write-pressure\"") && page.contains("pressure-time-log"));
+}
+
+#[test]
+fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
+    let (_alone, place) = (alone(), Place::new());
+    let steep = PLAN.replace("600MiB", "4000MiB").replace("200MiB", "1000MiB");
+    place.write("steep.toml", &steep);
+    let told = place.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
+    assert!(told.contains("not followed"), "{told}");
+    assert!(told.contains("1000 MB/s") && !told.contains("2000 MB/s"), "{told}");
+}
+
+#[test]
+fn words_that_name_no_limit_are_refused_before_anything_is_done() {
+    let place = Place::new();
+    let refused = place.run("run write-pressure media:p3700-1600gb --limit p99.9").expect(2);
+    assert!(refused.err.contains("p99.9=2ms"), "{}", refused.err);
+    assert!(!place.dir.path().join("qdepth.db").exists());
+}
