@@ -1,5 +1,8 @@
 //! A reader beside rising writes, from the command line to the answer, on emulated media.
 
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
 mod common;
 
 use common::{Place, alone, points};
@@ -39,8 +42,9 @@ by = "200MiB"
 /// The published statement: more than 40 times the responsiveness at the top.
 const BETTER: f64 = 40.0;
 
+#[cfg(test)]
 fn reader_means(document: &Value, target: &str) -> Vec<f64> {
-    let mine = points(document).into_iter().filter(|point| {
+    let mine = points(document).iter().filter(|point| {
         point["profile"] == "reader" && point["target"].as_str().unwrap().contains(target)
     });
     mine.map(|point| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap()).collect()
