@@ -193,19 +193,23 @@ impl FromStr for Bytes {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseBytesError(text.to_owned());
         let (number, unit) = split_unit(text).ok_or_else(error)?;
-        let scale = match unit.to_ascii_lowercase().as_str() {
-            "" | "b" => 1.0,
-            "k" | "kib" => 1024.0,
-            "m" | "mib" => 1024f64.powi(2),
-            "g" | "gib" => 1024f64.powi(3),
-            "t" | "tib" => 1024f64.powi(4),
-            "kb" => 1e3,
-            "mb" => 1e6,
-            "gb" => 1e9,
-            "tb" => 1e12,
+        let scale: u64 = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            "k" | "kib" => 1 << 10,
+            "m" | "mib" => 1 << 20,
+            "g" | "gib" => 1 << 30,
+            "t" | "tib" => 1 << 40,
+            "kb" => 1_000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "tb" => 1_000_000_000_000,
             _ => return Err(error()),
         };
-        to_whole(number * scale).map(Self).ok_or_else(error)
+        let digits = text.trim().strip_suffix(unit).map(str::trim_end);
+        if let Some(Ok(whole)) = digits.map(str::parse::<u64>) {
+            return whole.checked_mul(scale).map(Self).ok_or_else(error);
+        }
+        to_whole(number * scale as f64).map(Self).ok_or_else(error)
     }
 }
 
@@ -258,6 +262,15 @@ fn to_whole(value: f64) -> Option<u64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_size_reads_back(bytes in any::<u64>(), shift in 0u32..60) {
+            for bytes in [Bytes(bytes), Bytes((bytes >> shift) << (shift / 2))] {
+                prop_assert_eq!(bytes.to_string().parse::<Bytes>().ok(), Some(bytes));
+            }
+        }
+    }
 
     #[test]
     fn sizes_are_read_with_their_units() {

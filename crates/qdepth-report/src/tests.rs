@@ -154,8 +154,10 @@ const NAMES: &[&str] = &[
     "standard_bytes",
     "lost_intervals",
 ];
-const LABELS: &[&str] =
-    &["law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness", "code"];
+const LABELS: &[&str] = &[
+    "law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness", "code",
+    "program", "version", "file", "remarks", "option", "what",
+];
 
 #[test]
 fn every_code_has_words_with_and_without_figures() {

@@ -156,12 +156,12 @@ fn accidents(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::Imported => [
             "Measured by another program",
-            "The run was measured by {program}[ {version}] and read from {file}[: {remarks}]. qdepth's laws and witnesses did not watch it.",
+            "The run was measured by another program[: {program}][ {version}][, read from {file}][ ({remarks})]. qdepth's laws and witnesses did not watch it.",
             "Compare it as that program's word; measure with qdepth where it must be certain.",
         ],
         Code::NotLiteral => [
             "An option was taken in another sense",
-            "The job file's option {option} was not done literally: {what}.",
+            "An option of the job file was not done literally[: {option}][: {what}].",
             "Nothing needs to be done; where the option matters, run the job with its own program beside it.",
         ],
         Code::Resumed => [
