@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::command::{root, show, there_is};
-use crate::tidy;
+use crate::{bench, tidy};
 
 /// Debian packages that tests use, each with a program that tells whether it is there.
 const PACKAGES: &[(&str, &str)] = &[
@@ -28,6 +28,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("fdisk", "sfdisk"),
     ("util-linux", "losetup"),
     ("chromium", "chromium"),
+    ("valgrind", "valgrind"),
 ];
 
 /// Figures of a run of tests.
@@ -47,12 +48,28 @@ pub fn test() -> Result<()> {
     if there_is("cargo-clippy") {
         show("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     }
-    let counts = run()?;
+    let mut counts = run()?;
+    budget(&mut counts);
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if counts.failed > 0 {
         bail!("{} tests failed", counts.failed);
     }
     Ok(())
+}
+
+/// The loop's budget of instructions, as one more test.
+fn budget(counts: &mut Counts) {
+    match bench::instructions() {
+        Ok(Some(_)) => counts.passed += 1,
+        Ok(None) => {
+            println!("SKIPPED: instructions of the loop (valgrind is not installed)");
+            counts.skipped += 1;
+        }
+        Err(why) => {
+            println!("instructions of the loop: FAILED: {why:#}");
+            counts.failed += 1;
+        }
+    }
 }
 
 /// Installs what is missing, where we may; tests that then lack a tool say that they are skipped.
