@@ -433,7 +433,8 @@ fn points(
                 }
                 if ready.plan.ends_when_not_followed {
                     expected(&mut sealed.findings);
-                    ended.extend((!follows(&sealed)).then_some(point.target));
+                    let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
+                    ended.extend((whole && !follows(&sealed)).then_some(point.target));
                 }
                 let kept = logbook.add_point(&ready.run.id, &sealed);
                 running.ended(&line(&sealed, ready.run.emulated));
@@ -457,7 +458,9 @@ fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
         return Ok(BTreeSet::new());
     }
     let points = logbook.points(&ready.run.id)?;
-    Ok(points.iter().filter(|point| !follows(point)).map(|point| point.target).collect())
+    // One that lost its target is measured again, and says nothing of what it can follow.
+    let whole = points.iter().filter(|point| ready.done.contains(&point.index));
+    Ok(whole.filter(|point| !follows(point)).map(|point| point.target).collect())
 }
 
 /// On a staircase a backlog is what is looked for: the step that the target cannot follow is its
