@@ -92,7 +92,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     }
     measured?;
     ended?;
-    tell(options, &logbook, &ready.run.id, &screen)?;
+    let (run, points) = (logbook.run(&ready.run.id)?, logbook.points(&ready.run.id)?);
+    tell(options, &run, &points, &screen)?;
     if let Some(signal) = signals.caught() {
         screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));
@@ -104,7 +105,6 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
         ));
     }
     let valid = |findings: &Vec<Finding>| Grade::of(findings) != Grade::C;
-    let points = logbook.points(&ready.run.id)?;
     let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&ready.run.findings);
     Ok(if all_valid { Status::Valid } else { Status::Invalid })
 }
@@ -501,19 +501,23 @@ fn line(point: &PointRecord, emulated: bool) -> String {
     )
 }
 
-fn tell(options: &RunOptions, logbook: &Logbook, id: &str, screen: &Screen) -> Result<()> {
-    let (run, points) = (logbook.run(id)?, logbook.points(id)?);
+fn tell(
+    options: &RunOptions,
+    run: &RunRecord,
+    points: &[PointRecord],
+    screen: &Screen,
+) -> Result<()> {
     if let Some(place) = &options.handed {
         // It is set once, since a command measures once.
-        let _ = place.set(id.to_owned());
+        let _ = place.set(run.id.clone());
     } else if options.json {
-        print(&export_json(&run, &points))?;
+        print(&export_json(run, points))?;
     } else {
-        print_table(&run, &points, &options.telling.telling())?;
+        print_table(run, points, &options.telling.telling())?;
     }
     screen.say(&format!("logbook  {}  run {}", options.logbook.logbook.display(), &run.id[..13]));
     if !options.no_report {
-        write_report(&run, &points, &options.telling.telling(), &options.report)
+        write_report(run, points, &options.telling.telling(), &options.report)
             .map_err(|error| full_disk(error, &options.report))?;
         screen.say(&format!("report   {}", options.report.display()));
     }
