@@ -2,7 +2,7 @@
 //! hands the intervals to the screen. Where time is virtual, one worker holds all.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Barrier, OnceLock};
 use std::time::Duration;
 
@@ -80,7 +80,6 @@ struct Common<'a> {
     stop: &'a AtomicBool,
     ready: Barrier,
     start: OnceLock<Instant>,
-    show: SyncSender<(usize, Interval)>,
 }
 
 /// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
@@ -245,19 +244,24 @@ fn in_real_time(
     let workers = group.iter().map(|point| point.workers as usize).sum();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let ready = Barrier::new(workers);
-    let common = Common { engine, stop, ready, start: OnceLock::new(), show };
+    let common = Common { engine, stop, ready, start: OnceLock::new() };
     std::thread::scope(|scope| {
         let mut running = Vec::new();
         for (place, point) in group.iter().enumerate() {
             let mut of_point = Vec::new();
             for part in parts(point) {
                 let file = storage[place].0.claim().file.try_clone();
-                let common = &common;
-                of_point.push(scope.spawn(move || work(common, place, &part, file)));
+                let (common, show) = (&common, show.clone());
+                let mut see = move |interval: &Interval| {
+                    let _ = show.try_send((place, *interval));
+                };
+                of_point.push(scope.spawn(move || work(common, &part, file, &mut see)));
             }
             running.push(of_point);
         }
-        watch_workers(&shown, &running, seen);
+        // The workers hold the only ends that are left.
+        drop(show);
+        watch(&shown, seen);
         let ended = running.into_iter().map(|of_point| {
             let mut outcomes = Vec::new();
             let mut used = None;
@@ -272,22 +276,6 @@ fn in_real_time(
     })
 }
 
-/// Shows intervals until every worker has ended.
-fn watch_workers<T>(
-    shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
-    running: &[Vec<std::thread::ScopedJoinHandle<'_, T>>],
-    seen: &mut dyn FnMut(usize, &Interval),
-) {
-    while running.iter().flatten().any(|worker| !worker.is_finished()) {
-        if let Ok((place, interval)) = shown.recv_timeout(Duration::from_millis(20)) {
-            seen(place, &interval);
-        }
-    }
-    while let Ok((place, interval)) = shown.try_recv() {
-        seen(place, &interval);
-    }
-}
-
 /// The streams of a point, dealt to its workers.
 fn parts(point: &Point) -> Vec<Part<'_>> {
     let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
@@ -299,9 +287,9 @@ fn parts(point: &Point) -> Vec<Part<'_>> {
 /// start.
 fn work(
     common: &Common<'_>,
-    place: usize,
     part: &Part<'_>,
     file: std::io::Result<std::os::fd::OwnedFd>,
+    see: &mut impl FnMut(&Interval),
 ) -> Result<(Outcome, Used)> {
     let opened = open(part, file, common.engine);
     // Each comes here, whatever became of its engine: the others wait for it.
@@ -312,10 +300,7 @@ fn work(
     common.ready.wait();
     let mut target = opened?;
     let start = common.start.get().copied().unwrap_or_default().max(target.now());
-    let mut show = |interval: &Interval| {
-        let _ = common.show.try_send((place, *interval));
-    };
-    let outcome = measure_part(&mut target, part, start, common.stop, &mut show);
+    let outcome = measure_part(&mut target, part, start, common.stop, see);
     let used = Used {
         engine: target.engine(),
         probe: target.probe().clone(),
