@@ -4,8 +4,8 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::{Load, binary, compare, ready};
-use crate::command::{output, root};
+use super::{Load, compare, ready, shared_file};
+use crate::command::root;
 
 /// qdepth and fio agree on the same file: rate and mean latency within 3 % (issue: median of at
 /// least ten pairs).
@@ -13,32 +13,7 @@ pub fn agree(pairs: usize) -> Result<()> {
     ready()?;
     let folder = root().join("target/bench-agree");
     fs::create_dir_all(&folder)?;
-    let qdepth = binary();
-    let folder_text = folder.display().to_string();
-    let db = folder.join("bench.db").display().to_string();
-    // Makes the file, and leaves it for both.
-    output(
-        &qdepth,
-        &[
-            "run",
-            "quick",
-            &folder_text,
-            "--keep",
-            "--no-report",
-            "--area",
-            "1GiB",
-            "--profile",
-            "database",
-            "--outstanding",
-            "1",
-            "--duration",
-            "100ms",
-            "--logbook",
-            &db,
-        ],
-        &[0, 1],
-    )?;
-    let file = folder.join("qdepth-measurement-file");
+    let file = shared_file(&folder)?;
     println!("8 KiB, 67 % read, 1 GiB file, direct; {pairs} pairs of 3 s each; ratio qdepth / fio");
     for outstanding in [1, 8, 32, 128] {
         let load = Load {

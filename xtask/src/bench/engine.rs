@@ -3,13 +3,12 @@
 //! its path is given in `T_IO_URING`.
 
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{Figure, Load, binary, fio_with, median, pinned, qdepth, ready};
-use crate::command::{output, root, show};
+use super::{Figure, Load, fio_with, median, pinned, qdepth, ready, shared_file};
+use crate::command::{root, show};
 
 /// The core that both are pinned to.
 const CORE: &str = "1";
@@ -234,27 +233,7 @@ fn ceiling_rate(text: &str) -> Option<f64> {
 fn file(rounds: usize) -> Result<Value> {
     let folder = root().join("target/bench-engine");
     fs::create_dir_all(&folder)?;
-    let place = folder.display().to_string();
-    let db = folder.join("bench.db").display().to_string();
-    let make = [
-        "run",
-        "quick",
-        &place,
-        "--keep",
-        "--no-report",
-        "--area",
-        "1GiB",
-        "--profile",
-        "database",
-        "--outstanding",
-        "1",
-        "--duration",
-        "100ms",
-        "--logbook",
-        &db,
-    ];
-    output(&binary(), &make, &[0, 1])?;
-    let target: PathBuf = folder.join("qdepth-measurement-file");
+    let target = shared_file(&folder)?;
     let load = Load {
         target: &target,
         area_bytes: 1 << 30,

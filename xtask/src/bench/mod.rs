@@ -49,6 +49,17 @@ fn ready() -> Result<()> {
     show("cargo", &["build", "--release", "--quiet"])
 }
 
+/// A measurement file of 1 GiB that qdepth has filled, left in the folder for both programs.
+fn shared_file(folder: &Path) -> Result<PathBuf> {
+    let place = folder.display().to_string();
+    let db = folder.join("bench.db").display().to_string();
+    let load = "--area 1GiB --profile database --outstanding 1 --duration 100ms";
+    let mut words = vec!["run", "quick", &place, "--keep", "--no-report", "--logbook", &db];
+    words.extend(load.split(' '));
+    output(&binary(), &words, &[0, 1])?;
+    Ok(folder.join("qdepth-measurement-file"))
+}
+
 fn binary() -> String {
     root().join("target/release/qdepth").display().to_string()
 }
