@@ -1,7 +1,6 @@
 //! Write amplification of random overwrites: what collection moves beside what the host writes.
 
-/// Area that a plain `amplification` holds for: the standard 32 GiB.
-const STANDARD_AREA: f64 = 34_359_738_368.0;
+use qdepth_workload::STANDARD_AREA;
 
 /// What decides it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +23,7 @@ impl Collection {
             oldest_first(hot / (hot + self.spare))
         } else {
             // What is moved beside a write is in proportion to the hot data per spare block.
-            1.0 + (self.standard - 1.0) * area / STANDARD_AREA
+            1.0 + (self.standard - 1.0) * area / STANDARD_AREA.0 as f64
         };
         free.clamp(1.0, self.max)
     }

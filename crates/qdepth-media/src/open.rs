@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::Seed;
-use qdepth_workload::{Extent, Point, TargetShape};
+use qdepth_workload::{Extent, Point, STANDARD_AREA, TargetShape};
 
 use crate::array::{Array, Layout, Queue};
 use crate::catalogue;
@@ -20,8 +20,6 @@ use crate::spelling::{Area, Arrangement, Form, Otherwise, read, setting_names};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, ticks};
 
-/// The standard measurement area.
-const STANDARD_AREA: u64 = 32 << 30;
 /// Consecutive data on a member of an operating system's RAID (document 003).
 const STRIPE: u64 = 64 << 10;
 /// A spelling that stands for no host at all.
@@ -184,7 +182,7 @@ impl Spelled {
         }
         each -= each % (1 << 20);
         let area_bytes = match self.otherwise.area {
-            Area::Standard => STANDARD_AREA.min(each),
+            Area::Standard => STANDARD_AREA.0.min(each),
             Area::Full => each,
             Area::Of(bytes) if bytes <= each => bytes,
             Area::Of(bytes) => {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::{Bytes, Finding, Nanos, Tolerance};
+use qdepth_measure::{Finding, Nanos, Tolerance};
 use qdepth_report::{Lang, Limit, Telling};
 
 use crate::lab::read_plan::Asked;
@@ -318,13 +318,6 @@ pub(crate) enum EngineFlag {
     /// io_uring with a polling thread of the kernel: burns a second core
     #[value(name = "io_uring-sqpoll")]
     IoUringSqPoll,
-}
-
-impl Load {
-    /// The area as a size, where it is one.
-    pub(crate) fn area_bytes(&self) -> Option<u64> {
-        self.area.as_deref()?.parse::<Bytes>().ok().map(|bytes| bytes.0)
-    }
 }
 
 impl EngineFlag {

@@ -1,8 +1,7 @@
 //! `qdepth media`: the catalogue of emulated media, and what is known of one.
 
 use anyhow::Result;
-use qdepth_logbook::record::Observation;
-use qdepth_media::{Description, Spelled, catalogue, parameters};
+use qdepth_media::{Description, catalogue, parameters};
 
 use crate::commands::read::print;
 use crate::ended::Status;
@@ -71,15 +70,4 @@ fn one(name: &str) -> Result<String> {
         lines.push(format!("known divergence: {divergence}"));
     }
     Ok(lines.join("\n"))
-}
-
-/// What is kept of an emulated target beside its results: every number that it was made of.
-pub(crate) fn facts(spelled: &Spelled) -> Vec<Observation> {
-    let fact = |(subject, key, value): (String, String, String)| Observation {
-        subject,
-        key,
-        value: Ok(value),
-        source: "EMULATED: description file".to_owned(),
-    };
-    spelled.facts().into_iter().map(fact).collect()
 }

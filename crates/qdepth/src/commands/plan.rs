@@ -12,8 +12,8 @@ use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use qdepth_workload::{
-    Plan, Stop, TargetShape, needs_writing, resolve, shipped_plan_names, shipped_plan_text,
-    shipped_profile_names, shipped_profile_text,
+    Plan, Stop, needs_writing, shipped_plan_names, shipped_plan_text, shipped_profile_names,
+    shipped_profile_text,
 };
 
 use qdepth_workload::fio::as_fio;
@@ -21,8 +21,9 @@ use qdepth_workload::fio::as_fio;
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
-use crate::lab::prepare::{Found, all_different, find, foreseen, of_one_kind};
-use crate::lab::read_plan::{self, Asked};
+use crate::lab::foresee::foresee;
+use crate::lab::prepare::Found;
+use crate::lab::read_plan;
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
@@ -35,10 +36,8 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let asked = read_plan::read(&options.load)?;
-    let default = asked.file.file_size.map_or(32 << 30, |b| b.0);
-    let file_bytes = options.load.area_bytes().unwrap_or(default);
     let system = System::real();
-    let (plan, found) = foresee(&system, &asked, file_bytes)?;
+    let (plan, found) = foresee(&system, &asked)?;
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
@@ -50,26 +49,8 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
-    print(&describe(&system, &plan, &found, &asked.targets, writes, file_bytes)?)?;
+    print(&describe(&system, &plan, &found, &asked.targets, writes, asked.file_bytes())?)?;
     Ok(Status::Valid)
-}
-
-/// The plan as it would be, from a look at the targets that touches nothing.
-pub(crate) fn foresee(
-    system: &System,
-    asked: &Asked,
-    file_bytes: u64,
-) -> Result<(Plan, Vec<Found>)> {
-    let mut found = Vec::new();
-    for target in &asked.targets {
-        found.push(find(system, target)?);
-    }
-    of_one_kind(&found)?;
-    let real: Vec<&Inspected> = found.iter().filter_map(Found::real).collect();
-    all_different(&real)?;
-    let shapes: Vec<TargetShape> =
-        found.iter().map(|t| foreseen(t, file_bytes)).collect::<Result<_>>()?;
-    Ok((resolve(&asked.file, &asked.choices, &shapes)?, found))
 }
 
 /// What the plan would do to each target, and what the guards say to that.

@@ -1,9 +1,28 @@
 //! Strings the stages together: words → plan → prepared targets → outcomes → logbook.
 
+use qdepth_host::system::System;
+
+use crate::flags::RunOptions;
+use crate::lab::execute::Signals;
+use crate::screen::Screen;
+
+pub(crate) mod begin;
 pub(crate) mod calibrate;
 pub(crate) mod emulate;
 pub(crate) mod execute;
+pub(crate) mod foresee;
+pub(crate) mod points;
 pub(crate) mod prepare;
 pub(crate) mod read_plan;
+pub(crate) mod record;
 pub(crate) mod seal;
 pub(crate) mod witnesses;
+
+/// What a run is asked for, and what is around it: handed to each of its stages.
+#[derive(Clone, Copy)]
+pub(crate) struct Lab<'a> {
+    pub(crate) options: &'a RunOptions,
+    pub(crate) system: &'a System,
+    pub(crate) screen: &'a Screen,
+    pub(crate) signals: &'a Signals,
+}

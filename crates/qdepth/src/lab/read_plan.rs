@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use qdepth_measure::Bytes;
 use qdepth_media::is_emulated;
-use qdepth_workload::{Choices, PlanFile, shipped_plan_names, shipped_plan_text};
+use qdepth_workload::{Choices, PlanFile, STANDARD_AREA, shipped_plan_names, shipped_plan_text};
 
 use crate::ended::Usage;
 use crate::flags::Load;
@@ -18,6 +19,14 @@ pub(crate) struct Asked {
     pub(crate) file: PlanFile,
     pub(crate) choices: Choices,
     pub(crate) targets: Vec<PathBuf>,
+}
+
+impl Asked {
+    /// Size of a measurement file that has to be made.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
+        of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0
+    }
 }
 
 /// Reads the words: the first is a plan where it is the name of one or a TOML file.

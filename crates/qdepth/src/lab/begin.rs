@@ -1,0 +1,153 @@
+//! Everything up to the first point: plan, targets made ready, a run in the logbook.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::ValueEnum;
+use qdepth_host::system::System;
+use qdepth_host::target::inspect;
+use qdepth_host::{Guard, Refusal, environment};
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
+use qdepth_logbook::{Logbook, RESERVE_BYTES};
+use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
+
+use crate::ended::Usage;
+use crate::flags::EngineFlag;
+use crate::lab::Lab;
+use crate::lab::foresee::foresee;
+use crate::lab::prepare::{Order, Prepared, prepare};
+use crate::lab::read_plan::{self, Asked};
+use crate::lab::record::{ceilings, record};
+
+/// Everything that a run needs, before its first point.
+pub(crate) struct Ready {
+    pub(crate) plan: Plan,
+    pub(crate) targets: Vec<Prepared>,
+    pub(crate) ceilings: BTreeMap<u32, f64>,
+    pub(crate) engine: EngineChoice,
+    pub(crate) run: RunRecord,
+    pub(crate) done: Vec<u32>,
+}
+
+/// Begins a run, or takes one up again. Wrong usage is said before anything is made or touched.
+pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
+    let (options, path) = (lab.options, &lab.options.logbook.logbook);
+    let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
+    match &asked {
+        Some(asked) => drop(foresee(lab.system, asked)?),
+        None if path.exists() => {}
+        None => return Err(nothing_to_resume().into()),
+    }
+    let mut logbook = Logbook::open(path)?;
+    logbook.reserve(RESERVE_BYTES)?;
+    let ready = match asked {
+        Some(asked) => fresh(lab, &mut logbook, asked)?,
+        None => again(lab, &mut logbook)?,
+    };
+    Ok((logbook, ready))
+}
+
+fn nothing_to_resume() -> Usage {
+    Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
+}
+
+fn fresh(lab: Lab<'_>, logbook: &mut Logbook, asked: Asked) -> Result<Ready> {
+    let file_bytes = asked.file_bytes();
+    let Asked { file, choices, targets } = asked;
+    let id = uuid::Uuid::now_v7().to_string();
+    logbook.hold(&id)?;
+    let writes = needs_writing(&file, &choices)?;
+    let prepared = ready_targets(lab, &id, &targets, writes, file_bytes)?;
+    let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
+    let plan = resolve(&file, &choices, &shapes)?;
+    let engine = lab.options.engine.choice();
+    let ceilings = ceilings(&plan, &prepared, engine);
+    let run = record(&id, &plan, &prepared, &ceilings, lab.system, lab.options.engine);
+    logbook.begin_run(&run)?;
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
+}
+
+/// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
+/// engine.
+fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
+    let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
+    let plan = Plan::from_text(&run.plan_text).map_err(Usage)?;
+    let engine = EngineFlag::from_str(&run.engine_choice, false).map_err(|_| {
+        Usage(format!(
+            "the run's engine, {}, is not one that this version knows",
+            run.engine_choice
+        ))
+    })?;
+    same_devices(lab.system, &run)?;
+    let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
+    let writes = plan.points.iter().any(|p| p.writes());
+    let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
+    let file_bytes = ends.max().unwrap_or(STANDARD_AREA.0);
+    let prepared = ready_targets(lab, &run.id, &targets, writes, file_bytes)?;
+    for point in &plan.points {
+        let usable = prepared[point.target as usize].shape.usable;
+        let end = point.area.offset_bytes + point.area.length_bytes;
+        if end > usable.offset_bytes + usable.length_bytes {
+            anyhow::bail!(Usage(format!(
+                "{} is smaller than when the run began, so it cannot be resumed",
+                prepared[point.target as usize].spelling.display()
+            )));
+        }
+    }
+    let done = logbook.points_done(&run.id)?.into_iter().collect();
+    logbook.reopen(&run.id)?;
+    let ceilings = ceilings(&plan, &prepared, engine.choice());
+    Ok(Ready { plan, targets: prepared, ceilings, engine: engine.choice(), run, done })
+}
+
+/// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.
+fn same_devices(system: &System, run: &RunRecord) -> Result<()> {
+    for target in run.targets.iter().filter(|target| target.kind == TargetKind::BlockDevice) {
+        let now = environment::target_facts(system, &inspect(system, Path::new(&target.spelling))?);
+        let value = |facts: &[Observation], key: &str| {
+            let fact = facts.iter().find(|fact| fact.key == key);
+            fact.and_then(|fact| fact.value.clone().ok())
+        };
+        for key in ["serial", "wwid", "size_bytes"] {
+            let (was, is) = (value(&target.facts, key), value(&now, key));
+            if was.is_some() && was != is {
+                let text = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+                anyhow::bail!(Refusal::new(
+                    Guard::G10Identity,
+                    format!(
+                        "{} is not the device that the run began on: its {key} was {}, is {}",
+                        target.spelling,
+                        text(was),
+                        text(is)
+                    ),
+                    "Attach that device again, or start a new run",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ready_targets(
+    lab: Lab<'_>,
+    id: &str,
+    targets: &[PathBuf],
+    writes: bool,
+    file_bytes: u64,
+) -> Result<Vec<Prepared>> {
+    let options = lab.options;
+    let results = options.logbook.logbook.parent().filter(|p| !p.as_os_str().is_empty());
+    let order = Order {
+        run_id: id,
+        results_dir: results.unwrap_or(Path::new(".")),
+        writes,
+        file_bytes,
+        keep: options.keep,
+        destroy: &options.destroy,
+        consent: options.consent.as_deref(),
+        overwrite: &options.overwrite_signature,
+    };
+    prepare(lab.system, targets, &order, lab.screen, &|| lab.signals.caught().is_some())
+}

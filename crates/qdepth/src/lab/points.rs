@@ -1,0 +1,128 @@
+//! The points of a run: measured, sealed and kept, one group after the other.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_logbook::record::PointRecord;
+use qdepth_logbook::{Logbook, PointSummary, follows};
+use qdepth_measure::{Code, Finding, Nanos, Severity};
+
+use crate::lab::Lab;
+use crate::lab::begin::Ready;
+use crate::lab::execute::{Measured, execute};
+use crate::lab::seal::seal;
+
+/// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
+/// most 0.05 %.
+const CLOCK_DRIFT: f64 = 0.001;
+
+/// Measures what is not yet done, and says how many points lie beyond the end of the steps.
+pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Result<usize> {
+    let signals = lab.signals;
+    let running = lab.screen.running(&ready.plan, ready.done.len());
+    let mut before = Nanos::ZERO;
+    let (mut ended, mut beyond) = (steps_ended(ready, logbook)?, 0);
+    for group in ready.plan.groups() {
+        if signals.caught().is_some() {
+            break;
+        }
+        if group.iter().any(|point| ended.contains(&point.target)) {
+            beyond += group.iter().filter(|point| !ready.done.contains(&point.index)).count();
+            continue;
+        }
+        // Loads that run together are measured together, again too where one of them is missing.
+        if !group.iter().all(|point| ready.done.contains(&point.index)) {
+            running.group(group, |target| &ready.run.targets[target as usize].name, before);
+            let started_at = Timestamp::now().to_string();
+            let mut seen = |place: usize, interval: &_| {
+                running.interval(place, interval, before, Nanos(group[place].warm_up_ns));
+            };
+            let measured = execute(
+                lab.system,
+                &ready.targets,
+                group,
+                ready.engine,
+                signals.stop(),
+                &mut seen,
+            )?;
+            for (point, measured) in group.iter().zip(&measured) {
+                if ready.done.contains(&point.index) {
+                    continue;
+                }
+                let prepared = &ready.targets[point.target as usize];
+                let rate = ready.ceilings.get(&point.in_flight_max()).copied();
+                let mut sealed = seal(point, prepared, measured, rate, &started_at);
+                sealed.findings.extend(engine_findings(measured));
+                if lab.options.resume {
+                    sealed.findings.push(Finding::remark(Code::Resumed));
+                }
+                if ready.plan.ends_when_not_followed {
+                    expected(&mut sealed.findings);
+                    let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
+                    ended.extend((whole && !follows(&sealed)).then_some(point.target));
+                }
+                let kept = logbook.add_point(&ready.run.id, &sealed);
+                running.ended(&line(&sealed, ready.run.emulated));
+                kept?;
+            }
+        }
+        let length = group.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).max();
+        before += Nanos(length.unwrap_or(0));
+    }
+    running.finish();
+    if ready.plan.ends_when_not_followed {
+        let all = ready.plan.points.len() - beyond;
+        logbook.plan_points(&ready.run.id, all as u32)?;
+    }
+    Ok(beyond)
+}
+
+/// Targets whose steps ended before this run was taken up again.
+fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
+    if !ready.plan.ends_when_not_followed || ready.done.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let points = logbook.points(&ready.run.id)?;
+    // One that lost its target is measured again, and says nothing of what it can follow.
+    let whole = points.iter().filter(|point| ready.done.contains(&point.index));
+    Ok(whole.filter(|point| !follows(point)).map(|point| point.target).collect())
+}
+
+/// On a staircase a backlog is what is looked for: the step that the target cannot follow is its
+/// result and no fault of the measurement, and one that it follows may fall behind for a moment.
+fn expected(findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
+        finding.severity = Severity::Remark;
+    }
+}
+
+fn engine_findings(measured: &Measured) -> Vec<Finding> {
+    let Some(used) = &measured.engine else { return Vec::new() };
+    let refused = used.probe.refused.iter().map(|(engine, why)| {
+        Finding::remark(Code::EngineFallback)
+            .label("engine", used.engine.name())
+            .label("why", format!("{}: {why}", engine.name()))
+    });
+    let missing = used.probe.missing.iter().map(|(feature, why)| {
+        Finding::remark(Code::EngineFeature).label("feature", feature).label("why", why)
+    });
+    let drift = used.clock.ahead_ns as f64 / used.clock.over.0.max(1) as f64;
+    let drifted = (drift.abs() > CLOCK_DRIFT)
+        .then(|| Finding::invalid(Code::ClockDrift).value("drift", drift));
+    refused.chain(missing).chain(drifted).collect()
+}
+
+fn line(point: &PointRecord, emulated: bool) -> String {
+    let summary = PointSummary::of(point);
+    format!(
+        "{:<12} × {:<4} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}{}",
+        point.profile_title,
+        point.outstanding,
+        summary.io_per_s.value,
+        summary.mib_per_s,
+        summary.service_time.all.mean_ns.unwrap_or(0.0) / 1e6,
+        summary.grade,
+        if emulated { "  EMULATED" } else { "" }
+    )
+}

@@ -1,0 +1,146 @@
+//! What is kept of a run before its first point: plan, targets, machine, and doubts that are known already.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use qdepth_host::environment;
+use qdepth_host::extents::unwritten_share;
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, Kind};
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::{MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord};
+use qdepth_measure::{Code, Finding};
+use qdepth_media::Spelled;
+use qdepth_workload::{Plan, STANDARD_AREA};
+
+use crate::flags::EngineFlag;
+use crate::lab::calibrate;
+use crate::lab::prepare::{Prepared, What};
+
+/// Stands beside everything that was measured in virtual time.
+const EMULATED: &str = "EMULATED";
+
+/// The generator's rates where storage costs nothing; none in virtual time, where it costs nothing.
+pub(crate) fn ceilings(
+    plan: &Plan,
+    prepared: &[Prepared],
+    engine: EngineChoice,
+) -> BTreeMap<u32, f64> {
+    let real = plan.points.iter().filter(|p| prepared[p.target as usize].real().is_some());
+    calibrate::ceilings(real, engine.first())
+}
+
+pub(crate) fn record(
+    id: &str,
+    plan: &Plan,
+    prepared: &[Prepared],
+    ceilings: &BTreeMap<u32, f64>,
+    system: &System,
+    engine: EngineFlag,
+) -> RunRecord {
+    let target = |(index, target): (usize, &Prepared)| TargetRecord {
+        index: index as u32,
+        spelling: target.spelling.display().to_string(),
+        name: name(prepared, index),
+        kind: target.kind(),
+        area_bytes: target.shape.usable.length_bytes,
+        engine: match target.real() {
+            Some(_) => engine.choice().first().name().to_owned(),
+            None => EMULATED.to_owned(),
+        },
+        ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
+        facts: match &target.what {
+            What::Real(real) => environment::target_facts(system, &real.inspected),
+            What::Emulated(emulation) => emulated_facts(&emulation.spelled),
+        },
+    };
+    RunRecord {
+        id: id.to_owned(),
+        started_at: Timestamp::now().to_string(),
+        ended_at: None,
+        state: RunState::Running,
+        qdepth_version: env!("CARGO_PKG_VERSION").to_owned(),
+        measurement_version: MEASUREMENT_VERSION,
+        plan_name: plan.name.clone(),
+        plan_hash: plan.hash(),
+        plan_text: plan.text(),
+        seed: plan.seed,
+        emulated: prepared.iter().any(|target| target.real().is_none()),
+        points_planned: plan.points.len() as u32,
+        engine_choice: engine.name(),
+        environment: surroundings(system, prepared, engine.choice()),
+        targets: prepared.iter().enumerate().map(target).collect(),
+        findings: run_findings(plan, prepared),
+    }
+}
+
+/// The machine, and where storage is real what the generator costs on it.
+fn surroundings(system: &System, prepared: &[Prepared], engine: EngineChoice) -> Vec<Observation> {
+    let mut facts = environment::observe(system);
+    if prepared.iter().any(|target| target.real().is_some()) {
+        let all = calibrate::cpus();
+        let more = if all > 1 { vec![all] } else { Vec::new() };
+        facts.extend(calibrate::facts(engine.first(), &more));
+    }
+    facts
+}
+
+/// A name for tables and legends: the spelling, with what is below where that is known.
+fn name(prepared: &[Prepared], index: usize) -> String {
+    let real = |target: &Prepared, inspected: &Inspected| match &inspected.kind {
+        Kind::BlockDevice(device) => match &device.model {
+            Some(model) => format!("{} ({model})", target.spelling.display()),
+            None => target.spelling.display().to_string(),
+        },
+        Kind::Directory(fs) | Kind::RegularFile { file_system: fs, .. } => {
+            let path = inspected.path.file_name().unwrap_or(inspected.path.as_os_str());
+            format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
+        }
+    };
+    let of = |target: &Prepared| match target.real() {
+        Some(found) => real(target, &found.inspected),
+        None => format!("{} ({EMULATED})", target.spelling.display()),
+    };
+    let name = of(&prepared[index]);
+    let alike = prepared.iter().filter(|other| of(other) == name).count() > 1;
+    if alike { format!("{name} #{}", index + 1) } else { name }
+}
+
+fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if prepared.iter().any(|target| target.real().is_some()) {
+        findings.push(Finding::remark(Code::MediumStateUnknown));
+    }
+    let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
+    if smallest < STANDARD_AREA.0 {
+        findings.push(
+            Finding::remark(Code::SmallArea)
+                .value("bytes", smallest as f64)
+                .value("standard_bytes", STANDARD_AREA.0 as f64),
+        );
+    }
+    for target in prepared {
+        let Some(real) = target.real() else { continue };
+        let usable = target.shape.usable;
+        let share = unwritten_share(&real.claim().file, usable.offset_bytes, usable.length_bytes);
+        if let Some(share) = share.filter(|share| *share > 0.0) {
+            findings.push(
+                Finding::invalid(Code::UnwrittenRead)
+                    .value("unwritten_share", share)
+                    .label("target", target.spelling.display().to_string()),
+            );
+        }
+    }
+    findings
+}
+
+/// What is kept of an emulated target beside its results: every number that it was made of.
+fn emulated_facts(spelled: &Spelled) -> Vec<Observation> {
+    let fact = |(subject, key, value): (String, String, String)| Observation {
+        subject,
+        key,
+        value: Ok(value),
+        source: "EMULATED: description file".to_owned(),
+    };
+    spelled.facts().into_iter().map(fact).collect()
+}
