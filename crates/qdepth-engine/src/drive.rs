@@ -1,5 +1,6 @@
 //! The loop itself.
 
+use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_measure::Instant;
@@ -8,7 +9,7 @@ use qdepth_workload::{Arrivals, Point};
 use crate::lane::{Lane, Lanes, OneLane, Part};
 use crate::ledger::Interval;
 use crate::outcome::Outcome;
-use crate::pacing::{Closed, Scheduled};
+use crate::pacing::{Closed, Finite, Pacing, Scheduled};
 use crate::target::{Completion, Completions, Target, TargetFailure};
 
 /// Measures one point, all streams of it, from now: issues its requests until its end, waits for
@@ -35,27 +36,7 @@ pub fn measure_part<T: Target>(
     stop: &AtomicBool,
     seen: &mut impl FnMut(&Interval),
 ) -> Outcome {
-    let slots = part.slots();
-    let mut see = |_: usize, interval: &Interval| seen(interval);
-    match part.point.arrivals {
-        Arrivals::Closed => {
-            let mut lane = Lane::<_, false>::new(0, part, 0, start, Closed::new(slots));
-            drive(target, &mut lane, slots, start, stop, &mut see);
-            lane.into_outcome()
-        }
-        Arrivals::Paced { .. } => {
-            let pacing = Scheduled::<false>::new(part, start);
-            let mut lane = Lane::<_, false>::new(0, part, 0, start, pacing);
-            drive(target, &mut lane, slots, start, stop, &mut see);
-            lane.into_outcome()
-        }
-        Arrivals::Fixed { .. } | Arrivals::Poisson { .. } => {
-            let pacing = Scheduled::<true>::new(part, start);
-            let mut lane = Lane::<_, true>::new(0, part, 0, start, pacing);
-            drive(target, &mut lane, slots, start, stop, &mut see);
-            lane.into_outcome()
-        }
-    }
+    choose(part, start, Alone { target, part, start, stop, seen })
 }
 
 /// Measures several loads on one target from one worker, each with its own books: what stands for
@@ -73,7 +54,8 @@ pub fn measure_together<T: Target>(
     for (number, part) in parts.iter().enumerate() {
         let base = together.owners.len() as u32;
         let slots = part.slots();
-        together.lanes.push(lane(number, part, base, start));
+        let among = Among { number, part, base, start, on: PhantomData };
+        together.lanes.push(choose(part, start, among));
         together.owners.extend(std::iter::repeat_n(number, slots as usize));
     }
     let slots = together.owners.len() as u32;
@@ -81,25 +63,69 @@ pub fn measure_together<T: Target>(
     together.lanes.into_iter().map(OneLane::into_outcome).collect()
 }
 
-fn lane<'a, T: Target>(
-    number: usize,
-    part: &Part<'a>,
-    base: u32,
-    start: Instant,
-) -> Box<dyn OneLane<T> + 'a> {
+/// What a rule of pacing is chosen for, as a type.
+trait ForRule {
+    type Made;
+    fn with<P: Pacing + 'static, const RESPONSE: bool>(self, pacing: P) -> Self::Made;
+}
+
+/// Chooses the rule that a load asks for, so that the loop asks no questions.
+fn choose<F: ForRule>(part: &Part<'_>, start: Instant, made: F) -> F::Made {
     match part.point.arrivals {
-        Arrivals::Closed => {
-            let pacing = Closed::new(part.slots());
-            Box::new(Lane::<_, false>::new(number, part, base, start, pacing))
-        }
+        Arrivals::Closed => ending::<_, _, false>(Closed::new(part.slots()), part, made),
         Arrivals::Paced { .. } => {
-            let pacing = Scheduled::<false>::new(part, start);
-            Box::new(Lane::<_, false>::new(number, part, base, start, pacing))
+            ending::<_, _, false>(Scheduled::<false>::new(part, start), part, made)
         }
         Arrivals::Fixed { .. } | Arrivals::Poisson { .. } => {
-            let pacing = Scheduled::<true>::new(part, start);
-            Box::new(Lane::<_, true>::new(number, part, base, start, pacing))
+            ending::<_, _, true>(Scheduled::<true>::new(part, start), part, made)
         }
+    }
+}
+
+fn ending<F: ForRule, P: Pacing + 'static, const RESPONSE: bool>(
+    rule: P,
+    part: &Part<'_>,
+    made: F,
+) -> F::Made {
+    if part.point.stop.bytes_per_stream == 0 {
+        made.with::<P, RESPONSE>(rule)
+    } else {
+        made.with::<_, RESPONSE>(Finite::new(rule, part))
+    }
+}
+
+/// One load has the loop for itself.
+struct Alone<'a, T, S> {
+    target: &'a mut T,
+    part: &'a Part<'a>,
+    start: Instant,
+    stop: &'a AtomicBool,
+    seen: &'a mut S,
+}
+
+impl<T: Target, S: FnMut(&Interval)> ForRule for Alone<'_, T, S> {
+    type Made = Outcome;
+    fn with<P: Pacing + 'static, const RESPONSE: bool>(self, pacing: P) -> Outcome {
+        let Self { target, part, start, stop, seen } = self;
+        let mut lane = Lane::<_, RESPONSE>::new(0, part, 0, start, pacing);
+        drive(target, &mut lane, part.slots(), start, stop, &mut |_, interval| seen(interval));
+        lane.into_outcome()
+    }
+}
+
+/// A load is one lane among others.
+struct Among<'p, 'a, T> {
+    number: usize,
+    part: &'p Part<'a>,
+    base: u32,
+    start: Instant,
+    on: PhantomData<fn(&mut T)>,
+}
+
+impl<'a, T: Target> ForRule for Among<'_, 'a, T> {
+    type Made = Box<dyn OneLane<T> + 'a>;
+    fn with<P: Pacing + 'static, const RESPONSE: bool>(self, pacing: P) -> Self::Made {
+        Box::new(Lane::<_, RESPONSE>::new(self.number, self.part, self.base, self.start, pacing))
     }
 }
 

@@ -36,6 +36,11 @@ impl<'a> Part<'a> {
     pub fn whole(point: &'a Point) -> Self {
         Self { point, streams: 0..point.streams }
     }
+    /// Its share of the bytes that end the point's window; 0 = no limit.
+    fn bytes(&self) -> u64 {
+        let streams = u64::from(self.point.streams).max(1);
+        self.point.stop.bytes.div_ceil(streams) * self.streams.len() as u64
+    }
     /// Most requests in flight, and so the slots that it needs.
     pub fn slots(&self) -> u32 {
         self.streams.len() as u32 * self.point.outstanding
@@ -123,6 +128,8 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     precise: bool,
     state: State,
     failure: Option<TargetFailure>,
+    /// Bytes of its streams after which the window ends; 0 = no limit.
+    bytes: u64,
     /// CPU time of the worker when the window began.
     cpu: CpuTime,
 }
@@ -163,6 +170,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             precise: false,
             state: State::WarmingUp,
             failure: None,
+            bytes: part.bytes(),
             cpu: CpuTime::default(),
         }
     }
@@ -174,6 +182,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         while let Some((slot, intended)) = self.pacing.next(now) {
             let place = &mut self.slots[slot.0 as usize];
             let request = self.streams[usize::from(place.stream)].draw();
+            self.pacing.drawn(slot, request.size);
             place.put(request, intended, now);
             issued += 1;
             target.submit(Slot(self.base + slot.0), request);
@@ -221,8 +230,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
     }
 
     fn enough(&self) -> bool {
-        let limit = self.point.stop.bytes;
-        limit != 0 && self.ledger.bytes() >= limit
+        let moved = self.bytes != 0 && self.ledger.bytes() >= self.bytes;
+        moved || (self.pacing.exhausted() && self.ledger.in_flight() == 0)
     }
 
     fn ended(&self) -> Ended {

@@ -20,8 +20,86 @@ pub(crate) trait Pacing {
     fn backlog_max(&self) -> u64 {
         0
     }
+    /// A request of this size was put into the slot.
+    #[inline]
+    fn drawn(&mut self, _: Slot, _: u32) {}
+    /// Whether nothing will ever be due again.
+    #[inline]
+    fn exhausted(&self) -> bool {
+        false
+    }
     /// Forgets the backlog of the warm-up.
     fn window_begins(&mut self) {}
+}
+
+/// Any rule, until each stream has moved its bytes in the window.
+#[derive(Debug)]
+pub(crate) struct Finite<P> {
+    rule: P,
+    outstanding: u32,
+    bytes: u64,
+    /// What each stream still has to move; more than it can in the warm-up.
+    left: Vec<u64>,
+    unfinished: usize,
+}
+
+impl<P> Finite<P> {
+    pub(crate) fn new(rule: P, part: &Part<'_>) -> Self {
+        let streams = part.streams.len();
+        Self {
+            rule,
+            outstanding: part.point.outstanding,
+            bytes: part.point.stop.bytes_per_stream,
+            left: vec![u64::MAX; streams],
+            unfinished: streams,
+        }
+    }
+
+    fn stream(&self, slot: Slot) -> usize {
+        (slot.0 / self.outstanding) as usize
+    }
+}
+
+impl<P: Pacing> Pacing for Finite<P> {
+    fn released(&mut self, slot: Slot) {
+        // The slots of a stream that has moved its bytes stay empty.
+        if self.left[self.stream(slot)] > 0 {
+            self.rule.released(slot);
+        }
+    }
+
+    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
+        loop {
+            let due = self.rule.next(now)?;
+            if self.left[self.stream(due.0)] > 0 {
+                return Some(due);
+            }
+        }
+    }
+
+    fn wake(&self) -> Instant {
+        if self.exhausted() { Instant::NEVER } else { self.rule.wake() }
+    }
+
+    fn backlog_max(&self) -> u64 {
+        self.rule.backlog_max()
+    }
+
+    fn drawn(&mut self, slot: Slot, size: u32) {
+        let stream = self.stream(slot);
+        let left = &mut self.left[stream];
+        *left = left.saturating_sub(u64::from(size));
+        self.unfinished -= usize::from(*left == 0);
+    }
+
+    fn exhausted(&self) -> bool {
+        self.unfinished == 0
+    }
+
+    fn window_begins(&mut self) {
+        self.rule.window_begins();
+        self.left.fill(self.bytes);
+    }
 }
 
 /// Closed loop: the next request follows a completion.

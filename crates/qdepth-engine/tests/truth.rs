@@ -35,7 +35,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         fsync: Fsync { every_writes: 0, at_end: false },
         reported_as_throughput: false,
         warm_up_ns: duration.0 / 20,
-        stop: Stop { duration_ns: duration.0, bytes: 0, until: None },
+        stop: Stop { duration_ns: duration.0, bytes: 0, bytes_per_stream: 0, until: None },
         seed: 7,
     }
 }
@@ -226,6 +226,28 @@ fn a_limit_of_bytes_ends_the_point() {
     let outcome = run(&mut ScriptedTarget::new(8, service, 1), &point);
     assert!(outcome.bytes() >= 1 << 20 && outcome.bytes() <= (1 << 20) + 8 * 4096);
     assert!(outcome.duration < Nanos::from_secs(1));
+}
+
+#[test]
+fn each_stream_moves_its_bytes_and_the_tail_is_part_of_the_time() {
+    let mut point = point(4, Arrivals::Closed, Nanos::from_secs(100));
+    (point.streams, point.stop.bytes_per_stream) = (3, 10 * 4096);
+    point.warm_up_ns = 0;
+    let service = Nanos::from_millis(1);
+    // Three streams share three servers: 30 requests take ten services one after the other.
+    let outcome = run(&mut ScriptedTarget::new(3, Service::Fixed(service), 1), &point);
+    assert_eq!((outcome.bytes(), outcome.completed()), (30 * 4096, 30));
+    assert_eq!(outcome.duration, Nanos(10 * service.0));
+    assert_eq!(outcome.ended, Ended::Bytes);
+    let laws = check_laws(&PointFacts { bytes_expected: Some(30 * 4096), ..facts(&outcome, None) });
+    assert_eq!(laws, []);
+    // By a schedule too, and after a warm-up that does not count.
+    (point.arrivals, point.warm_up_ns) = (Arrivals::Fixed { rate: 100.0 }, 500_000_000);
+    let outcome = run(&mut ScriptedTarget::new(3, Service::Fixed(service), 1), &point);
+    assert_eq!((outcome.bytes(), outcome.ended), (30 * 4096, Ended::Bytes));
+    assert!(
+        outcome.duration >= Nanos::from_millis(90) && outcome.duration <= Nanos::from_millis(101)
+    );
 }
 
 proptest! {

@@ -4,25 +4,26 @@
 use qdepth_measure::{Instant, Nanos};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The rule; rates are requests per second and stream.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum Arrivals {
     /// The next request follows a completion.
     Closed,
-    /// Open loop, even gaps.
+    /// Open loop: one request every 1/rate seconds, whether or not the former came back.
     Fixed {
         /// Requests per second.
         rate: f64,
     },
-    /// Open loop, exponential gaps.
+    /// Open loop: exponential gaps with this mean rate.
     Poisson {
         /// Mean requests per second.
         rate: f64,
     },
-    /// Closed loop with an upper rate.
+    /// Closed loop with an upper rate; missed requests are not made up for.
     Paced {
         /// Requests per second at most.
         rate: f64,
@@ -33,6 +34,13 @@ impl Arrivals {
     /// Whether requests arrive by a schedule of their own.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Fixed { .. } | Self::Poisson { .. })
+    }
+    /// Requests per second and stream, where there is a rate.
+    pub fn rate(self) -> Option<f64> {
+        match self {
+            Self::Closed => None,
+            Self::Fixed { rate } | Self::Poisson { rate } | Self::Paced { rate } => Some(rate),
+        }
     }
     /// As stored: `closed`, `fixed 1000/s`.
     pub fn text(self) -> String {

@@ -23,10 +23,10 @@ pub use distribution::Distribution;
 pub use payload::{Payload, fill};
 pub use plan::{Extent, Fsync, Plan, Point, Stop, Until};
 pub use profile::{
-    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
-    WeightedSize, plan_schema,
+    AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec, WeightedSize,
+    plan_schema,
 };
-pub use resolve::{Choices, ResolveError, TargetShape, needs_writing, resolve};
+pub use resolve::{Choices, ResolveError, STANDARD_AREA, TargetShape, needs_writing, resolve};
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
 };

@@ -31,11 +31,23 @@ pub struct Until {
 pub struct Stop {
     /// Length of the measured window.
     pub duration_ns: u64,
-    /// Bytes moved within the window; 0 = no limit.
+    /// Bytes moved within the window, under a load that goes on until then; 0 = no limit.
     pub bytes: u64,
+    /// Bytes that each stream moves in the window, in whole requests: it issues nothing after them,
+    /// and the point ends with the last completion; 0 = no limit. What is in flight when a warm-up
+    /// ends comes on top.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub bytes_per_stream: u64,
     /// Precision of the rate; none = the whole time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+}
+
+impl Stop {
+    /// Whether something may end the point before its time.
+    pub fn may_end_early(&self) -> bool {
+        self.until.is_some() || self.bytes > 0 || self.bytes_per_stream > 0
+    }
 }
 
 /// When data is forced to stable storage.
@@ -102,6 +114,10 @@ pub struct Point {
     pub stop: Stop,
     /// Seed of its draws.
     pub seed: u64,
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 fn one() -> u32 {
@@ -173,7 +189,7 @@ impl Plan {
 
     /// Whether points may end before their time.
     pub fn may_end_early(&self) -> bool {
-        self.points.iter().any(|point| point.stop.until.is_some() || point.stop.bytes > 0)
+        self.points.iter().any(|point| point.stop.may_end_early())
     }
 
     /// Time that all points take at most, ns, without preparation.

@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
 use crate::steps::{StaircaseSpec, StepSpec};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
@@ -55,29 +56,6 @@ pub struct AreaSpec {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub offset: Option<Bytes>,
-}
-
-/// When requests arrive. Left out: closed loop, the next request follows a completion.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
-pub enum ArrivalSpec {
-    /// The next request follows a completion.
-    Closed,
-    /// Open loop: one request every 1/rate seconds, whether or not the former came back.
-    Fixed {
-        /// Requests per second and stream.
-        rate: f64,
-    },
-    /// Open loop: exponential gaps with this mean rate.
-    Poisson {
-        /// Requests per second and stream.
-        rate: f64,
-    },
-    /// Closed loop with an upper rate; missed requests are not made up for.
-    Paced {
-        /// Requests per second and stream.
-        rate: f64,
-    },
 }
 
 /// When data is forced to stable storage.
@@ -137,8 +115,8 @@ pub struct Profile {
     /// Threads that the streams are dealt to. Left out: 1, which drives hundreds of outstanding
     /// I/Os.
     pub workers: Option<u32>,
-    /// When requests arrive.
-    pub arrivals: Option<ArrivalSpec>,
+    /// When requests arrive. Left out: closed loop, the next request follows a completion.
+    pub arrivals: Option<Arrivals>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
     pub compressible: Option<f64>,
     /// Whether the page cache is bypassed. Left out: yes.
@@ -203,6 +181,11 @@ pub struct PlanFile {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub bytes: Option<Bytes>,
+    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the point ends
+    /// with its last completion. Left out: no limit.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub bytes_per_stream: Option<Bytes>,
     /// Size of the measurement file where the target is a directory. Left out: the standard area.
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]

@@ -6,15 +6,13 @@ use thiserror::Error;
 use crate::arrival::Arrivals;
 use crate::payload::Payload;
 use crate::plan::{Extent, Fsync, Plan, Point, Stop, Until};
-use crate::profile::{
-    AreaSpec, ArrivalSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
-};
+use crate::profile::{AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
 
 /// The standard measurement area (method.md item 10).
-const STANDARD_AREA: Bytes = Bytes::gib(32);
+pub const STANDARD_AREA: Bytes = Bytes::gib(32);
 /// Alignment when none is written (method.md item 11).
 const STANDARD_ALIGNMENT: u64 = 4096;
 /// Most requests in flight over all streams of a point: what one ring holds.
@@ -96,6 +94,12 @@ pub enum ResolveError {
         "`until` ends a point when its own rate is known; {0}, which must end together. Leave `until` out, or measure them one after the other"
     )]
     Together(String),
+    /// Loads on one target at the same time that differ in `direct`.
+    #[error(
+        "`{0}` and `{1}` run at the same time on one target, and only one of them is direct; \
+         give both the same, or put them in two steps"
+    )]
+    Direct(String, String),
     /// A plan without points.
     #[error("nothing would be measured: {0}")]
     Empty(String),
@@ -231,6 +235,7 @@ pub fn resolve(
         }
     }
     ends_alone(&points)?;
+    one_way_past_the_cache(&points)?;
     if points.is_empty() {
         let why = if choices.read_only {
             "every profile of this plan writes, and only reading is allowed"
@@ -258,6 +263,21 @@ fn ends_alone(points: &[Point]) -> Result<(), ResolveError> {
         ))),
         None => Ok(()),
     }
+}
+
+/// Loads that run at the same time on a target share its descriptor, which is direct or is not.
+fn one_way_past_the_cache(points: &[Point]) -> Result<(), ResolveError> {
+    for group in points.chunk_by(|a, b| a.group == b.group) {
+        for (place, point) in group.iter().enumerate() {
+            let other = group[..place]
+                .iter()
+                .find(|other| other.target == point.target && other.direct != point.direct);
+            if let Some(other) = other {
+                return Err(ResolveError::Direct(other.profile.clone(), point.profile.clone()));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn point(
@@ -291,9 +311,9 @@ fn point(
     let stop = stop(file, choices, &load.spec).map_err(bad)?;
     let arrivals = arrivals(match load.spec.bytes_per_s {
         None => profile.arrivals,
-        Some(rate) => Some(ArrivalSpec::Fixed {
-            rate: rate.0 as f64 / request_size.mean() / f64::from(streams),
-        }),
+        Some(rate) => {
+            Some(Arrivals::Fixed { rate: rate.0 as f64 / request_size.mean() / f64::from(streams) })
+        }
     });
     let default_warm_up = Nanos((stop.duration_ns / 10).max(200_000_000));
     Ok(Point {
@@ -336,6 +356,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec) -> Result<Stop, Str
     Ok(Stop {
         duration_ns: duration.0,
         bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
+        bytes_per_stream: load.bytes_per_stream.or(file.bytes_per_stream).map_or(0, |b| b.0),
         until: choices.until.or(file.until).map(|tolerance| Until {
             share: tolerance.share(),
             least_ns: UNTIL_LEAST.min(duration).0,
@@ -464,20 +485,14 @@ fn area_of_part(
     })
 }
 
-fn arrivals(spec: Option<ArrivalSpec>) -> Result<Arrivals, String> {
-    let arrivals = match spec.unwrap_or(ArrivalSpec::Closed) {
-        ArrivalSpec::Closed => return Ok(Arrivals::Closed),
-        ArrivalSpec::Fixed { rate } => (rate, Arrivals::Fixed { rate }),
-        ArrivalSpec::Poisson { rate } => (rate, Arrivals::Poisson { rate }),
-        ArrivalSpec::Paced { rate } => (rate, Arrivals::Paced { rate }),
-    };
-    if !(0.001..=1e9).contains(&arrivals.0) {
-        return Err(format!(
-            "a rate of {} requests per second; 0.001 to 1e9 are possible",
-            arrivals.0
-        ));
+fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
+    let arrivals = spec.unwrap_or(Arrivals::Closed);
+    match arrivals.rate() {
+        Some(rate) if !(0.001..=1e9).contains(&rate) => {
+            Err(format!("a rate of {rate} requests per second; 0.001 to 1e9 are possible"))
+        }
+        _ => Ok(arrivals),
     }
-    Ok(arrivals.1)
 }
 
 fn fsync(profile: &Profile, direct: bool) -> Fsync {

@@ -37,6 +37,11 @@ pub struct LoadSpec {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub bytes: Option<Bytes>,
+    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the load ends
+    /// with its last completion. Left out: the plan's.
+    #[serde(default, deserialize_with = "from_text_option")]
+    #[schemars(with = "Option<String>")]
+    pub bytes_per_stream: Option<Bytes>,
 }
 
 impl LoadSpec {

@@ -195,14 +195,14 @@ fn a_file_that_does_not_exist_is_an_area_in_its_folder_shared_by_its_jobs() {
 #[test]
 fn an_end_by_bytes_and_an_end_by_time_are_told_apart() {
     let (by_bytes, _) = plan("[a]\nsize=8m\nio_size=2m\nloops=3\n");
-    assert_eq!(by_bytes.points[0].stop.bytes, 6 << 20);
+    assert_eq!(by_bytes.points[0].stop.bytes_per_stream, 6 << 20);
     let (by_time, _) = plan("[a]\nsize=8m\ntime_based\nruntime=2\n");
     assert_eq!(
-        (by_time.points[0].stop.bytes, by_time.points[0].stop.duration_ns),
+        (by_time.points[0].stop.bytes_per_stream, by_time.points[0].stop.duration_ns),
         (0, 2_000_000_000)
     );
     let (counted, _) = plan("[a]\nsize=8m\nnumber_ios=10\nbs=8k\n");
-    assert_eq!(counted.points[0].stop.bytes, 81920);
+    assert_eq!(counted.points[0].stop.bytes_per_stream, 81920);
 }
 
 #[test]

@@ -315,3 +315,47 @@ fn precision_ends_points_that_end_alone() {
     assert!(matches!(refused, Err(ResolveError::Together(_))), "{refused:?}");
     assert!(toml::from_str::<PlanFile>(&text.replace("±2%", "2")).is_err());
 }
+
+#[test]
+fn poisson_gaps_pass_a_kolmogorov_smirnov_test() {
+    use qdepth_measure::Instant;
+    for (rate, seed) in [(10.0, 1), (1e3, 2), (1e5, 3), (1e6, 4)] {
+        let mut schedule =
+            Schedule::new(Arrivals::Poisson { rate }, Instant(0), seed).expect("open");
+        let (mut former, n) = (0u64, 20_000);
+        let mut gaps: Vec<f64> = (0..n)
+            .map(|_| {
+                let gap = (schedule.next().0 - former) as f64;
+                former = schedule.next().0;
+                schedule.advance();
+                gap
+            })
+            .collect();
+        gaps.sort_by(f64::total_cmp);
+        // Gaps are whole nanoseconds: the law is compared half a nanosecond further.
+        let law = |gap: f64| 1.0 - (-rate * (gap + 0.5) / 1e9).exp();
+        let distance = (gaps.iter().enumerate())
+            .map(|(i, gap)| {
+                let (below, above) = (i as f64 / n as f64, (i + 1) as f64 / n as f64);
+                (law(*gap) - below).abs().max((above - law(*gap)).abs())
+            })
+            .fold(0.0, f64::max);
+        // 99.9 % of true samples stay below 1.95 / √n (Kolmogorov's limit law).
+        assert!(distance * f64::from(n).sqrt() < 1.95, "rate {rate}: {distance}");
+    }
+}
+
+#[test]
+fn loads_at_the_same_time_on_one_target_agree_on_the_cache() {
+    let two = |direct: &str, target: u32| {
+        plan(&format!(
+            "name=\"x\"\n[[profile]]\nname=\"a\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n\
+             [[profile]]\nname=\"b\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\ndirect={direct}\n\
+             [[step]]\ntitle=\"one\"\nload=[{{profile=\"a\",outstanding=1}},\
+             {{profile=\"b\",outstanding=1,target={target}}}]\n"
+        ))
+    };
+    assert!(two("true", 1).is_ok());
+    let refused = two("false", 1).expect_err("one descriptor cannot be both");
+    assert!(refused.contains("`a` and `b`"), "{refused}");
+}

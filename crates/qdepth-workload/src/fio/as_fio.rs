@@ -62,8 +62,10 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
     option("direct", u8::from(point.direct).to_string());
     option("ramp_time", format!("{}ms", point.warm_up_ns.div_ceil(1_000_000)));
     option("runtime", format!("{}ms", point.stop.duration_ns.div_ceil(1_000_000)));
-    if point.stop.bytes > 0 {
-        option("io_size", (point.stop.bytes / streams).to_string());
+    match (point.stop.bytes_per_stream, point.stop.bytes / streams) {
+        (0, 0) => {}
+        (0, share) => option("io_size", share.to_string()),
+        (bytes, _) => option("io_size", bytes.to_string()),
     }
     let percent = (point.payload.compressible_share * 100.0).round();
     if percent > 0.0 {

@@ -50,7 +50,7 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
     line(text, "warm_up", &quoted(&Nanos(job.span.ramp_ns).to_string()));
     line(text, "duration", &quoted(&Nanos(load.duration_ns).to_string()));
     if let Some(bytes) = load.bytes {
-        line(text, "bytes", &quoted(&Bytes(bytes).to_string()));
+        line(text, "bytes_per_stream", &quoted(&Bytes(bytes).to_string()));
     }
 }
 
