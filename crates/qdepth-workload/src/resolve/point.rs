@@ -1,0 +1,248 @@
+//! One point of a plan: every value that a profile leaves out is decided here.
+
+use qdepth_measure::{Bytes, Nanos};
+
+use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape};
+use crate::arrival::Arrivals;
+use crate::payload::Payload;
+use crate::plan::{Extent, Fsync, Point, Stop, Until};
+use crate::profile::{AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
+use crate::size::SizeMix;
+use crate::steps::LoadSpec;
+
+/// Alignment when none is written (method.md item 11).
+const STANDARD_ALIGNMENT: u64 = 4096;
+/// Most requests in flight over all streams of a point: what one ring holds.
+const IN_FLIGHT_MAX: u32 = 4096;
+/// Largest request.
+const SIZE_MAX: u64 = 64 << 20;
+/// A point that ends by its precision lasts so long at least: a slow change that has not shown
+/// itself yet cannot widen an interval.
+const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
+/// Most streams of a point.
+const STREAMS_MAX: u32 = 512;
+
+pub(super) fn point(
+    file: &PlanFile,
+    choices: &Choices,
+    load: &Load,
+    shape: &TargetShape,
+) -> Result<Point, ResolveError> {
+    let (profile, outstanding) = (&load.profile, load.spec.outstanding);
+    let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
+    shares(profile).map_err(bad)?;
+    let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
+    let direct = profile.direct.unwrap_or(true);
+    let block = if direct { u64::from(shape.block_bytes) } else { 1 };
+    let request_size = sizes(&profile.request_size, block).map_err(bad)?;
+    let distribution = profile.distribution.unwrap_or_default();
+    distribution.check(request_size.sizes.len()).map_err(bad)?;
+    let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
+    let spec = match &choices.area {
+        Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
+        None => profile.area.clone(),
+    };
+    let area = area(&spec, shape, alignment_bytes).map_err(bad)?;
+    if area.length_bytes / u64::from(streams) < u64::from(request_size.max()) + alignment_bytes {
+        return Err(bad(format!(
+            "an area of {} is too small for {streams} streams with requests of {}",
+            Bytes(area.length_bytes),
+            Bytes(u64::from(request_size.max())),
+        )));
+    }
+    let stop = stop(file, choices, &load.spec).map_err(bad)?;
+    let arrivals = arrivals(match load.spec.bytes_per_s {
+        None => profile.arrivals,
+        Some(rate) => {
+            Some(Arrivals::Fixed { rate: rate.0 as f64 / request_size.mean() / f64::from(streams) })
+        }
+    });
+    let default_warm_up = Nanos((stop.duration_ns / 10).max(200_000_000));
+    Ok(Point {
+        index: 0,
+        group: 0,
+        step: String::new(),
+        target: 0,
+        profile: profile.name.clone(),
+        profile_title: profile.title.clone().unwrap_or_else(|| profile.name.clone()),
+        application: profile.application.clone().unwrap_or_default(),
+        random_share: profile.random / 100.0,
+        distribution,
+        read_share: profile.read / 100.0,
+        request_size,
+        alignment_bytes,
+        area,
+        streams,
+        workers,
+        outstanding,
+        arrivals: arrivals.map_err(bad)?,
+        payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
+        direct,
+        fsync: fsync(profile, direct),
+        reported_as_throughput: match profile.reported_as {
+            Some(choice) => choice == ReportedAs::Throughput,
+            None => profile.random == 0.0,
+        },
+        warm_up_ns: load.spec.warm_up.or(file.warm_up).unwrap_or(default_warm_up).0,
+        stop,
+        seed: 0,
+    })
+}
+
+fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec) -> Result<Stop, String> {
+    let duration =
+        choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
+    if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
+        return Err(format!("a duration of {duration}; 10ms to 168h are possible"));
+    }
+    Ok(Stop {
+        duration_ns: duration.0,
+        bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
+        bytes_per_stream: load.bytes_per_stream.or(file.bytes_per_stream).map_or(0, |b| b.0),
+        until: choices.until.or(file.until).map(|tolerance| Until {
+            share: tolerance.share(),
+            least_ns: UNTIL_LEAST.min(duration).0,
+        }),
+    })
+}
+
+/// Streams and workers.
+fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32), String> {
+    let streams = profile.streams.unwrap_or(parts);
+    if streams == 0 || streams > STREAMS_MAX {
+        return Err(format!("streams = {streams}; 1 to {STREAMS_MAX} are possible"));
+    }
+    if streams < parts {
+        return Err(format!(
+            "streams = {streams}, but the target has {parts} parts, each with streams of its own"
+        ));
+    }
+    if outstanding == 0 || outstanding.saturating_mul(streams) > IN_FLIGHT_MAX {
+        return Err(format!(
+            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {IN_FLIGHT_MAX} in all are possible"
+        ));
+    }
+    let workers = profile.workers.unwrap_or(1);
+    if workers == 0 || workers > streams {
+        return Err(format!("workers = {workers}; 1 to {streams}, its streams, are possible"));
+    }
+    Ok((streams, workers))
+}
+
+fn shares(profile: &Profile) -> Result<(), String> {
+    let compressible = profile.compressible.unwrap_or(0.0);
+    let all = [("random", profile.random), ("read", profile.read), ("compressible", compressible)];
+    match all.iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {
+        Some((name, share)) => Err(format!("{name} = {share} is no share in per cent, 0 to 100")),
+        None => Ok(()),
+    }
+}
+
+fn sizes(spec: &SizeSpec, block: u64) -> Result<SizeMix, String> {
+    let list: Vec<(Bytes, u32)> = match spec {
+        SizeSpec::One(text) => vec![(text.parse::<Bytes>().map_err(|e| e.to_string())?, 1)],
+        SizeSpec::Mix(mix) => mix.iter().map(|m| (m.size, m.weight)).collect(),
+    };
+    if list.is_empty() {
+        return Err("request_size is an empty list".to_owned());
+    }
+    for (size, weight) in &list {
+        if size.0 == 0 || size.0 > SIZE_MAX || !size.0.is_multiple_of(block) {
+            return Err(format!(
+                "request_size {size}: direct I/O on this target needs whole multiples of {block} B, at most {}",
+                Bytes(SIZE_MAX)
+            ));
+        }
+        if *weight == 0 || *weight > 1_000_000 {
+            return Err(format!("weight {weight}: 1 to 1000000 are possible"));
+        }
+    }
+    Ok(SizeMix { sizes: list.iter().map(|(size, weight)| (size.0 as u32, *weight)).collect() })
+}
+
+fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, String> {
+    let standard = STANDARD_ALIGNMENT.min(u64::from(sizes.max()));
+    let alignment = profile.alignment.map_or(standard.max(block), |a| a.0);
+    if alignment == 0 || alignment > 1 << 30 || !alignment.is_multiple_of(block) {
+        return Err(format!(
+            "alignment {}: a whole multiple of {block} B up to 1GiB is possible on this target",
+            Bytes(alignment)
+        ));
+    }
+    Ok(alignment)
+}
+
+/// The area of all parts together: what is written is meant for each.
+fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, String> {
+    let parts = u64::from(shape.parts.max(1));
+    let part = Extent { length_bytes: shape.usable.length_bytes / parts, ..shape.usable };
+    let usual = shape.area_bytes.unwrap_or(STANDARD_AREA.0);
+    let each = area_of_part(spec, part, usual, alignment)?;
+    if parts > 1 && each.offset_bytes != part.offset_bytes {
+        return Err("an area offset on a target of several parts".to_owned());
+    }
+    Ok(Extent { length_bytes: each.length_bytes * parts, ..each })
+}
+
+fn area_of_part(
+    spec: &AreaSpec,
+    usable: Extent,
+    usual: u64,
+    alignment: u64,
+) -> Result<Extent, String> {
+    let offset = spec.offset.unwrap_or(Bytes::ZERO).0;
+    if !offset.is_multiple_of(alignment) || offset >= usable.length_bytes {
+        return Err(format!(
+            "area offset {}: a multiple of the alignment below {} is possible",
+            Bytes(offset),
+            Bytes(usable.length_bytes)
+        ));
+    }
+    let rest = usable.length_bytes - offset;
+    let asked = match spec.size.as_deref() {
+        None => usual.min(rest),
+        Some("full") => rest,
+        Some(text) => match text.strip_suffix('%') {
+            Some(share) => {
+                let share: f64 =
+                    share.trim().parse().map_err(|_| format!("area `{text}` is no share"))?;
+                if !(share > 0.0 && share <= 100.0) {
+                    return Err(format!("area `{text}`: above 0% and at most 100%"));
+                }
+                (usable.length_bytes as f64 * share / 100.0) as u64
+            }
+            None => text.parse::<Bytes>().map_err(|e| e.to_string())?.0,
+        },
+    };
+    if asked > rest {
+        return Err(format!(
+            "an area of {} does not fit: the target has {} from there on. Choose a smaller area (--area), or make a larger file",
+            Bytes(asked),
+            Bytes(rest)
+        ));
+    }
+    Ok(Extent {
+        offset_bytes: usable.offset_bytes + offset,
+        length_bytes: asked - asked % alignment,
+    })
+}
+
+fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
+    let arrivals = spec.unwrap_or(Arrivals::Closed);
+    match arrivals.rate() {
+        Some(rate) if !(0.001..=1e9).contains(&rate) => {
+            Err(format!("a rate of {rate} requests per second; 0.001 to 1e9 are possible"))
+        }
+        _ => Ok(arrivals),
+    }
+}
+
+fn fsync(profile: &Profile, direct: bool) -> Fsync {
+    match profile.fsync {
+        Some(FsyncSpec::Every { writes }) => Fsync { every_writes: writes.max(1), at_end: true },
+        Some(FsyncSpec::End) => Fsync { every_writes: 0, at_end: true },
+        Some(FsyncSpec::Never) => Fsync { every_writes: 0, at_end: false },
+        // A buffered write that was never forced out hides its errors (notes on trust, 4.1).
+        None => Fsync { every_writes: 0, at_end: !direct && profile.read < 100.0 },
+    }
+}
