@@ -2,9 +2,10 @@
 //! into its books, and goes through its states: running, draining, forcing out, done.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
-use qdepth_workload::{Direction, Point, Request, RequestStream};
+use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
 use crate::ledger::{Interval, Ledger, Stamps};
 use crate::outcome::{Ended, Outcome};
@@ -29,17 +30,46 @@ pub struct Part<'a> {
     pub point: &'a Point,
     /// Its streams, by number.
     pub streams: Range<u32>,
+    /// The loads that it ends with, where they wait for samples.
+    pub company: Option<&'a Company>,
+}
+
+/// Loads that run at the same time and end together, once each that wants samples has them.
+#[derive(Debug)]
+pub struct Company {
+    wanting: AtomicUsize,
+}
+
+impl Company {
+    /// As many parts that want samples; nobody waits where there are none.
+    pub fn of(wanting: usize) -> Option<Self> {
+        (wanting > 0).then(|| Self { wanting: AtomicUsize::new(wanting) })
+    }
+    fn content(&self) {
+        self.wanting.fetch_sub(1, Ordering::Relaxed);
+    }
+    fn all_content(&self) -> bool {
+        self.wanting.load(Ordering::Relaxed) == 0
+    }
 }
 
 impl<'a> Part<'a> {
     /// All of it.
     pub fn whole(point: &'a Point) -> Self {
-        Self { point, streams: 0..point.streams }
+        Self { point, streams: 0..point.streams, company: None }
+    }
+    /// Whether it wants samples.
+    pub fn wants_samples(&self) -> bool {
+        self.point.stop.samples.is_some()
+    }
+    /// Its share of what a limit counts over all streams; 0 = no limit.
+    fn share(&self, limit: u64) -> u64 {
+        let streams = u64::from(self.point.streams).max(1);
+        limit.div_ceil(streams) * self.streams.len() as u64
     }
     /// Its share of the bytes that end the point's window; 0 = no limit.
     fn bytes(&self) -> u64 {
-        let streams = u64::from(self.point.streams).max(1);
-        self.point.stop.bytes.div_ceil(streams) * self.streams.len() as u64
+        self.share(self.point.stop.bytes)
     }
     /// Most requests in flight, and so the slots that it needs.
     pub fn slots(&self) -> u32 {
@@ -126,6 +156,9 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     /// Says when the rate is known well enough, and whether it has said so.
     precision: Option<Precision>,
     precise: bool,
+    company: Option<&'a Company>,
+    /// Samples that it still wants, and not before; none: it has them, or wants none.
+    wanted: Option<Samples>,
     state: State,
     failure: Option<TargetFailure>,
     /// Bytes of its streams after which the window ends; 0 = no limit.
@@ -168,6 +201,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             ledger,
             precision,
             precise: false,
+            company: part.company,
+            wanted: point.stop.samples.map(|s| Samples { count: part.share(s.count), ..s }),
             state: State::WarmingUp,
             failure: None,
             bytes: part.bytes(),
@@ -260,8 +295,24 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             }
             seen(*number, interval);
         });
-        if *precise {
-            ledger.window_end = now;
+        let enough = self.wanted.is_some_and(|wanted| {
+            let [reads, writes, _] = self.ledger.completed_in_window();
+            reads + writes >= wanted.count
+                && now >= self.ledger.window_start + Nanos(wanted.least_ns)
+        });
+        if enough {
+            self.wants_no_more();
+        }
+        self.precise |= self.company.is_some_and(Company::all_content);
+        if self.precise {
+            self.ledger.window_end = now;
+        }
+    }
+
+    /// Whoever ends no longer holds up those that it runs with.
+    fn wants_no_more(&mut self) {
+        if let (Some(_), Some(company)) = (self.wanted.take(), self.company) {
+            company.content();
         }
     }
 
@@ -280,6 +331,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
     ) {
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
         self.ledger.out.ended = self.ended();
+        self.wants_no_more();
         if self.state == State::Measuring {
             self.ledger.out.cpu = used_since(self.cpu, cpu);
         }

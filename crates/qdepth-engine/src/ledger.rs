@@ -156,6 +156,11 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.window_start + self.current.start + self.interval_length
     }
 
+    /// Requests completed in the window so far.
+    pub(crate) fn completed_in_window(&self) -> [u64; 3] {
+        self.completed
+    }
+
     /// Bytes completed in the window so far.
     #[inline]
     pub(crate) fn bytes(&self) -> u64 {

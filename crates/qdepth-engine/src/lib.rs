@@ -17,7 +17,7 @@ pub mod scripted;
 
 pub use drive::{measure, measure_part, measure_together};
 pub use join::join;
-pub use lane::Part;
+pub use lane::{Company, Part};
 pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
 pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

@@ -6,10 +6,11 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
 use qdepth_engine::{
-    Ended, Outcome, Part, Target, conformance, join, measure, measure_part, measure_together,
+    Company, Ended, Outcome, Part, Target, conformance, join, measure, measure_part,
+    measure_together,
 };
 use qdepth_measure::{Nanos, PointFacts, check_laws, series_mean};
-use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, SizeMix, Stop, Until};
+use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, Samples, SizeMix, Stop, Until};
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
     Point {
@@ -35,7 +36,13 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         fsync: Fsync { every_writes: 0, at_end: false },
         reported_as_throughput: false,
         warm_up_ns: duration.0 / 20,
-        stop: Stop { duration_ns: duration.0, bytes: 0, bytes_per_stream: 0, until: None },
+        stop: Stop {
+            duration_ns: duration.0,
+            bytes: 0,
+            bytes_per_stream: 0,
+            until: None,
+            samples: None,
+        },
         seed: 7,
     }
 }
@@ -310,7 +317,7 @@ fn workers_of_a_point_joined_are_the_point() {
     let whole = Point { streams: 4, ..point(2, Arrivals::Closed, second) };
     let run = |streams: std::ops::Range<u32>, servers: usize| {
         let mut target = ScriptedTarget::new(servers, Service::Fixed(Nanos::from_millis(1)), 1);
-        let (part, start) = (Part { point: &whole, streams }, target.now());
+        let (part, start) = (Part { point: &whole, streams, company: None }, target.now());
         measure_part(&mut target, &part, start, &AtomicBool::new(false), &mut |_| {})
     };
     let joined = join(vec![run(0..1, 2), run(1..4, 6)]);
@@ -323,6 +330,39 @@ fn workers_of_a_point_joined_are_the_point() {
         let counts = |of: &Outcome| of.series.intervals()[index].completed;
         assert_eq!(counts(&joined), counts(&alone));
     }
+}
+
+#[test]
+fn loads_that_wait_for_samples_end_together() {
+    let second = Nanos::from_secs(1);
+    let wanting = |count: u64| {
+        let mut point = point(1, Arrivals::Closed, Nanos(40 * second.0));
+        point.stop.samples = Some(Samples { count, least_ns: second.0 });
+        point
+    };
+    let run = |points: &[Point]| {
+        // 1000 requests a second for each of three.
+        let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
+        let company = Company::of(points.iter().filter(|p| p.stop.samples.is_some()).count());
+        let part = |point| Part { company: company.as_ref(), ..Part::whole(point) };
+        let parts: Vec<Part<'_>> = points.iter().map(part).collect();
+        let start = target.now();
+        measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
+    };
+    let beside = point(1, Arrivals::Fixed { rate: 500.0 }, Nanos(40 * second.0));
+    let outcomes = run(&[wanting(2_500), beside.clone(), wanting(5_000)]);
+    for outcome in &outcomes {
+        assert_eq!(outcome.ended, Ended::Precision);
+        // Within a look, which takes place once in 100 ms, of the five seconds of the last.
+        let (least, most) = (Nanos::from_millis(5_000), Nanos::from_millis(5_200));
+        assert!((least..=most).contains(&outcome.duration), "{:?}", outcome.duration);
+    }
+    // Samples that are there early do not shorten the step, and those that never come do not
+    // lengthen it beyond its limit.
+    let early = run(&[wanting(10)]);
+    assert!(early[0].duration >= second && early[0].duration < Nanos::from_millis(1_200));
+    let never = run(&[wanting(1_000_000), beside]);
+    assert_eq!([&never[0], &never[1]].map(|o| o.duration), [Nanos(40 * second.0); 2]);
 }
 
 fn until(share: f64) -> Point {

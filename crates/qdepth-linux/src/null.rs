@@ -90,7 +90,13 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         arrivals: Arrivals::Closed,
         fsync: Fsync { every_writes: 0, at_end: false },
         warm_up_ns: WARM_UP.0,
-        stop: Stop { duration_ns: LENGTH.0, bytes: 0, bytes_per_stream: 0, until: None },
+        stop: Stop {
+            duration_ns: LENGTH.0,
+            bytes: 0,
+            bytes_per_stream: 0,
+            until: None,
+            samples: None,
+        },
         ..point.clone()
     };
     let outcomes: Vec<Option<Outcome>> = std::thread::scope(|scope| {

@@ -21,12 +21,14 @@ pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
 pub use distribution::Distribution;
 pub use payload::{Payload, fill};
-pub use plan::{Extent, Fsync, Plan, Point, Stop, Until};
+pub use plan::{Extent, Fsync, Plan, Point, Samples, Stop, Until};
 pub use profile::{
     AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec, WeightedSize,
     plan_schema,
 };
-pub use resolve::{Choices, ResolveError, STANDARD_AREA, TargetShape, needs_writing, resolve};
+pub use resolve::{
+    Choices, ResolveError, STANDARD_AREA, Stairs, TargetShape, needs_writing, resolve,
+};
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
 };

@@ -26,6 +26,15 @@ pub struct Until {
     pub least_ns: u64,
 }
 
+/// A point, and all that run at the same time, go on until so many of its requests completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Samples {
+    /// Requests completed in the window.
+    pub count: u64,
+    /// Measured for so long at least.
+    pub least_ns: u64,
+}
+
 /// When a point ends; whichever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
@@ -41,12 +50,18 @@ pub struct Stop {
     /// Precision of the rate; none = the whole time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Until>,
+    /// Enough samples, for it and what runs beside it; none = the whole time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
 }
 
 impl Stop {
     /// Whether something may end the point before its time.
     pub fn may_end_early(&self) -> bool {
-        self.until.is_some() || self.bytes > 0 || self.bytes_per_stream > 0
+        self.until.is_some()
+            || self.samples.is_some()
+            || self.bytes > 0
+            || self.bytes_per_stream > 0
     }
 }
 

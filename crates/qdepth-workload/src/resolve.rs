@@ -1,12 +1,12 @@
 //! From what a person wrote to a plan that omits nothing.
 
-use qdepth_measure::{Bytes, Nanos, Seed, Tolerance};
+use qdepth_measure::{Bytes, Credible, Nanos, Seed, Tolerance};
 use thiserror::Error;
 
 use crate::plan::{Extent, Plan, Point};
 use crate::profile::{PlanFile, Profile, TargetsSpec};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
-use crate::steps::LoadSpec;
+use crate::steps::{LoadSpec, StaircaseSpec};
 
 use self::point::point;
 
@@ -14,6 +14,9 @@ mod point;
 
 /// The standard measurement area (method.md item 10).
 pub const STANDARD_AREA: Bytes = Bytes::gib(32);
+
+/// How many times its duration a group may last that waits for samples.
+const LENGTHENED_MAX: u64 = 40;
 
 /// What a plan must know of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,10 +52,30 @@ pub struct Choices {
     pub until: Option<Tolerance>,
     /// Another area, as `32GiB`, `50%`, `full`.
     pub area: Option<String>,
+    /// One request size for every profile.
+    pub request_size: Option<Bytes>,
+    /// Another staircase.
+    pub stairs: Stairs,
+    /// Lengthen points, and the steps of a staircase, until this percentile is known: of each
+    /// point of a sweep, and of the loads that stay beside the rising one.
+    pub until_credible: Option<Credible>,
     /// Another seed.
     pub seed: Option<u64>,
     /// Leave out every point that writes.
     pub read_only: bool,
+}
+
+/// What the command line decides over a staircase.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stairs {
+    /// Bytes per second of the first step.
+    pub from: Option<Bytes>,
+    /// Bytes per second of the last step.
+    pub to: Option<Bytes>,
+    /// Bytes per second from step to step.
+    pub by: Option<Bytes>,
+    /// Requests per second of the loads beside, in an open loop.
+    pub reader_rate: Option<f64>,
 }
 
 /// Why a plan cannot be made.
@@ -84,6 +107,11 @@ pub enum ResolveError {
         "`until` ends a point when its own rate is known; {0}, which must end together. Leave `until` out, or measure them one after the other"
     )]
     Together(String),
+    /// Steps for a plan that has no staircase.
+    #[error(
+        "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; `write-pressure` has"
+    )]
+    NoStaircase(String),
     /// Loads on one target at the same time that differ in `direct`.
     #[error(
         "`{0}` and `{1}` run at the same time on one target, and only one of them is direct; \
@@ -153,15 +181,19 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
         let intensities = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
         for profile in &profiles {
             for &outstanding in intensities {
-                let spec =
-                    LoadSpec { profile: profile.name.clone(), outstanding, ..LoadSpec::default() };
+                let spec = LoadSpec {
+                    profile: profile.name.clone(),
+                    outstanding,
+                    samples: choices.until_credible.map(Credible::samples),
+                    ..LoadSpec::default()
+                };
                 let load = Load { profile: profile.clone(), spec };
                 steps.push(Step { title: String::new(), loads: vec![load] });
             }
         }
     }
     let bad = |what| ResolveError::Value { profile: "staircase".to_owned(), what };
-    let staircase = file.staircase.as_ref().map(|s| s.steps().map_err(bad)).transpose()?;
+    let staircase = staircase(file, choices)?.map(|s| s.steps().map_err(bad)).transpose()?;
     for written in file.steps.iter().chain(staircase.iter().flatten()) {
         let load = |spec: &LoadSpec| {
             let named = profiles.iter().find(|profile| profile.name == spec.profile);
@@ -178,6 +210,25 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
     }
     steps.retain(|step| !step.loads.is_empty());
     Ok(steps)
+}
+
+/// The staircase as the command line wants it.
+fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>, ResolveError> {
+    let Stairs { from, to, by, reader_rate } = choices.stairs;
+    let Some(mut staircase) = file.staircase.clone() else {
+        return match choices.stairs == Stairs::default() {
+            true => Ok(None),
+            false => Err(ResolveError::NoStaircase(file.name.clone())),
+        };
+    };
+    staircase.from = from.unwrap_or(staircase.from);
+    staircase.to = to.unwrap_or(staircase.to);
+    staircase.by = by.unwrap_or(staircase.by);
+    for load in &mut staircase.beside {
+        load.io_per_s = reader_rate.or(load.io_per_s);
+        load.samples = choices.until_credible.map(Credible::samples).or(load.samples);
+    }
+    Ok(Some(staircase))
 }
 
 fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {
@@ -224,6 +275,7 @@ pub fn resolve(
             }
         }
     }
+    lengthen(&mut points);
     ends_alone(&points)?;
     one_way_past_the_cache(&points)?;
     if points.is_empty() {
@@ -236,6 +288,18 @@ pub fn resolve(
     }
     let ends_when_not_followed = file.staircase.is_some();
     Ok(Plan { version: 1, name: file.name.clone(), seed, ends_when_not_followed, points })
+}
+
+/// Groups that wait for samples may last forty times as long.
+fn lengthen(points: &mut [Point]) {
+    for group in points.chunk_by_mut(|a, b| a.group == b.group) {
+        if group.iter().any(|point| point.stop.samples.is_some()) {
+            let longest = group.iter().map(|point| point.stop.duration_ns).max().unwrap_or(0);
+            for point in group {
+                point.stop.duration_ns = longest.saturating_mul(LENGTHENED_MAX);
+            }
+        }
+    }
 }
 
 /// A point that ends by its precision is measured by one worker, and alone.

@@ -23,6 +23,12 @@ pub struct LoadSpec {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub bytes_per_s: Option<Bytes>,
+    /// Requests per second over all streams: an open loop on an exact schedule. Left out: as the
+    /// profile says.
+    pub io_per_s: Option<f64>,
+    /// Lengthens the step, and all that runs in it, until this load has completed so many requests;
+    /// to forty times the duration at most. Left out: the step lasts the duration.
+    pub samples: Option<u64>,
     /// The one target that it runs on, from 1. Left out: it runs on each.
     pub target: Option<u32>,
     /// Unrecorded lead-in. Left out: the plan's.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::{Finding, Nanos, Tolerance};
+use qdepth_measure::{Bytes, Credible, Finding, Nanos, Tolerance};
 use qdepth_report::{Lang, Limit, Telling};
 
 use crate::lab::read_plan::Asked;
@@ -94,6 +94,26 @@ pub(crate) struct Load {
     /// file that is made
     #[arg(long)]
     pub(crate) area: Option<String>,
+    /// One request size for every profile, as 4KiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) request_size: Option<Bytes>,
+    /// Under write pressure: the write load of the first step, a second, as 100MiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) step_from: Option<Bytes>,
+    /// Under write pressure: the write load of the last step, a second
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) step_to: Option<Bytes>,
+    /// Under write pressure: from step to step, a second
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) step_by: Option<Bytes>,
+    /// Under write pressure: the reader asks so many times a second, whether or not it was answered
+    /// (its latency counts from when it should have asked); else each read follows the last
+    #[arg(long, value_name = "IO/S")]
+    pub(crate) reader_rate: Option<f64>,
+    /// Go on, to forty times the duration, until this percentile is known: of the reader under write
+    /// pressure, else of each point; as 99.99
+    #[arg(long, value_name = "PERCENT", conflicts_with = "until")]
+    pub(crate) until_credible: Option<Credible>,
     /// Leave out every profile that writes
     #[arg(long)]
     pub(crate) read_only: bool,

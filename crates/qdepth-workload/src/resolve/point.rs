@@ -5,7 +5,7 @@ use qdepth_measure::{Bytes, Nanos};
 use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape};
 use crate::arrival::Arrivals;
 use crate::payload::Payload;
-use crate::plan::{Extent, Fsync, Point, Stop, Until};
+use crate::plan::{Extent, Fsync, Point, Samples, Stop, Until};
 use crate::profile::{AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
@@ -34,7 +34,9 @@ pub(super) fn point(
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
     let direct = profile.direct.unwrap_or(true);
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
-    let request_size = sizes(&profile.request_size, block).map_err(bad)?;
+    let written = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
+    let request_size =
+        sizes(written.as_ref().unwrap_or(&profile.request_size), block).map_err(bad)?;
     let distribution = profile.distribution.unwrap_or_default();
     distribution.check(request_size.sizes.len()).map_err(bad)?;
     let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
@@ -51,11 +53,10 @@ pub(super) fn point(
         )));
     }
     let stop = stop(file, choices, &load.spec).map_err(bad)?;
-    let arrivals = arrivals(match load.spec.bytes_per_s {
+    let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / request_size.mean());
+    let arrivals = arrivals(match load.spec.io_per_s.or(of_bytes) {
         None => profile.arrivals,
-        Some(rate) => {
-            Some(Arrivals::Fixed { rate: rate.0 as f64 / request_size.mean() / f64::from(streams) })
-        }
+        Some(rate) => Some(Arrivals::Fixed { rate: rate / f64::from(streams) }),
     });
     let default_warm_up = Nanos((stop.duration_ns / 10).max(200_000_000));
     Ok(Point {
@@ -103,6 +104,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec) -> Result<Stop, Str
             share: tolerance.share(),
             least_ns: UNTIL_LEAST.min(duration).0,
         }),
+        samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
     })
 }
 

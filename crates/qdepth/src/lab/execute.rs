@@ -7,7 +7,9 @@ use std::sync::{Barrier, OnceLock};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use qdepth_engine::{Interval, Outcome, Part, Target, join, measure_part, measure_together};
+use qdepth_engine::{
+    Company, Interval, Outcome, Part, Target, join, measure_part, measure_together,
+};
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
 use qdepth_host::system::System;
@@ -144,7 +146,11 @@ fn in_virtual_time(
     let (show, shown) = sync_channel(SCREEN_LAG);
     let (outcomes, wear) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let parts: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
+            let wanting = points.iter().filter(|point| point.stop.samples.is_some());
+            let company = Company::of(wanting.count());
+            let whole = points.iter().map(|point| Part::whole(point));
+            let parts: Vec<Part<'_>> =
+                whole.map(|part| Part { company: company.as_ref(), ..part }).collect();
             let start = target.now();
             let mut see = |lane: usize, interval: &Interval| {
                 let _ = show.try_send((lane, *interval));
@@ -244,12 +250,16 @@ fn in_real_time(
     let workers = group.iter().map(|point| point.workers as usize).sum();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let ready = Barrier::new(workers);
+    let parts: Vec<Vec<Part<'_>>> = group.iter().map(parts).collect();
+    let wanting = parts.iter().flatten().filter(|part| part.wants_samples()).count();
+    let company = Company::of(wanting);
     let common = Common { engine, stop, ready, start: OnceLock::new() };
     std::thread::scope(|scope| {
         let mut running = Vec::new();
-        for (place, point) in group.iter().enumerate() {
+        for (place, parts) in parts.into_iter().enumerate() {
             let mut of_point = Vec::new();
-            for part in parts(point) {
+            for part in parts {
+                let part = Part { company: company.as_ref(), ..part };
                 let file = storage[place].0.claim().file.try_clone();
                 let (common, show) = (&common, show.clone());
                 let mut see = move |interval: &Interval| {
@@ -280,7 +290,8 @@ fn in_real_time(
 fn parts(point: &Point) -> Vec<Part<'_>> {
     let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
     let from = |worker: u64| (worker * streams / workers) as u32;
-    (0..workers).map(|worker| Part { point, streams: from(worker)..from(worker + 1) }).collect()
+    let part = |worker| Part { streams: from(worker)..from(worker + 1), ..Part::whole(point) };
+    (0..workers).map(part).collect()
 }
 
 /// One worker: its own engine, since a ring belongs to the thread that made it, and the common

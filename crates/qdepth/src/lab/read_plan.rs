@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use qdepth_measure::Bytes;
 use qdepth_media::is_emulated;
-use qdepth_workload::{Choices, PlanFile, STANDARD_AREA, shipped_plan_names, shipped_plan_text};
+use qdepth_workload::{
+    Choices, PlanFile, STANDARD_AREA, Stairs, shipped_plan_names, shipped_plan_text,
+};
 
 use crate::ended::Usage;
 use crate::flags::Load;
@@ -63,6 +65,14 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         duration: load.duration,
         until: load.until,
         area: load.area.clone(),
+        request_size: load.request_size,
+        stairs: Stairs {
+            from: load.step_from,
+            to: load.step_to,
+            by: load.step_by,
+            reader_rate: load.reader_rate,
+        },
+        until_credible: load.until_credible,
         seed: load.seed,
         read_only: load.read_only,
     };

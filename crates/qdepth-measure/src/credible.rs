@@ -1,0 +1,76 @@
+//! How many samples a percentile needs: the rule behind `--until-credible 99.99`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::estimate::BEYOND_MIN;
+
+/// Rarest percentile that can be waited for: ten samples beyond it are ten billion.
+const RAREST: f64 = 0.999_999_999;
+
+/// A percentile that shall be known: ten samples beyond it, the least with which one is printed.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Credible(f64);
+
+impl Credible {
+    /// From a quantile, 0.9999 for p99.99; none outside 0.5 to 0.999999999.
+    pub fn from_quantile(quantile: f64) -> Option<Self> {
+        (0.5..=RAREST).contains(&quantile).then_some(Self(quantile))
+    }
+    /// As a quantile, 0.9999 for p99.99.
+    pub const fn quantile(self) -> f64 {
+        self.0
+    }
+    /// Samples that it takes.
+    pub fn samples(self) -> u64 {
+        // 1 − 0.9999 is not quite 0.0001: a whole number of samples is meant.
+        (BEYOND_MIN / (1.0 - self.0)).round() as u64
+    }
+}
+
+/// A text that is no percentile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseCredibleError(String);
+
+impl fmt::Display for ParseCredibleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is no percentile: 50 to 99.9999999 are possible, as 99.99", self.0)
+    }
+}
+impl std::error::Error for ParseCredibleError {}
+
+impl FromStr for Credible {
+    type Err = ParseCredibleError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bare = text.trim().trim_start_matches('p').trim_end_matches('%').trim();
+        let percent = bare.parse::<f64>().ok();
+        percent
+            .and_then(|percent| Self::from_quantile(percent / 100.0))
+            .ok_or_else(|| ParseCredibleError(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{LatencyHistogram, Nanos, percentile};
+
+    #[test]
+    fn so_many_samples_and_no_fewer_let_a_percentile_be_printed() {
+        for text in ["50", "90", "p99", "99.9%", "99.99", "99.999"] {
+            let credible: Credible = text.parse().expect(text);
+            let of = |samples: u64| {
+                let mut histogram = LatencyHistogram::new();
+                (0..samples).for_each(|_| histogram.record(Nanos(1000)));
+                percentile(&histogram, credible.quantile()).is_some()
+            };
+            assert!(of(credible.samples()), "{text}");
+            assert!(!of(credible.samples() * 99 / 100), "{text}");
+        }
+        let rarest = "99.9999999".parse::<Credible>().expect("the rarest").samples();
+        assert!(rarest.abs_diff(10_000_000_000) < 1000, "{rarest}");
+        for wrong in ["100", "49", "99.99999999", "p", "x", "-1", "nan"] {
+            assert!(wrong.parse::<Credible>().is_err(), "{wrong}");
+        }
+    }
+}
