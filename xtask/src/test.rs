@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -99,9 +100,30 @@ fn install() {
     }
 }
 
+/// Puts fio's own example job files beside the build, for the tests that read them. Their package is
+/// unpacked and not installed, since slim systems install no documents.
+fn fio_examples() -> Option<PathBuf> {
+    let folder = root().join("target/fio-examples");
+    let jobs = folder.join("usr/share/doc/fio/examples");
+    if jobs.is_dir() {
+        return Some(jobs);
+    }
+    std::fs::create_dir_all(&folder).ok()?;
+    let shell = |command: &str| {
+        let status = Command::new("sh").args(["-c", command]).current_dir(&folder).status();
+        status.is_ok_and(|status| status.success())
+    };
+    let unpack = "apt-get download -qq fio-examples && dpkg -x fio-examples_*.deb .";
+    (shell(unpack) && jobs.is_dir()).then_some(jobs)
+}
+
 /// Runs every test of the workspace, shows what they print, and counts.
 fn run() -> Result<Counts> {
-    let mut child = Command::new("cargo")
+    let mut cargo = Command::new("cargo");
+    if let Some(folder) = fio_examples() {
+        cargo.env("QDEPTH_FIO_EXAMPLES", folder);
+    }
+    let mut child = cargo
         .args(["test", "--workspace", "--no-fail-fast", "--", "--show-output"])
         .current_dir(root())
         .stdout(Stdio::piped())

@@ -18,9 +18,10 @@ pub struct AddressPattern {
     /// and not a request.
     places: u64,
     size: u64,
-    distribution: Distribution,
-    /// Made for the number of places at hand; none where each is alike.
-    placement: Option<Box<Placement>>,
+    /// For each size, with the size; none where each place is alike.
+    placements: Vec<(u64, Placement)>,
+    /// Which of them is that of the former size.
+    current: usize,
 }
 
 impl AddressPattern {
@@ -35,15 +36,32 @@ impl AddressPattern {
             end: 0,
             places: 0,
             size: u64::MAX,
-            distribution: Distribution::Uniform,
-            placement: None,
+            placements: Vec::new(),
+            current: 0,
         }
     }
 
-    /// The same with random accesses that fall by `distribution`.
+    /// The same with random accesses of these sizes that fall by `distribution`. Popular places are
+    /// nearly the same for each size.
     #[must_use]
-    pub fn with(self, distribution: Distribution) -> Self {
-        Self { distribution, ..self }
+    pub fn with(
+        mut self,
+        distribution: &Distribution,
+        sizes: impl Iterator<Item = u64>,
+        random: &(impl Rng + Clone),
+    ) -> Self {
+        if *distribution != Distribution::Uniform {
+            let placement = |size: u64| {
+                let places = self.places(size);
+                (size, Placement::new(distribution.clone(), places, &mut random.clone()))
+            };
+            self.placements = sizes.map(placement).collect();
+        }
+        self
+    }
+
+    fn places(&self, size: u64) -> u64 {
+        self.area.length_bytes.saturating_sub(size) / self.alignment + 1
     }
 
     /// The offset of the next request of `size` bytes: always wholly inside the area. The lower 32
@@ -52,15 +70,12 @@ impl AddressPattern {
     pub fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
         if size != self.size {
             self.size = size;
-            self.places = (self.area.length_bytes - size) / self.alignment + 1;
-            if self.distribution != Distribution::Uniform {
-                let placement = Placement::new(self.distribution, self.places, random);
-                self.placement = Some(Box::new(placement));
-            }
+            self.places = self.places(size);
+            self.current = self.placements.iter().position(|(of, _)| *of == size).unwrap_or(0);
         }
         let start = if (draw & 0xffff_ffff) >= self.random_threshold {
             self.following()
-        } else if let Some(placement) = &mut self.placement {
+        } else if let Some((_, placement)) = self.placements.get_mut(self.current) {
             placement.draw(random) * self.alignment
         } else {
             // Lemire's multiply-shift (ACM TOMACS 29:1, 2019) without the rejection step: with n

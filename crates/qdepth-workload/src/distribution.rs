@@ -5,8 +5,18 @@ use rand_xoshiro::rand_core::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// A stretch of the area with its share of the accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Zone {
+    /// Share of the accesses, per cent.
+    pub access: f64,
+    /// Share of the area, per cent.
+    pub area: f64,
+}
+
 /// The rule for random accesses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
 pub enum Distribution {
     /// Each place alike, drawn independently: repeats happen.
@@ -25,23 +35,73 @@ pub enum Distribution {
         /// Above 0 and below 1; 0.2 is the rule of 80 to 20.
         power: f64,
     },
+    /// Stretches of the area, one behind the other, each with its share of the accesses; alike
+    /// within each. Not scattered: the first zone is the beginning of the area.
+    Zones {
+        /// Their accesses are 100 % in all, and so are their parts of the area.
+        zones: Vec<Zone>,
+    },
 }
+
+/// Most zones, as in fio.
+const ZONES_MAX: usize = 256;
 
 impl Distribution {
     /// What is wrong with its figures, for a person.
-    pub(crate) fn check(self, sizes: usize) -> Result<(), String> {
+    pub(crate) fn check(&self, sizes: usize) -> Result<(), String> {
         match self {
             Self::EachOnce if sizes > 1 => {
                 Err("distribution each-once needs one request size".to_owned())
             }
-            Self::Zipf { exponent } if !(exponent > 0.0 && exponent < 10.0) => {
+            Self::Zipf { exponent } if !(*exponent > 0.0 && *exponent < 10.0) => {
                 Err(format!("zipf exponent {exponent}: above 0 and below 10"))
             }
-            Self::Pareto { power } if !(power > 0.0 && power < 1.0) => {
+            Self::Pareto { power } if !(*power > 0.0 && *power < 1.0) => {
                 Err(format!("pareto power {power}: above 0 and below 1"))
             }
+            Self::Zones { zones } => check_zones(zones),
             _ => Ok(()),
         }
+    }
+}
+
+fn check_zones(zones: &[Zone]) -> Result<(), String> {
+    let share = |value: f64| (0.0..=100.0).contains(&value);
+    let good = |zone: &Zone| share(zone.access) && share(zone.area) && zone.area > 0.0;
+    let sum = |of: fn(&Zone) -> f64| zones.iter().map(of).sum::<f64>();
+    let (access, area) = (sum(|zone| zone.access), sum(|zone| zone.area));
+    // Thirds are written with a few digits.
+    let whole = |sum: f64| (sum - 100.0).abs() < 0.01;
+    match zones.len() {
+        1..=ZONES_MAX if zones.iter().all(good) && whole(access) && whole(area) => Ok(()),
+        1..=ZONES_MAX => Err(format!(
+            "zones with {access} % of the accesses on {area} % of the area: both are 100, and no part of the area is 0"
+        )),
+        count => Err(format!("{count} zones: 1 to {ZONES_MAX} are possible")),
+    }
+}
+
+/// Zones as places: for each the upper bound of its accesses, 0..=1, its first place and how many.
+#[derive(Clone, Debug)]
+struct Map(Vec<(f64, u64, u64)>);
+
+impl Map {
+    fn new(zones: &[Zone], places: u64) -> Self {
+        let (mut access, mut area) = (0.0, 0.0);
+        let zone = |zone: &Zone| {
+            let first = ((places as f64 * area / 100.0) as u64).min(places - 1);
+            access += zone.access;
+            area += zone.area;
+            let end = ((places as f64 * area / 100.0) as u64).clamp(first + 1, places);
+            (access / 100.0, first, end - first)
+        };
+        Self(zones.iter().map(zone).collect())
+    }
+
+    fn draw(&self, random: &mut impl Rng) -> u64 {
+        let (which, where_in) = (unit(random), unit(random));
+        let zone = self.0.iter().find(|(bound, ..)| which < *bound).or(self.0.last());
+        zone.map_or(0, |(_, first, count)| first + (*count as f64 * where_in) as u64)
     }
 }
 
@@ -51,6 +111,7 @@ pub(crate) struct Placement {
     distribution: Distribution,
     shuffle: Shuffle,
     law: Option<Zipf>,
+    map: Option<Map>,
     /// Places drawn of this pass.
     drawn: u64,
 }
@@ -62,12 +123,19 @@ impl Placement {
             Distribution::Zipf { exponent } => Some(Zipf::new(places as f64, exponent)),
             _ => None,
         };
-        Self { distribution, shuffle: Shuffle::new(places, random), law, drawn: 0 }
+        let map = match &distribution {
+            Distribution::Zones { zones } => Some(Map::new(zones, places)),
+            _ => None,
+        };
+        Self { distribution, shuffle: Shuffle::new(places, random), law, map, drawn: 0 }
     }
 
     pub(crate) fn draw(&mut self, random: &mut impl Rng) -> u64 {
         let places = self.shuffle.places;
-        let rank = match (self.distribution, &self.law) {
+        if let Some(map) = &self.map {
+            return map.draw(random).min(places - 1);
+        }
+        let rank = match (&self.distribution, &self.law) {
             (Distribution::Zipf { .. }, Some(law)) => law.draw(random) as u64 - 1,
             (Distribution::Pareto { power }, _) => {
                 let exponent = power.ln() / (1.0 - power).ln();
@@ -233,6 +301,41 @@ mod tests {
             // The 99.99th percentile of chi-squared with 49 degrees of freedom is 94.
             assert!(chi < 94.0, "exponent {exponent}: {chi}");
         }
+    }
+
+    #[test]
+    fn zones_get_their_shares_of_accesses_and_of_the_area() {
+        let zone = |access, area| Zone { access, area };
+        let zones = vec![zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)];
+        let distribution = Distribution::Zones { zones };
+        assert_eq!(distribution.check(3), Ok(()));
+        let (mut random, draws) = (random(), 200_000);
+        let mut placement = Placement::new(distribution, 1000, &mut random);
+        let mut count = vec![0.0; 1000];
+        for _ in 0..draws {
+            count[placement.draw(&mut random) as usize] += 1.0;
+        }
+        // Each place's expected share, and chi-squared over all: 999 degrees of freedom, 99.99 %
+        // below 1174.
+        let share = |place: usize| match place {
+            0..50 => 0.5 / 50.0,
+            50..200 => 0.3 / 150.0,
+            _ => 0.2 / 800.0,
+        };
+        let chi: f64 = count
+            .iter()
+            .enumerate()
+            .map(|(place, seen): (usize, &f64)| {
+                let expected = share(place) * f64::from(draws);
+                (seen - expected).powi(2) / expected
+            })
+            .sum();
+        assert!(chi < 1174.0, "{chi}");
+        let wrong = |zones: Vec<Zone>| Distribution::Zones { zones }.check(1).is_err();
+        assert!(
+            wrong(Vec::new()) && wrong(vec![zone(100.0, 50.0)]) && wrong(vec![zone(90.0, 100.0)])
+        );
+        assert!(wrong(vec![zone(50.0, 0.0), zone(50.0, 100.0)]));
     }
 
     #[test]

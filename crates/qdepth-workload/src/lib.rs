@@ -19,7 +19,7 @@ mod stream;
 
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
-pub use distribution::Distribution;
+pub use distribution::{Distribution, Zone};
 pub use payload::{Payload, fill};
 pub use plan::{Extent, Fsync, Plan, Point, Samples, Stop, Until};
 pub use profile::{

@@ -15,6 +15,8 @@ mod point;
 /// The standard measurement area (method.md item 10).
 pub const STANDARD_AREA: Bytes = Bytes::gib(32);
 
+/// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.
+const OPEN_READER: u32 = 128;
 /// How many times its duration a group may last that waits for samples.
 const LENGTHENED_MAX: u64 = 40;
 
@@ -225,7 +227,10 @@ fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>
     staircase.to = to.unwrap_or(staircase.to);
     staircase.by = by.unwrap_or(staircase.by);
     for load in &mut staircase.beside {
-        load.io_per_s = reader_rate.or(load.io_per_s);
+        if let Some(rate) = reader_rate {
+            load.io_per_s = Some(rate);
+            load.outstanding = load.outstanding.max(OPEN_READER);
+        }
         load.samples = choices.until_credible.map(Credible::samples).or(load.samples);
     }
     Ok(Some(staircase))

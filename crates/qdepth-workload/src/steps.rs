@@ -48,6 +48,8 @@ pub struct LoadSpec {
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]
     pub bytes_per_stream: Option<Bytes>,
+    /// The same as a number of times that each stream moves as much as its part of the area holds.
+    pub passes: Option<u32>,
 }
 
 impl LoadSpec {

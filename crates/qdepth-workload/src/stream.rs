@@ -48,14 +48,13 @@ impl RequestStream {
     /// Stream `number` (from 0) of a point, on its equal part of the point's area.
     pub fn new(point: &Point, number: u32) -> Self {
         let seed = Seed(point.seed).derive("requests").derive(&number.to_string());
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed.0);
+        let sizes = point.request_size.sizes.iter().map(|(size, _)| u64::from(*size));
+        let area = part(point, number);
+        let address = AddressPattern::new(area, point.alignment_bytes, point.random_share);
         Self {
-            random: Xoshiro256PlusPlus::seed_from_u64(seed.0),
-            address: AddressPattern::new(
-                part(point, number),
-                point.alignment_bytes,
-                point.random_share,
-            )
-            .with(point.distribution),
+            address: address.with(&point.distribution, sizes, &random),
+            random,
             read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
             weight_total: match point.request_size.sizes.as_slice() {
                 [_] => 0,

@@ -4,7 +4,7 @@
 use qdepth_measure::Bytes;
 use qdepth_workload::fio::{CommandLine, Converted, FioRefusal, JobSet, Surroundings};
 use qdepth_workload::{
-    Arrivals, Choices, Distribution, Extent, Plan, PlanFile, TargetShape, resolve,
+    Arrivals, Choices, Distribution, Extent, Plan, PlanFile, TargetShape, Zone, resolve,
 };
 
 fn around<'a>(include: &'a dyn Fn(&str) -> Result<String, String>) -> Surroundings<'a> {
@@ -27,7 +27,10 @@ fn read(text: &str) -> Result<JobSet, FioRefusal> {
 }
 
 fn convert(text: &str) -> Result<Converted, FioRefusal> {
-    read(text)?.convert("jobs", 77, &|path| path.starts_with("/dev/").then_some(64 << 30))
+    read(text)?.convert("jobs", 77, &|path| {
+        let here = path.starts_with("/dev/") && path != "/dev/nvme9n1";
+        here.then_some(64 << 30)
+    })
 }
 
 /// The plan that would run.
@@ -281,12 +284,45 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
     let (again, _) = plan(&qdepth_workload::fio::as_fio(&first, &converted.targets));
     for (a, b) in first.points.iter().zip(&again.points) {
         assert_eq!(
-            (a.group, a.area, a.outstanding, a.arrivals, a.read_share, a.distribution),
-            (b.group, b.area, b.outstanding, b.arrivals, b.read_share, b.distribution)
+            (a.group, a.area, a.outstanding, a.arrivals, a.read_share, &a.distribution),
+            (b.group, b.area, b.outstanding, b.arrivals, b.read_share, &b.distribution)
         );
         assert_eq!(
             (&a.request_size, a.stop, a.warm_up_ns),
             (&b.request_size, b.stop, b.warm_up_ns)
         );
     }
+}
+
+#[test]
+fn an_engine_that_is_missing_is_what_is_refused_and_not_its_options() {
+    let refused = |text: &str| convert(text).expect_err("nothing stands for this engine");
+    let rdma = "[global]\nioengine=rdma\n[receiver]\nverb=read\nport=[port]\n";
+    let exec = "[a]\nprogram=/bin/x\nsize=1m\nioengine=exec\n";
+    for (text, option, line) in [(rdma, "ioengine=rdma", 2), (exec, "ioengine=exec", 4)] {
+        let refusal = refused(text);
+        assert_eq!((refusal.option.as_str(), refusal.line), (option, line), "{refusal}");
+    }
+    let misspelt = refused("[a]\nsize=1m\niodept=4\n");
+    assert_eq!((misspelt.option.as_str(), misspelt.line), ("iodept=4", 3), "{misspelt}");
+}
+
+#[test]
+fn zones_and_devices_that_are_not_here_make_a_plan() {
+    // As in the JESD219 example of fio: no size, a device that this machine may not have.
+    let text = "[x]\nioengine=libaio\ndirect=1\nrw=randrw\nnorandommap\nrwmixread=40\niodepth=8\n\
+                random_distribution=zoned:50/5:30/15:20/\nfilename=/dev/nvme9n1\nloops=2\n";
+    let (made, converted) = plan(text);
+    assert_eq!(converted.targets, ["/dev/nvme9n1"]);
+    let zone = |access, area| Zone { access, area };
+    let zones = vec![zone(50.0, 5.0), zone(30.0, 15.0), zone(20.0, 80.0)];
+    assert_eq!(made.points[0].distribution, Distribution::Zones { zones });
+    let point = &made.points[0];
+    assert_eq!(point.stop.bytes_per_stream, 2 * point.area.length_bytes, "two passes over all");
+    let (absolute, _) = plan(
+        "[x]\nrw=randread\nsize=1g\nnorandommap\nrandom_distribution=zoned_abs:60/256m:40/10g\n",
+    );
+    let zones = vec![zone(60.0, 25.0), zone(40.0, 75.0)];
+    assert_eq!(absolute.points[0].distribution, Distribution::Zones { zones });
+    assert!(convert("[x]\nsize=1g\nrw=randread\nrandom_distribution=zoned:50/5,10/3\n").is_err());
 }

@@ -1,6 +1,7 @@
 //! Plans from text to points, and the laws of the requests that are drawn from them.
 
 use proptest::prelude::*;
+use qdepth_measure::{Bytes, Nanos};
 use qdepth_workload::*;
 
 const SHAPE: TargetShape =
@@ -358,4 +359,39 @@ fn loads_at_the_same_time_on_one_target_agree_on_the_cache() {
     assert!(two("true", 1).is_ok());
     let refused = two("false", 1).expect_err("one descriptor cannot be both");
     assert!(refused.contains("`a` and `b`"), "{refused}");
+}
+
+#[test]
+fn the_command_line_chooses_steps_reader_size_and_samples() {
+    let text = qdepth_workload::shipped_plan_text("write-pressure").expect("shipped");
+    let file: PlanFile = toml::from_str(text).expect("reads");
+    let choices = Choices {
+        stairs: Stairs {
+            from: Some(Bytes(10 << 20)),
+            to: Some(Bytes(30 << 20)),
+            by: Some(Bytes(20 << 20)),
+            reader_rate: Some(1000.0),
+        },
+        request_size: Some(Bytes(4096)),
+        until_credible: "99.9".parse().ok(),
+        duration: Some(Nanos::from_secs(2)),
+        ..Choices::default()
+    };
+    let made = resolve(&file, &choices, &[SHAPE]).expect("resolves");
+    let titles: Vec<&str> = made.points.iter().map(|point| point.step.as_str()).collect();
+    assert_eq!(titles, ["10 MB/s", "10 MB/s", "30 MB/s", "30 MB/s"]);
+    for point in &made.points {
+        assert_eq!(point.request_size, SizeMix::one(4096));
+        // Both may last forty times the duration; only the reader waits for samples.
+        assert_eq!(point.stop.duration_ns, 80_000_000_000);
+        let waits = point.stop.samples.map(|samples| (samples.count, samples.least_ns));
+        assert_eq!(waits, (!point.writes()).then_some((10_000, 2_000_000_000)));
+    }
+    assert_eq!(made.points[0].offered_io_per_s(), Some(1000.0));
+    assert!(made.points[0].outstanding > 1, "an open loop does not wait for an answer");
+    let sweep: PlanFile =
+        toml::from_str(qdepth_workload::shipped_plan_text("quick").expect("shipped"))
+            .expect("reads");
+    let refused = resolve(&sweep, &choices, &[SHAPE]);
+    assert!(matches!(refused, Err(ResolveError::NoStaircase(_))), "{refused:?}");
 }

@@ -187,3 +187,58 @@ fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
         sh(&format!("fio --parse-only {}/{again}", place.path().display())).unwrap();
     }
 }
+
+/// Example files of fio that ask for nothing that qdepth lacks.
+const SUPPORTED: &[&str] = &[
+    "aio-read",
+    "fio-rand-RW",
+    "fio-rand-read",
+    "fio-rand-write",
+    "fio-seq-RW",
+    "fio-seq-read",
+    "fio-seq-write",
+    "fixed-rate-submission",
+    "fsx",
+    "iometer-file-access-server",
+    "jesd219",
+    "poisson-rate-submission",
+    "rand-zones",
+    "ssd-steadystate",
+    "ssd-test",
+    "tiobench-example",
+];
+
+#[test]
+fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
+    let Some(folder) = std::env::var_os("QDEPTH_FIO_EXAMPLES") else {
+        println!("SKIPPED: the examples of fio (cargo xtask test fetches them)");
+        return;
+    };
+    let place = Place::new();
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "fio"))
+        .collect();
+    files.sort();
+    assert!(files.len() > 60, "{} files", files.len());
+    for path in files {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let made = place.run(&format!("fio --convert {}", path.display()));
+        if SUPPORTED.contains(&name) {
+            assert_eq!(made.status, Some(0), "{name}: {}", made.err);
+            assert!(made.out.contains("[[step.load]]"), "{name}: {}", made.out);
+            continue;
+        }
+        assert_eq!(made.status, Some(2), "{name}: {}", made.out);
+        // `…/name.fio:12: [section] option=value: why`.
+        let text = made.err.split_once(".fio:").unwrap_or_else(|| panic!("{name}")).1;
+        let (line, rest) = text.split_once(": ").unwrap();
+        let line: usize = line.parse().unwrap();
+        let option = rest.split_once("] ").unwrap().1;
+        let value = option.split(": ").next().unwrap().split_once('=').unwrap().1;
+        let bytes = std::fs::read(&path).unwrap();
+        let written = String::from_utf8_lossy(&bytes).lines().nth(line - 1).unwrap().to_owned();
+        assert!(written.contains(value), "{name}: line {line} is `{written}`, refused is {option}");
+    }
+}

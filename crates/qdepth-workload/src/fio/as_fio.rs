@@ -124,7 +124,7 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
 }
 
 fn distribution(point: &Point, text: &mut String) {
-    let line = match point.distribution {
+    let line = match &point.distribution {
         _ if point.random_share <= 0.0 => return,
         Distribution::Uniform => "norandommap".to_owned(),
         Distribution::EachOnce => return,
@@ -133,6 +133,11 @@ fn distribution(point: &Point, text: &mut String) {
         }
         Distribution::Pareto { power } => {
             format!("norandommap\nrandom_distribution=pareto:{power}")
+        }
+        Distribution::Zones { zones } => {
+            let zones = zones.iter().map(|zone| format!("{}/{}", zone.access, zone.area));
+            let zones: Vec<String> = zones.collect();
+            format!("norandommap\nrandom_distribution=zoned:{}", zones.join(":"))
         }
     };
     let _ = writeln!(text, "{line}");

@@ -51,6 +51,8 @@ pub(super) struct Load {
     pub(super) area: Option<u64>,
     /// Bytes after which it ends; none for no such end.
     pub(super) bytes: Option<u64>,
+    /// Passes over all that there is after which it ends, where that is not known in bytes.
+    pub(super) passes: Option<u64>,
     pub(super) duration_ns: u64,
     pub(super) depth: u32,
     /// The file's share of the job's rate.
@@ -258,6 +260,12 @@ impl Making {
             Amount::Bytes(bytes) => Some(bytes / share),
             Amount::Share(_) => job.span.size.bytes(existing),
         };
+        // A device that is not here now: one pass over all of it, however long it is.
+        let all_of_device = existing.is_none() && !*folder && path.starts_with("/dev/");
+        if all_of_device && asked.is_none_or(|bytes| bytes == 0) && offset == 0 {
+            let all = on_all(self.target(path), origin, job, files)?;
+            return Ok(Load { passes: (!job.span.time_based).then_some(job.span.loops), ..all });
+        }
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
                 return Err(refuse(job, format!("{path} is to be made: say how long with size=…")));
@@ -278,18 +286,30 @@ impl Making {
             }
         };
         Ok(Load {
-            origin,
-            target,
-            profile: String::new(),
             offset,
             area: (!all).then_some(area),
             bytes: end(job, area, existing, share)?,
-            duration_ns: duration(job)?,
-            depth: job.depth / files as u32,
-            rate: job.rate.map(|rate| rate / files as f64),
             area_of,
+            ..on_all(target, origin, job, files)?
         })
     }
+}
+
+/// A load on all of a target, without an end by bytes.
+fn on_all(target: usize, origin: Origin, job: &Job, files: usize) -> Result<Load, FioRefusal> {
+    Ok(Load {
+        origin,
+        target,
+        profile: String::new(),
+        offset: 0,
+        area: None,
+        bytes: None,
+        passes: None,
+        duration_ns: duration(job)?,
+        depth: job.depth / files as u32,
+        rate: job.rate.map(|rate| rate / files as f64),
+        area_of: None,
+    })
 }
 
 /// Bytes after which a job ends.

@@ -3,7 +3,7 @@
 
 use super::look::Look;
 use super::number::Base;
-use super::options::{Rule, rule};
+use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRemark};
 use super::setting::Section;
 use super::values::{Amount, Distribution, Engine, SizePart, texts};
@@ -169,12 +169,26 @@ impl Job {
 }
 /// Refuses what cannot be done, and gathers what is done otherwise.
 fn obey_rules(section: &Section) -> Result<Vec<FioRemark>, FioRefusal> {
+    // An option that is none of fio's core may be one of an engine that qdepth does not have: then
+    // it is the engine that is refused.
+    if let Some(engine) = section.get("ioengine")
+        && let Some(why) = engine.value.as_deref().and_then(|name| Engine::read(name).err())
+    {
+        return Err(engine.refuse(&section.name, why));
+    }
     let mut remarks = Vec::new();
     for setting in &section.settings {
         let counts =
             section.get(&setting.name).is_some_and(|last| std::ptr::eq(last, setting.as_ref()));
         if !counts {
             continue;
+        }
+        if canonical(&setting.name).is_none() {
+            let hint = match nearest(&setting.name) {
+                Some(near) => format!("fio has no such option; did you mean `{near}`?"),
+                None => "fio has no such option".to_owned(),
+            };
+            return Err(setting.refuse(&section.name, hint));
         }
         let value = setting.value.as_deref().unwrap_or("");
         match rule(&setting.name) {

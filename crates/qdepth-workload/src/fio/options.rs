@@ -42,6 +42,17 @@ const ALIASES: &[(&str, &str)] = &[
     ("disable_latency", "disable_lat"),
     ("hugepage_size", "hugepage-size"),
     ("write_barriers", "write_barrier"),
+    ("threads", "thread"),
+    ("ratemin", "rate_min"),
+    ("ratecycle", "rate_cycle"),
+    ("iodepth_batch_complete", "iodepth_batch_complete_min"),
+    ("blocksize_unaligned", "bs_unaligned"),
+    ("disable_bw", "disable_bw_measurement"),
+    ("fill_fs", "fill_device"),
+    ("fileoffset", "offset"),
+    ("ss", "steadystate"),
+    ("ss_dur", "steadystate_duration"),
+    ("ss_ramp", "steadystate_ramp_time"),
 ];
 
 /// Sorted by theme; a name occurs once.
@@ -156,7 +167,10 @@ const OPTIONS: &[(&str, Rule)] = &[
         "iodepth_batch_complete_min",
         Only(&["0", "1"], "a completion is taken as soon as it is there"),
     ),
-    ("io_submit_mode", Only(&["inline"], "requests are submitted by the worker itself")),
+    (
+        "io_submit_mode",
+        Remark("the schedule is kept by the worker itself: latencies count from the intended time"),
+    ),
     ("registerfiles", Remark("files are registered where the kernel can")),
     ("fixedbufs", Remark("buffers are registered where the kernel can")),
     ("nonvectored", Silent),

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::options::{canonical, nearest};
+use super::options::canonical;
 use super::refusal::FioRefusal;
 use super::setting::{Section, Setting};
 use super::variables::{Budget, expand};
@@ -200,13 +200,8 @@ impl<'a> Reader<'a> {
             file: file.clone(),
             line,
         };
-        let known = canonical(name).ok_or_else(|| {
-            let hint = match nearest(name) {
-                Some(near) => format!("fio has no such option; did you mean `{near}`?"),
-                None => "fio has no such option".to_owned(),
-            };
-            written.refuse(section, hint)
-        })?;
+        // What no name is known for is looked at with its job, whose engine may explain it.
+        let known = canonical(name).unwrap_or(name).to_owned();
         let value = match value {
             Some(value) => Some(
                 expand(value, self.around, &mut self.budget)
@@ -214,7 +209,7 @@ impl<'a> Reader<'a> {
             ),
             None => None,
         };
-        let setting = Rc::new(Setting { name: known.to_owned(), value, ..written });
+        let setting = Rc::new(Setting { name: known, value, ..written });
         let list = match self.sections.last_mut() {
             Some(job) if !global => &mut job.settings,
             _ => &mut self.globals,

@@ -6,7 +6,7 @@ use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
 use super::job::Job;
-use super::values::Distribution;
+use super::values::{Amount, Distribution};
 
 /// The text of a plan: profiles, one for each load, then the steps.
 pub(super) fn plan(
@@ -52,6 +52,9 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
     if let Some(bytes) = load.bytes {
         line(text, "bytes_per_stream", &quoted(&Bytes(bytes).to_string()));
     }
+    if let Some(passes) = load.passes {
+        line(text, "passes", &passes.to_string());
+    }
 }
 
 fn profile(text: &mut String, job: &Job, load: &Load) {
@@ -77,7 +80,7 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     }
     line(text, "direct", &job.direct.to_string());
     line(text, "fsync", &fsync(job));
-    if let Some(distribution) = distribution(job) {
+    if let Some(distribution) = distribution(job, load) {
         line(text, "distribution", &distribution);
     }
 }
@@ -102,16 +105,38 @@ fn fsync(job: &Job) -> String {
     }
 }
 
-fn distribution(job: &Job) -> Option<String> {
-    match job.distribution {
+fn distribution(job: &Job, load: &Load) -> Option<String> {
+    match &job.distribution {
         _ if job.random <= 0.0 => None,
         Distribution::Zipf(exponent) => {
             Some(format!("{{ kind = \"zipf\", exponent = {exponent:?} }}"))
         }
         Distribution::Pareto(power) => Some(format!("{{ kind = \"pareto\", power = {power:?} }}")),
+        Distribution::Zones(zones) => Some(zoned(zones, load.area)),
         Distribution::Uniform if job.once => Some("{ kind = \"each-once\" }".to_owned()),
         Distribution::Uniform => None,
     }
+}
+
+/// Zones as shares of the area; those in bytes end with the area, as in fio.
+fn zoned(zones: &[(f64, Amount)], area: Option<u64>) -> String {
+    let all = area.unwrap_or(0) as f64;
+    let mut left = 100.0;
+    let mut shares: Vec<(f64, f64)> = Vec::new();
+    for (access, part) in zones {
+        let share = match part {
+            Amount::Share(share) => *share,
+            Amount::Bytes(bytes) => (*bytes as f64 / all * 100.0).min(left),
+        };
+        left -= share;
+        shares.push((*access, share));
+    }
+    if let Some(last) = shares.last_mut() {
+        last.1 += left.max(0.0);
+    }
+    let zone = |(access, area): &(f64, f64)| format!("{{ access = {access:?}, area = {area:?} }}");
+    let zones: Vec<String> = shares.iter().map(zone).collect();
+    format!("{{ kind = \"zones\", zones = [{}] }}", zones.join(", "))
 }
 
 fn line(text: &mut String, key: &str, value: &str) {

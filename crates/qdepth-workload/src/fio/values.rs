@@ -67,7 +67,7 @@ impl Engine {
 }
 
 /// Where random requests go.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Each place alike.
     Uniform,
@@ -75,11 +75,16 @@ pub enum Distribution {
     Zipf(f64),
     /// Pareto's law with this power.
     Pareto(f64),
+    /// Per cent of the accesses, and the part of the area that they go to, in order.
+    Zones(Vec<(f64, Amount)>),
 }
 
 impl Distribution {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let (kind, argument) = text.split_once(':').unwrap_or((text, ""));
+        if matches!(kind, "zoned" | "zoned_abs") {
+            return zones(argument, kind == "zoned_abs").map(Self::Zones);
+        }
         let first = argument.split(':').next().unwrap_or("");
         if argument.contains(':') {
             return Err("refused: a centre of the hot area cannot be set".to_owned());
@@ -100,11 +105,36 @@ impl Distribution {
                 }
                 Ok(Self::Pareto(power))
             }
-            "normal" | "zoned" | "zoned_abs" => Err(format!(
-                "refused: qdepth draws by no {kind} distribution; random, zipf and pareto are possible"
-            )),
-            _ => Err("random, zipf and pareto are possible".to_owned()),
+            "normal" => Err("refused: qdepth draws by no normal distribution; random, zipf, pareto, zoned and zoned_abs are possible".to_owned()),
+            _ => Err("random, zipf, pareto, zoned and zoned_abs are possible".to_owned()),
         }
+    }
+}
+
+/// `50/5:30/15:20/80`: accesses and area; where the last area is left out it is the rest.
+fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
+    if text.contains(',') {
+        return Err("refused: zones of their own for reads and writes".to_owned());
+    }
+    let mut zones = Vec::new();
+    let mut rest = 100.0;
+    for part in text.split(':').filter(|part| !part.is_empty()) {
+        let (access, area) = part.split_once('/').unwrap_or((part, ""));
+        let area = match area.trim() {
+            "" if in_bytes => return Err(format!("`{part}`: a zone has a size, as 50/10g")),
+            "" => Amount::Share(rest),
+            area if in_bytes => Amount::Bytes(size(area, Base::default())?),
+            area => Amount::Share(number(area)?),
+        };
+        if let Amount::Share(share) = area {
+            rest -= share;
+        }
+        zones.push((number(access)?, area));
+    }
+    if zones.is_empty() {
+        Err("at least one zone, as zoned:60/10:40/90".to_owned())
+    } else {
+        Ok(zones)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn point(
     let written = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
     let request_size =
         sizes(written.as_ref().unwrap_or(&profile.request_size), block).map_err(bad)?;
-    let distribution = profile.distribution.unwrap_or_default();
+    let distribution = profile.distribution.clone().unwrap_or_default();
     distribution.check(request_size.sizes.len()).map_err(bad)?;
     let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
     let spec = match &choices.area {
@@ -53,6 +53,11 @@ pub(super) fn point(
         )));
     }
     let stop = stop(file, choices, &load.spec).map_err(bad)?;
+    let mut stop = stop;
+    if let Some(passes) = load.spec.passes {
+        let part = area.length_bytes / u64::from(streams);
+        stop.bytes_per_stream = (part - part % alignment_bytes).saturating_mul(u64::from(passes));
+    }
     let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / request_size.mean());
     let arrivals = arrivals(match load.spec.io_per_s.or(of_bytes) {
         None => profile.arrivals,
