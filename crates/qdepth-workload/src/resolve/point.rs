@@ -52,12 +52,9 @@ pub(super) fn point(
             Bytes(u64::from(request_size.max())),
         )));
     }
-    let stop = stop(file, choices, &load.spec).map_err(bad)?;
-    let mut stop = stop;
-    if let Some(passes) = load.spec.passes {
-        let part = area.length_bytes / u64::from(streams);
-        stop.bytes_per_stream = (part - part % alignment_bytes).saturating_mul(u64::from(passes));
-    }
+    let part = area.length_bytes / u64::from(streams);
+    let part = part - part % alignment_bytes;
+    let stop = stop(file, choices, &load.spec, part).map_err(bad)?;
     let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / request_size.mean());
     let arrivals = arrivals(match load.spec.io_per_s.or(of_bytes) {
         None => profile.arrivals,
@@ -95,16 +92,19 @@ pub(super) fn point(
     })
 }
 
-fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec) -> Result<Stop, String> {
+/// `part` is the area of one stream, bytes.
+fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Result<Stop, String> {
     let duration =
         choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));
     if duration < Nanos::from_millis(10) || duration > Nanos::from_secs(7 * 86_400) {
         return Err(format!("a duration of {duration}; 10ms to 168h are possible"));
     }
+    let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
+    let of_stream = load.bytes_per_stream.or(file.bytes_per_stream).map(|bytes| bytes.0);
     Ok(Stop {
         duration_ns: duration.0,
         bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
-        bytes_per_stream: load.bytes_per_stream.or(file.bytes_per_stream).map_or(0, |b| b.0),
+        bytes_per_stream: passes.or(of_stream).unwrap_or(0),
         until: choices.until.or(file.until).map(|tolerance| Until {
             share: tolerance.share(),
             least_ns: UNTIL_LEAST.min(duration).0,
