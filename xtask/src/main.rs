@@ -8,7 +8,7 @@ mod tidy;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench pacing | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +29,7 @@ fn main() -> Result<()> {
             Some(_) => Ok(()),
             None => bail!("valgrind is not installed"),
         },
+        ["bench", "pacing"] => bench::pacing(),
         ["bench", "media"] => media::speed(),
         ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),

@@ -45,6 +45,13 @@ pub enum Fault {
         /// Which.
         at: u64,
     },
+    /// For a while no server works; then each goes on where it was.
+    Stall {
+        /// When.
+        at: Instant,
+        /// For how long.
+        length: Nanos,
+    },
 }
 
 /// Requests queue in order of arrival before `servers` servers.
@@ -93,6 +100,16 @@ impl ScriptedTarget {
         }
     }
 
+    /// The end of a service, with a stall that falls into it.
+    fn stalled(&self, start: Instant, end: Instant) -> Instant {
+        match self.fault {
+            Some(Fault::Stall { at, length }) if end > at && start < at + length => {
+                end + (at + length).since(start.max(at))
+            }
+            _ => end,
+        }
+    }
+
     fn result(&self, request: &Request) -> Option<i32> {
         let whole = if request.direction == Direction::Sync { 0 } else { request.size as i32 };
         match self.fault {
@@ -115,7 +132,9 @@ impl Target for ScriptedTarget {
     fn submit(&mut self, slot: Slot, request: Request) {
         self.submitted += 1;
         let free = self.servers.pop().map_or(self.now, |Reverse(at)| at);
-        let end = self.now.max(free) + self.service_time();
+        let start = self.now.max(free);
+        let end = start + self.service_time();
+        let end = self.stalled(start, end);
         self.servers.push(Reverse(end));
         if let Some(result) = self.result(&request) {
             self.pending.push(Reverse((end, self.submitted, slot.0, result)));

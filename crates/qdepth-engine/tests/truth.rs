@@ -9,7 +9,7 @@ use qdepth_engine::{
     Company, Ended, Outcome, Part, Target, conformance, join, measure, measure_part,
     measure_together,
 };
-use qdepth_measure::{Nanos, PointFacts, check_laws, series_mean};
+use qdepth_measure::{Instant, Nanos, PointFacts, check_laws, series_mean};
 use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, Samples, SizeMix, Stop, Until};
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
@@ -146,6 +146,30 @@ fn a_stalled_closed_loop_hides_what_an_open_loop_shows() {
     near(mean(&outcome, false), 400_000.0, 0.01, "service time");
     assert!(mean(&outcome, true) > 40_000_000.0, "response time {}", mean(&outcome, true));
     assert!(outcome.backlog_max > 4, "saturated");
+}
+
+#[test]
+fn a_stall_of_a_second_is_seen_in_the_response_time_of_an_open_loop() {
+    // 1000 requests a second for ten seconds; from the third second on nothing moves for one. The
+    // backlog of 1000 is then gone in 1000 / (100,000 − 1000) s, so that all that came in the stall
+    // waits from a second down to nothing: a tenth of the requests, evenly.
+    let service = Nanos::from_micros(10);
+    let stall = Fault::Stall { at: Instant(3_000_000_000), length: Nanos::from_secs(1) };
+    let mut target = ScriptedTarget::new(1, Service::Fixed(service), 1).with_fault(stall);
+    let mut point = point(4, Arrivals::Fixed { rate: 1000.0 }, Nanos::from_secs(10));
+    (point.warm_up_ns, point.read_share) = (0, 1.0);
+    let outcome = run(&mut target, &point);
+    let response = outcome.directions[0].response_time.as_ref().expect("open loop");
+    let drained = 1e9 * (1000.0 / 99_000.0);
+    for quantile in [0.91, 0.95, 0.99, 0.999] {
+        // Waiting falls in a straight line from 1 s at its begin to nothing when the backlog is gone.
+        let share = (1.0 - quantile) * 10e9 / (1e9 + drained);
+        let truth = 1e9 * (1.0 - share);
+        near(response.quantile(quantile).expect("values").0 as f64, truth, 0.02, "percentile");
+    }
+    let longest = outcome.directions[0].service_time.max().expect("values").0 as f64;
+    near(longest, 1e9, 0.02, "the requests that were in flight");
+    near(outcome.longest_gap.0 as f64, 1e9, 0.02, "the gap");
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! One closed-loop point of reads on a file, printed as a line of JSON: what the benchmarks run
+//! One point of reads on a file, in a closed loop or by a schedule, printed as a line of JSON: what the benchmarks run
 //! where no guard admits the target (`/dev/zero`). Reads only; opens nothing for writing.
 //!
-//! `one_point FILE OUTSTANDING SECONDS [ENGINE [REQUEST_BYTES [AREA_BYTES]]]`
+//! `one_point FILE OUTSTANDING SECONDS [ENGINE [REQUEST_BYTES [AREA_BYTES [STREAMS IO_PER_S [poisson]]]]]`, the
+//! rate that of each stream
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
@@ -30,6 +31,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let size: u32 = word(4, "4096").parse()?;
     let area: u64 = word(5, "1073741824").parse()?;
+    let streams: u32 = word(6, "1").parse()?;
+    let arrivals = match words.get(7) {
+        Some(rate) => format!(
+            "arrivals = {{ kind = \"{}\", rate = {:?} }}\n",
+            word(8, "fixed"),
+            rate.parse::<f64>()?
+        ),
+        None => String::new(),
+    };
     let mut open = Open::new();
     open.read(true);
     if !std::fs::metadata(&path)?.file_type().is_char_device() {
@@ -39,14 +49,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let text = format!(
         "name = \"bench\"\noutstanding = [{outstanding}]\nwarm_up = \"200ms\"\n\
          duration = \"{}ms\"\n[[profile]]\nname = \"bench\"\nrandom = 100\nread = 100\n\
-         request_size = \"{size}B\"\n",
+         request_size = \"{size}B\"\nstreams = {streams}\n{arrivals}",
         (seconds * 1e3) as u64
     );
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: area }, 512);
     let plan = resolve(&toml::from_str::<PlanFile>(&text)?, &Choices::default(), &[shape])?;
     let point = &plan.points[0];
     let options = OpenOptions {
-        slots: outstanding,
+        slots: point.in_flight_max(),
         size_max: size,
         payload: point.payload,
         seed: point.seed,
@@ -57,13 +67,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let reads = &outcome.directions[0];
     let ios = reads.completed as f64;
     let per_io = |nanos: u64| nanos as f64 / ios;
+    // On a target that answers at once the response time is how late a request was issued.
+    let response = reads.response_time.as_ref();
+    let late = |quantile: f64| {
+        let value = response.and_then(|times| times.quantile(quantile));
+        value.map_or("null".to_owned(), |value| value.0.to_string())
+    };
     println!(
-        "{{\"io_per_s\": {:.1}, \"mean_ns\": {:.1}, \"user_ns\": {:.2}, \"system_ns\": {:.2}, \"failed\": {}}}",
+        "{{\"io_per_s\": {:.1}, \"mean_ns\": {:.1}, \"user_ns\": {:.2}, \"system_ns\": {:.2}, \"failed\": {}, \"response_p50_ns\": {}, \"response_p999_ns\": {}}}",
         ios / outcome.duration.as_secs_f64(),
         reads.service_time.mean().unwrap_or(f64::NAN),
         per_io(outcome.cpu.user.0),
         per_io(outcome.cpu.system.0),
         outcome.failed(),
+        late(0.5),
+        late(0.999),
     );
     Ok(())
 }

@@ -5,6 +5,7 @@ mod agree;
 mod engine;
 mod instructions;
 mod job_file;
+mod pacing;
 mod until;
 
 use std::fs;
@@ -19,6 +20,7 @@ pub use agree::agree;
 pub use engine::engine;
 pub use instructions::instructions;
 pub use job_file::job_file;
+pub use pacing::pacing;
 pub use until::until;
 
 /// One measurement of either program.
