@@ -188,6 +188,10 @@ pub(crate) struct RunOptions {
     /// How requests reach the kernel
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,
+    /// Let the scheduler place several workers; else each is kept on a CPU, those near the device
+    /// first, where there are as many
+    #[arg(long)]
+    pub(crate) no_pin: bool,
     /// What is to be remarked of the whole run.
     #[arg(skip)]
     pub(crate) remarks: Vec<Finding>,

@@ -64,7 +64,7 @@ fn fresh(lab: Lab<'_>, logbook: &mut Logbook, asked: Asked) -> Result<Ready> {
     let plan = resolve(&file, &choices, &shapes)?;
     let engine = lab.options.engine.choice();
     let ceilings = ceilings(&plan, &prepared, engine);
-    let run = record(&id, &plan, &prepared, &ceilings, lab.system, lab.options.engine);
+    let run = record(&id, &plan, &prepared, &ceilings, lab);
     logbook.begin_run(&run)?;
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
 }

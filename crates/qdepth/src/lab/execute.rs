@@ -12,8 +12,11 @@ use qdepth_engine::{
 };
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
+use qdepth_host::placement::order;
 use qdepth_host::system::System;
-use qdepth_linux::{ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe};
+use qdepth_linux::{
+    ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe, allowed_cpus, pin,
+};
 use qdepth_measure::{Code, Finding, Instant, Nanos};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
@@ -84,19 +87,27 @@ struct Common<'a> {
     start: OnceLock<Instant>,
 }
 
+/// How the workers of a group measure.
+#[derive(Clone, Copy)]
+pub(crate) struct Manner {
+    pub(crate) engine: EngineChoice,
+    /// Whether several workers are kept on a CPU each, where there are as many.
+    pub(crate) pin: bool,
+}
+
 /// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
 pub(crate) fn execute(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    engine: EngineChoice,
+    manner: Manner,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let of = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &of(point).what) {
         Some(What::Emulated(_)) => emulated(targets, group, stop, seen),
-        Some(What::Real(_)) => real(system, targets, group, engine, stop, seen),
+        Some(What::Real(_)) => real(system, targets, group, manner, stop, seen),
         None => Ok(Vec::new()),
     }
 }
@@ -193,7 +204,7 @@ fn real(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    engine: EngineChoice,
+    manner: Manner,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
@@ -207,7 +218,10 @@ fn real(
     }
     let before: Vec<Witnesses> =
         storage.iter().map(|(real, _)| Witnesses::look(system, device(real).as_deref())).collect();
-    let booked = in_real_time(group, &storage, engine, stop, seen)?;
+    let workers = group.iter().map(|point| point.workers).sum();
+    let devices = storage.iter().map(|(real, _)| device(real)).collect::<Vec<_>>();
+    let cpus = if manner.pin { cpus(system, &devices, workers) } else { Vec::new() };
+    let booked = in_real_time(group, &storage, (manner.engine, &cpus), stop, seen)?;
     let counted: Vec<(u64, u64)> = booked.iter().map(|(outcome, _)| all_of(outcome)).collect();
     let mut measured = Vec::new();
     for (place, (outcome, used)) in booked.into_iter().enumerate() {
@@ -226,9 +240,23 @@ fn real(
 }
 
 /// The one device below, where there is one.
-fn device(real: &Real) -> Option<String> {
+pub(crate) fn device(real: &Real) -> Option<String> {
     let devices = real.inspected.devices();
     (devices.len() == 1).then(|| devices[0].clone())
+}
+
+/// A CPU for each of several workers, those near the device first; none where there are fewer CPUs
+/// than workers, or one worker, whom the scheduler places better than we do.
+pub(crate) fn cpus(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
+    let allowed = allowed_cpus();
+    if workers < 2 || workers as usize > allowed.len() {
+        return Vec::new();
+    }
+    let first = devices.iter().flatten().next();
+    let all_alike = devices.iter().all(|device| device.as_ref() == first);
+    let mut cpus = order(system, first.filter(|_| all_alike).map(String::as_str), &allowed);
+    cpus.truncate(workers as usize);
+    cpus
 }
 
 /// Bytes read and written by a load, outside its window too; what is outside is split as inside.
@@ -243,7 +271,7 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 fn in_real_time(
     group: &[Point],
     storage: &[(&Real, bool)],
-    engine: EngineChoice,
+    (engine, cpus): (EngineChoice, &[u32]),
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<(Outcome, Used)>> {
@@ -256,6 +284,7 @@ fn in_real_time(
     let common = Common { engine, stop, ready, start: OnceLock::new() };
     std::thread::scope(|scope| {
         let mut running = Vec::new();
+        let mut cpus = cpus.iter().copied();
         for (place, parts) in parts.into_iter().enumerate() {
             let mut of_point = Vec::new();
             for part in parts {
@@ -265,7 +294,12 @@ fn in_real_time(
                 let mut see = move |interval: &Interval| {
                     let _ = show.try_send((place, *interval));
                 };
-                of_point.push(scope.spawn(move || work(common, &part, file, &mut see)));
+                let cpu = cpus.next();
+                of_point.push(scope.spawn(move || {
+                    // A worker that cannot be kept in its place measures all the same.
+                    let _ = cpu.map(pin);
+                    work(common, &part, file, &mut see)
+                }));
             }
             running.push(of_point);
         }

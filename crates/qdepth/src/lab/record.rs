@@ -11,10 +11,11 @@ use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord};
 use qdepth_measure::{Code, Finding};
 use qdepth_media::Spelled;
-use qdepth_workload::{Plan, STANDARD_AREA};
+use qdepth_workload::{Plan, Point, STANDARD_AREA};
 
-use crate::flags::EngineFlag;
+use crate::lab::Lab;
 use crate::lab::calibrate;
+use crate::lab::execute::{Manner, cpus, device};
 use crate::lab::prepare::{Prepared, What};
 
 /// Stands beside everything that was measured in virtual time.
@@ -35,9 +36,10 @@ pub(crate) fn record(
     plan: &Plan,
     prepared: &[Prepared],
     ceilings: &BTreeMap<u32, f64>,
-    system: &System,
-    engine: EngineFlag,
+    lab: Lab<'_>,
 ) -> RunRecord {
+    let (system, engine) = (lab.system, lab.options.engine);
+    let manner = Manner { engine: engine.choice(), pin: !lab.options.no_pin };
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
         spelling: target.spelling.display().to_string(),
@@ -68,21 +70,46 @@ pub(crate) fn record(
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
         engine_choice: engine.name(),
-        environment: surroundings(system, prepared, engine.choice()),
+        environment: surroundings(system, plan, prepared, manner),
         targets: prepared.iter().enumerate().map(target).collect(),
         findings: run_findings(plan, prepared),
     }
 }
 
 /// The machine, and where storage is real what the generator costs on it.
-fn surroundings(system: &System, prepared: &[Prepared], engine: EngineChoice) -> Vec<Observation> {
+fn surroundings(
+    system: &System,
+    plan: &Plan,
+    prepared: &[Prepared],
+    manner: Manner,
+) -> Vec<Observation> {
+    let engine = manner.engine;
     let mut facts = environment::observe(system);
+    if manner.pin {
+        facts.extend(placed(system, plan, prepared));
+    }
     if prepared.iter().any(|target| target.real().is_some()) {
         let all = calibrate::cpus();
         let more = if all > 1 { vec![all] } else { Vec::new() };
         facts.extend(calibrate::facts(engine.first(), &more));
     }
     facts
+}
+
+/// The CPUs that workers are kept on, where a group has several: those of the largest group.
+fn placed(system: &System, plan: &Plan, prepared: &[Prepared]) -> Option<Observation> {
+    let workers = |group: &&[Point]| group.iter().map(|point| point.workers).sum::<u32>();
+    let group = plan.groups().max_by_key(workers)?;
+    let real = |point: &Point| prepared[point.target as usize].real();
+    let devices = group.iter().map(|point| real(point).and_then(device)).collect::<Vec<_>>();
+    let cpus = cpus(system, &devices, workers(&group));
+    let any_real = group.iter().any(|point| real(point).is_some());
+    (any_real && !cpus.is_empty()).then(|| Observation {
+        subject: "generator".to_owned(),
+        key: "cpus_of_workers".to_owned(),
+        value: Ok(cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")),
+        source: "sched_getaffinity and /sys/devices/system".to_owned(),
+    })
 }
 
 /// A name for tables and legends: the spelling, with what is below where that is known.

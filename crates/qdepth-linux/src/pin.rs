@@ -1,0 +1,39 @@
+//! Threads kept on one CPU.
+
+use std::io;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// CPUs that this thread may run on, ascending; empty where the kernel does not say.
+pub fn allowed_cpus() -> Vec<u32> {
+    let set = sched_getaffinity(None).unwrap_or_default();
+    (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
+}
+
+/// Keeps this thread on a CPU.
+///
+/// # Errors
+/// What the kernel answers, as where the CPU is not one that it may run on.
+pub fn pin(cpu: u32) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    if cpu as usize >= CpuSet::MAX_CPU {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    set.set(cpu as usize);
+    Ok(sched_setaffinity(None, &set)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pinned_thread_may_run_on_one_cpu_only() {
+        let all = allowed_cpus();
+        let last = *all.last().expect("some CPU");
+        let after = std::thread::spawn(move || pin(last).map(|()| allowed_cpus()));
+        assert_eq!(after.join().expect("ends").expect("allowed"), [last]);
+        assert!(pin(u32::MAX).is_err());
+        assert_eq!(allowed_cpus(), all, "other threads are not touched");
+    }
+}
