@@ -35,11 +35,6 @@ impl Completions {
     pub fn has_room(&self) -> bool {
         self.list.len() < self.list.capacity()
     }
-    /// How many more fit without allocating.
-    #[inline]
-    pub fn room(&self) -> usize {
-        self.list.capacity() - self.list.len()
-    }
     /// Adds one; does nothing where there is no room, which [`has_room`](Self::has_room) tells.
     #[inline]
     pub fn push(&mut self, completion: Completion) {

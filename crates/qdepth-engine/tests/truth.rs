@@ -32,6 +32,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         outstanding,
         arrivals,
         payload: Payload { compressible_share: 0.0 },
+        verify: false,
         direct: true,
         fsync: Fsync { every_writes: 0, at_end: false },
         reported_as_throughput: false,

@@ -54,9 +54,11 @@ impl Buffers {
         self.base.as_ptr().wrapping_add(slot as usize * self.stride)
     }
 
-    /// Bytes from one piece to the next.
-    pub(crate) fn stride(&self) -> usize {
-        self.stride
+    /// The piece of a slot, which the kernel must not be using.
+    pub(crate) fn piece(&mut self, slot: u32) -> &mut [u8] {
+        let start = self.of(slot);
+        // SAFETY: inside the mapping, initialised, and borrowed mutably with the whole.
+        unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
     }
 
     /// The whole mapping, to be filled or registered.

@@ -142,7 +142,6 @@ impl KernelTarget {
         let memory = |why| OpenError::Memory { slots, size: size_max, why };
         let mut buffers = Buffers::new(slots, size_max).map_err(memory)?;
         fill(buffers.as_mut_slice(), payload, seed);
-        debug_assert!(buffers.stride() >= size_max as usize);
         let mut found = Probe::default();
         let candidates = match engine {
             EngineChoice::Auto => vec![Engine::IoUring, Engine::LinuxAio, Engine::Threads],
@@ -208,6 +207,11 @@ impl KernelTarget {
     /// What the stamps come from, and how well it keeps the kernel's time.
     pub fn clock_check(&self) -> ClockCheck {
         self.clock.check()
+    }
+
+    /// The memory of a slot whose request is not in the kernel.
+    pub(crate) fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        self.buffers.piece(slot.0)
     }
 
     fn in_kernel(&self) -> u32 {

@@ -16,9 +16,11 @@ mod pin;
 mod ring;
 mod threads;
 mod uring;
+mod verify;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::ClockCheck;
 pub use kernel_target::{Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe};
 pub use null::{NullRate, ceiling};
 pub use pin::{allowed_cpus, pin};
+pub use verify::{NOT_AS_WRITTEN, Verifying};

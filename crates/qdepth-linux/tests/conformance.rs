@@ -65,3 +65,48 @@ fn errors_and_ends_of_files_are_completions() {
         }
     }
 }
+
+#[test]
+fn what_is_read_is_held_against_what_was_written() {
+    use std::os::unix::fs::FileExt;
+
+    use qdepth_engine::{Completions, Slot, Target};
+    use qdepth_linux::{NOT_AS_WRITTEN, Verifying};
+    use qdepth_measure::Nanos;
+    use qdepth_workload::{Direction, Request};
+    let storage = tempfile::tempfile().expect("a temporary file");
+    storage.write_all_at(&vec![0; 64 << 10], 0).expect("written");
+    let other = storage.try_clone().expect("a second descriptor");
+    let mut plain = KernelTarget::open(storage.into(), &options(Engine::IoUring)).expect("opens");
+    let mut run = |stamp: u64, direction: Direction| -> Vec<i32> {
+        let mut target = Verifying::new(&mut plain, 64, stamp);
+        for slot in 0..16_u32 {
+            let offset = u64::from(slot) * 4096;
+            target.submit(Slot(slot), Request { direction, offset, size: 4096 });
+        }
+        let mut all = Vec::new();
+        while all.len() < 16 {
+            let mut done = Completions::with_capacity(16);
+            let until = target.now() + Nanos::from_secs(5);
+            target.wait(until, &mut done).expect("not broken");
+            assert!(!done.as_slice().is_empty(), "five seconds for a request");
+            all.extend(done.as_slice().iter().map(|d| (d.slot.0, d.result)));
+        }
+        all.sort_unstable();
+        all.into_iter().map(|(_, result)| result).collect()
+    };
+    assert_eq!(run(1, Direction::Read), [-NOT_AS_WRITTEN; 16], "nothing was written yet");
+    assert_eq!(run(1, Direction::Write), [4096; 16]);
+    assert_eq!(run(1, Direction::Read), [4096; 16]);
+    assert_eq!(run(2, Direction::Read), [-NOT_AS_WRITTEN; 16], "another run wrote it");
+    // A flipped bit, and a block at the wrong place.
+    let mut byte = [0];
+    other.read_exact_at(&mut byte, 3 * 4096 + 77).expect("read");
+    other.write_all_at(&[byte[0] ^ 1], 3 * 4096 + 77).expect("written");
+    let mut block = vec![0; 4096];
+    other.read_exact_at(&mut block, 4096).expect("read");
+    other.write_all_at(&block, 9 * 4096).expect("written");
+    let mut expected = [4096; 16];
+    (expected[3], expected[9]) = (-NOT_AS_WRITTEN, -NOT_AS_WRITTEN);
+    assert_eq!(run(1, Direction::Read), expected);
+}

@@ -20,7 +20,7 @@ mod stream;
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
 pub use distribution::{Distribution, Zone};
-pub use payload::{Payload, fill};
+pub use payload::{Payload, fill, is_stamped, stamp};
 pub use plan::{Extent, Fsync, Plan, Point, Samples, Stop, Until};
 pub use profile::{
     AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec, WeightedSize,

@@ -117,6 +117,9 @@ pub struct Point {
     pub arrivals: Arrivals,
     /// What is written.
     pub payload: Payload,
+    /// Whether writes are stamped with their place, and reads held against what the run wrote.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub verify: bool,
     /// Whether the page cache is bypassed.
     pub direct: bool,
     /// When data is forced to stable storage.
@@ -133,6 +136,10 @@ pub struct Point {
 
 fn is_zero(value: &u64) -> bool {
     *value == 0
+}
+
+fn is_no(value: &bool) -> bool {
+    !value
 }
 
 fn one() -> u32 {

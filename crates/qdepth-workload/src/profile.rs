@@ -119,6 +119,9 @@ pub struct Profile {
     pub arrivals: Option<Arrivals>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
     pub compressible: Option<f64>,
+    /// Whether writes are stamped with their place, and reads held against what the same run wrote
+    /// there: a read that differs is an error. Left out: no.
+    pub verify: Option<bool>,
     /// Whether the page cache is bypassed. Left out: yes.
     pub direct: Option<bool>,
     /// When data is forced to stable storage. Left out: never for direct, at the end for buffered

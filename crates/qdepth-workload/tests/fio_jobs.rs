@@ -126,7 +126,7 @@ fn a_refusal_names_option_section_and_line() {
         ("[a]\n\nioengine=cpuio\n", "jobs.fio:3: [a] ioengine=cpuio: refused: qdepth has"),
         ("[a]\nthinktime=100\n", "jobs.fio:2: [a] thinktime=100: refused: "),
         ("[a]\nrw=randtrim\n", "jobs.fio:2: [a] rw=randtrim: qdepth does not trim"),
-        ("[a]\nverify=crc32c\n", "jobs.fio:2: [a] verify=crc32c: refused: "),
+        ("[a]\nverify=pattern\n", "jobs.fio:2: [a] verify=pattern: refused: "),
         ("[a]\nlatency_target=5ms\n", "jobs.fio:2: [a] latency_target=5ms: refused: fio has this"),
         ("bs=4k\n", "jobs.fio:1: `bs=4k` stands before the first [section]"),
         ("[a]\ndirect\n", ""),

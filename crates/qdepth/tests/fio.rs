@@ -191,6 +191,7 @@ fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
 /// Example files of fio that ask for nothing that qdepth lacks.
 const SUPPORTED: &[&str] = &[
     "aio-read",
+    "basic-verify",
     "fio-rand-RW",
     "fio-rand-read",
     "fio-rand-write",
@@ -241,4 +242,24 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
         let written = String::from_utf8_lossy(&bytes).lines().nth(line - 1).unwrap().to_owned();
         assert!(written.contains(value), "{name}: line {line} is `{written}`, refused is {option}");
     }
+}
+
+#[test]
+fn what_a_job_writes_is_read_back_and_verified() {
+    let _alone = alone();
+    let place = Place::new();
+    let text = "[global]\nbs=4k\nsize=4m\ndirect=1\nioengine=libaio\niodepth=8\nfilename=FILE\n\
+                [once]\nrw=randwrite\nverify=crc32c\n";
+    let file = format!("{}/verified", place.path().display());
+    let name = jobs(&place, "verify.fio", &text.replace("FILE", &file));
+    let made = place.run(&format!("fio --output-format=json --no-report {name}"));
+    let document = made.expect_finished().json();
+    let job = &document["jobs"][0];
+    for side in ["read", "write"] {
+        assert_eq!(job[side]["total_ios"], 1024, "each block once: {side}");
+    }
+    assert_eq!(job["error"], 0);
+    let mixed = jobs(&place, "mixed.fio", "[a]\nrw=randrw\nsize=1m\nverify=md5\n");
+    let refused = place.run(&format!("fio {mixed}")).expect(2);
+    assert!(refused.err.contains("mixed.fio:4: [a] verify=md5"), "{}", refused.err);
 }

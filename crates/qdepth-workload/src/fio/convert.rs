@@ -57,6 +57,8 @@ pub(super) struct Load {
     pub(super) depth: u32,
     /// The file's share of the job's rate.
     pub(super) rate: Option<f64>,
+    /// Whether it reads back what its job wrote.
+    pub(super) reads_back: bool,
     /// Which of the areas that are to be made its offset counts from.
     area_of: Option<usize>,
 }
@@ -91,13 +93,24 @@ impl JobSet {
     ) -> Result<Converted, FioRefusal> {
         let mut made = Making::default();
         let mut steps: Vec<Vec<Load>> = Vec::new();
+        let mut back: Vec<Load> = Vec::new();
         for (number, job) in self.jobs.iter().enumerate() {
             if job.stonewall || steps.is_empty() {
                 steps.push(Vec::new());
             }
             let loads = made.loads(number, job, whole)?;
+            if job.reads_back {
+                back.extend(
+                    loads.iter().map(|load| read_back(job, load)).collect::<Result<Vec<_>, _>>()?,
+                );
+            }
             if let Some(step) = steps.last_mut() {
                 step.extend(loads);
+            }
+            // What a step wrote is read back when all of it is written.
+            let ends = self.jobs.get(number + 1).is_none_or(|next| next.stonewall);
+            if ends && !back.is_empty() {
+                steps.push(std::mem::take(&mut back));
             }
             if steps.iter().map(Vec::len).sum::<usize>() > LOADS_MAX {
                 return Err(refuse(job, format!("more than {LOADS_MAX} jobs and clones")));
@@ -295,6 +308,25 @@ impl Making {
     }
 }
 
+/// The load that reads back what another wrote, once.
+fn read_back(job: &Job, written: &Load) -> Result<Load, FioRefusal> {
+    let once = match (written.bytes, written.area) {
+        (Some(bytes), Some(area)) if bytes < area && job.random > 0.0 => {
+            return Err(refuse(job, "verify with random writes to a part of the area"));
+        }
+        (Some(bytes), Some(area)) => Some(bytes.min(area)),
+        (bytes, _) => bytes,
+    };
+    Ok(Load {
+        profile: format!("{}-verify", written.profile),
+        bytes: once,
+        passes: written.passes.map(|_| 1),
+        rate: None,
+        reads_back: true,
+        ..written.clone()
+    })
+}
+
 /// A load on all of a target, without an end by bytes.
 fn on_all(target: usize, origin: Origin, job: &Job, files: usize) -> Result<Load, FioRefusal> {
     Ok(Load {
@@ -308,6 +340,7 @@ fn on_all(target: usize, origin: Origin, job: &Job, files: usize) -> Result<Load
         duration_ns: duration(job)?,
         depth: job.depth / files as u32,
         rate: job.rate.map(|rate| rate / files as f64),
+        reads_back: false,
         area_of: None,
     })
 }

@@ -60,6 +60,10 @@ pub struct Job {
     pub fsync_end: bool,
     /// Share of the payload that compresses away, per cent.
     pub compressible: f64,
+    /// Whether writes are stamped and reads held against that.
+    pub verify: bool,
+    /// Whether what was written is read back afterwards.
+    pub reads_back: bool,
     /// Where requests go, each file or device by its path.
     pub filenames: Vec<String>,
     /// Folder of files.
@@ -159,6 +163,8 @@ impl Job {
             fsync_every: look.flushes()?,
             fsync_end: look.switch("end_fsync", false)? || look.switch("fsync_on_close", false)?,
             compressible: look.compressible()?,
+            verify: look.verifies(rated)?,
+            reads_back: rated <= 0.0 && look.verifies(rated)? && look.switch("do_verify", true)?,
             filenames: look.value("filename", Vec::new(), |text| Ok(texts(text)))?,
             directory: look.value("directory", None, |text| Ok(Some(text.to_owned())))?,
             remarks,

@@ -225,6 +225,34 @@ impl Look<'_> {
         u32::try_from(full.max(data)).map_err(|_| self.refuse("fsync", "too many writes"))
     }
 
+    /// Whether what is read is held against what was written.
+    pub(super) fn verifies(&self, read: f64) -> Result<bool, FioRefusal> {
+        let known = |text: &str| match text {
+            "0" | "null" => Ok(false),
+            "md5" | "crc64" | "crc32c" | "crc32c-intel" | "crc32" | "crc16" | "crc7" | "xxhash"
+            | "sha1" | "sha256" | "sha512" | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512"
+            | "meta" | "1" => Ok(true),
+            _ => Err("refused: md5, crc…, xxhash, sha… and meta are possible".to_owned()),
+        };
+        let verifies = self.value("verify", false, known)?;
+        if !verifies || read >= 100.0 {
+            return Ok(verifies);
+        }
+        if read > 0.0 {
+            return Err(self.refuse("verify", "refused: a mix of reads and writes is not verified"));
+        }
+        // What was not reached cannot be told from what was lost.
+        for name in ["time_based", "runtime", "norandommap"] {
+            if self.get(name).is_some_and(|setting| setting.value.as_deref() != Some("0")) {
+                return Err(self.refuse(
+                    name,
+                    "refused: what is verified is written once and whole, without this option",
+                ));
+            }
+        }
+        Ok(true)
+    }
+
     pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {
         if self.switch("zero_buffers", false)? {
             return Ok(100.0);
@@ -267,6 +295,12 @@ impl Look<'_> {
         if engine == Engine::Synchronous {
             note("ioengine", "one request at a time, on qdepth's own engine");
             note("iodepth", "a synchronous engine has one request outstanding, as in fio");
+        }
+        if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
+            note(
+                "verify",
+                "blocks are stamped with their place and the run, whatever the checksum",
+            );
         }
         if self.get("fdatasync").is_some() {
             note("fdatasync", "data is forced out with fsync or fdatasync, as the engine does");

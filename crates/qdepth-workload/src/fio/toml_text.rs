@@ -60,12 +60,17 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
 fn profile(text: &mut String, job: &Job, load: &Load) {
     text.push_str("\n[[profile]]\n");
     line(text, "name", &quoted(&load.profile));
-    line(text, "title", &quoted(&job.name));
+    let title = if load.reads_back { "verify " } else { "" };
+    line(text, "title", &quoted(&format!("{title}{}", job.name)));
     if !job.description.is_empty() {
         line(text, "application", &quoted(&job.description));
     }
     line(text, "random", &job.random.to_string());
-    line(text, "read", &job.read.to_string());
+    let read = if load.reads_back { 100.0 } else { job.read };
+    line(text, "read", &read.to_string());
+    if job.verify {
+        line(text, "verify", "true");
+    }
     line(text, "request_size", &request_size(job));
     line(text, "alignment", &quoted(&Bytes(job.alignment).to_string()));
     let size = load.area.map_or_else(|| "full".to_owned(), |bytes| Bytes(bytes).to_string());

@@ -80,6 +80,7 @@ pub(super) fn point(
         outstanding,
         arrivals: arrivals.map_err(bad)?,
         payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
+        verify: profile.verify.unwrap_or(false),
         direct,
         fsync: fsync(profile, direct),
         reported_as_throughput: match profile.reported_as {
@@ -137,6 +138,9 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
 }
 
 fn shares(profile: &Profile) -> Result<(), String> {
+    if profile.verify == Some(true) && profile.compressible.is_some_and(|share| share > 0.0) {
+        return Err("what is verified is stamped, and does not compress".to_owned());
+    }
     let compressible = profile.compressible.unwrap_or(0.0);
     let all = [("random", profile.random), ("read", profile.read), ("compressible", compressible)];
     match all.iter().find(|(_, share)| !(0.0..=100.0).contains(share)) {

@@ -11,11 +11,13 @@ use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
+use qdepth_measure::Seed;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
 use crate::ended::Usage;
 use crate::flags::EngineFlag;
 use crate::lab::Lab;
+use crate::lab::execute::Manner;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Order, Prepared, prepare};
 use crate::lab::read_plan::{self, Asked};
@@ -29,6 +31,15 @@ pub(crate) struct Ready {
     pub(crate) engine: EngineChoice,
     pub(crate) run: RunRecord,
     pub(crate) done: Vec<u32>,
+}
+
+impl Ready {
+    /// How its points are measured. What it stamps its writes with is its own, also when it is
+    /// taken up again.
+    pub(crate) fn manner(&self, lab: Lab<'_>) -> Manner {
+        let stamp = Seed(0).derive(&self.run.id).0;
+        Manner { engine: self.engine, stamp, pin: !lab.options.no_pin }
+    }
 }
 
 /// Begins a run, or takes one up again. Wrong usage is said before anything is made or touched.

@@ -15,7 +15,8 @@ use qdepth_host::guard::Claim;
 use qdepth_host::placement::order;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe, allowed_cpus, pin,
+    ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe, Verifying, allowed_cpus,
+    pin,
 };
 use qdepth_measure::{Code, Finding, Instant, Nanos};
 use qdepth_media::OpenMedia;
@@ -82,6 +83,8 @@ impl std::error::Error for Changed {}
 /// What the workers of a group share.
 struct Common<'a> {
     engine: EngineChoice,
+    /// What this run stamps its writes with, where it verifies them.
+    stamp: u64,
     stop: &'a AtomicBool,
     ready: Barrier,
     start: OnceLock<Instant>,
@@ -91,6 +94,8 @@ struct Common<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Manner {
     pub(crate) engine: EngineChoice,
+    /// What writes are stamped with that are verified.
+    pub(crate) stamp: u64,
     /// Whether several workers are kept on a CPU each, where there are as many.
     pub(crate) pin: bool,
 }
@@ -221,7 +226,7 @@ fn real(
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|(real, _)| device(real)).collect::<Vec<_>>();
     let cpus = if manner.pin { cpus(system, &devices, workers) } else { Vec::new() };
-    let booked = in_real_time(group, &storage, (manner.engine, &cpus), stop, seen)?;
+    let booked = in_real_time(group, &storage, (manner, &cpus), stop, seen)?;
     let counted: Vec<(u64, u64)> = booked.iter().map(|(outcome, _)| all_of(outcome)).collect();
     let mut measured = Vec::new();
     for (place, (outcome, used)) in booked.into_iter().enumerate() {
@@ -271,7 +276,7 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 fn in_real_time(
     group: &[Point],
     storage: &[(&Real, bool)],
-    (engine, cpus): (EngineChoice, &[u32]),
+    (manner, cpus): (Manner, &[u32]),
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<(Outcome, Used)>> {
@@ -281,7 +286,8 @@ fn in_real_time(
     let parts: Vec<Vec<Part<'_>>> = group.iter().map(parts).collect();
     let wanting = parts.iter().flatten().filter(|part| part.wants_samples()).count();
     let company = Company::of(wanting);
-    let common = Common { engine, stop, ready, start: OnceLock::new() };
+    let Manner { engine, stamp, .. } = manner;
+    let common = Common { engine, stamp, stop, ready, start: OnceLock::new() };
     std::thread::scope(|scope| {
         let mut running = Vec::new();
         let mut cpus = cpus.iter().copied();
@@ -345,7 +351,12 @@ fn work(
     common.ready.wait();
     let mut target = opened?;
     let start = common.start.get().copied().unwrap_or_default().max(target.now());
-    let outcome = measure_part(&mut target, part, start, common.stop, see);
+    let outcome = if part.point.verify {
+        let mut verifying = Verifying::new(&mut target, part.slots(), common.stamp);
+        measure_part(&mut verifying, part, start, common.stop, see)
+    } else {
+        measure_part(&mut target, part, start, common.stop, see)
+    };
     let used = Used {
         engine: target.engine(),
         probe: target.probe().clone(),

@@ -10,7 +10,7 @@ use qdepth_measure::{Code, Finding, Nanos, Severity};
 
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
-use crate::lab::execute::{Manner, Measured, execute};
+use crate::lab::execute::{Measured, execute};
 use crate::lab::seal::seal;
 
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
@@ -42,7 +42,7 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
                 lab.system,
                 &ready.targets,
                 group,
-                Manner { engine: ready.engine, pin: !lab.options.no_pin },
+                ready.manner(lab),
                 signals.stop(),
                 &mut seen,
             )?;

@@ -15,7 +15,7 @@ use qdepth_workload::{Plan, Point, STANDARD_AREA};
 
 use crate::lab::Lab;
 use crate::lab::calibrate;
-use crate::lab::execute::{Manner, cpus, device};
+use crate::lab::execute::{cpus, device};
 use crate::lab::prepare::{Prepared, What};
 
 /// Stands beside everything that was measured in virtual time.
@@ -39,7 +39,6 @@ pub(crate) fn record(
     lab: Lab<'_>,
 ) -> RunRecord {
     let (system, engine) = (lab.system, lab.options.engine);
-    let manner = Manner { engine: engine.choice(), pin: !lab.options.no_pin };
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
         spelling: target.spelling.display().to_string(),
@@ -70,22 +69,17 @@ pub(crate) fn record(
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
         engine_choice: engine.name(),
-        environment: surroundings(system, plan, prepared, manner),
+        environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
         findings: run_findings(plan, prepared),
     }
 }
 
 /// The machine, and where storage is real what the generator costs on it.
-fn surroundings(
-    system: &System,
-    plan: &Plan,
-    prepared: &[Prepared],
-    manner: Manner,
-) -> Vec<Observation> {
-    let engine = manner.engine;
+fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
+    let (system, engine) = (lab.system, lab.options.engine.choice());
     let mut facts = environment::observe(system);
-    if manner.pin {
+    if !lab.options.no_pin {
         facts.extend(placed(system, plan, prepared));
     }
     if prepared.iter().any(|target| target.real().is_some()) {
@@ -137,6 +131,12 @@ fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     let mut findings = Vec::new();
     if prepared.iter().any(|target| target.real().is_some()) {
         findings.push(Finding::remark(Code::MediumStateUnknown));
+    }
+    let emulated = |point: &Point| prepared[point.target as usize].real().is_none();
+    if plan.points.iter().any(|point| point.verify && emulated(point)) {
+        let what = "an emulated medium holds no data, so no read is verified";
+        findings
+            .push(Finding::remark(Code::NotLiteral).label("option", "verify").label("what", what));
     }
     let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
     if smallest < STANDARD_AREA.0 {
