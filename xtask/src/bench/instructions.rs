@@ -5,8 +5,9 @@ use anyhow::{Context, Result, bail};
 use crate::command::{output_and_errors, root, show, there_is};
 
 /// Most instructions of the loop for an I/O: drawing it, booking it, pacing, and the smallest
-/// target there is. Measured: 205 at 32 outstanding, of them some 25 the target's.
-const BUDGET: f64 = 230.0;
+/// target there is. Measured at 32 outstanding: 205 and 229 for the same code on two machines, of
+/// them some 25 the target's; the budget leaves room for that.
+const BUDGET: f64 = 245.0;
 
 /// Counts them as the difference between a long run and a short one, which takes the program's
 /// start out. None where valgrind is not installed.
