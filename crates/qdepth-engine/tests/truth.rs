@@ -10,7 +10,9 @@ use qdepth_engine::{
     measure_together,
 };
 use qdepth_measure::{Instant, Nanos, PointFacts, check_laws, series_mean};
-use qdepth_workload::{Arrivals, Extent, Fsync, Payload, Point, Samples, SizeMix, Stop, Until};
+use qdepth_workload::{
+    Arrivals, Extent, Fsync, Layout, Payload, Point, Samples, SizeMix, Stop, Until,
+};
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
     Point {
@@ -27,6 +29,8 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         request_size: SizeMix::one(4096),
         alignment_bytes: 4096,
         area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
+        layout: Layout::Area,
+        segments: 1,
         streams: 1,
         workers: 1,
         outstanding,

@@ -29,6 +29,7 @@ pub mod label;
 pub mod measurement_file;
 pub mod mounts;
 mod noise;
+pub mod own_files;
 pub mod placement;
 mod refusal;
 pub mod sysfs;

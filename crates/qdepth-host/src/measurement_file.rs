@@ -7,15 +7,13 @@
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::FileExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
-use crate::aligned::AlignedBuffer;
 use crate::extents::unwritten_share;
 use crate::guard::{self, Claim, Direct, Usable, Use, Verdicts};
 use crate::label::{LABEL_BYTES, Label};
@@ -27,8 +25,7 @@ use crate::target::{self, Inspected, Kind};
 /// Its name in the directory.
 pub const NAME: &str = "qdepth-measurement-file";
 
-const XATTR: &str = "user.qdepth";
-const CHUNK: usize = 4 << 20;
+pub(crate) const XATTR: &str = "user.qdepth";
 
 /// What file is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -266,7 +263,7 @@ pub fn adopt(
 }
 
 /// Whether a file can be made there, as far as can be told without making one.
-fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
+pub(crate) fn may_make(directory: &OwnedFd) -> rustix::io::Result<()> {
     let access = Access::WRITE_OK | Access::EXEC_OK;
     match rustix::fs::accessat(directory, ".", access, AtFlags::EACCESS) {
         Err(error @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Err(error),
@@ -368,17 +365,17 @@ fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
 }
 
 /// Set afterwards, since a file system without direct I/O makes the file before it refuses.
-fn set_direct(file: &File, wanted: bool) -> Direct {
+pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
     if !wanted {
         // Takes off O_NONBLOCK, with which asynchronous engines answer "try again" for files.
-        let _ = rustix::fs::fcntl_setfl(file, OFlags::RDWR);
+        let _ = rustix::fs::fcntl_setfl(&file, OFlags::RDWR);
         return Direct::NotAsked;
     }
     let flags = OFlags::RDWR | OFlags::DIRECT;
-    match rustix::fs::fcntl_setfl(file, flags) {
+    match rustix::fs::fcntl_setfl(&file, flags) {
         Ok(()) => Direct::Yes,
         Err(error) => {
-            let _ = rustix::fs::fcntl_setfl(file, OFlags::RDWR);
+            let _ = rustix::fs::fcntl_setfl(&file, OFlags::RDWR);
             Direct::Refused(format!("set O_DIRECT: {error}"))
         }
     }
@@ -390,19 +387,7 @@ fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()>
     let file = File::from(file.try_clone()?);
     file.set_len(0)?;
     Label { complete: false, ..label.clone() }.write_at(&file, label.size_bytes)?;
-    let mut state = uuid::Uuid::new_v4().as_u64_pair().0;
-    let mut buffer = AlignedBuffer::new(CHUNK);
-    let mut at = 0;
-    while at < label.size_bytes {
-        let length = (label.size_bytes - at).min(CHUNK as u64);
-        let bytes = &mut buffer.bytes_mut()[..length as usize];
-        noise::fill(bytes, &mut state);
-        file.write_all_at(bytes, at)?;
-        at += length;
-        if progress(at).is_break() {
-            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by the user"));
-        }
-    }
+    noise::write(&file, label.size_bytes, progress)?;
     file.sync_all()?;
     label.write_at(&file, label.size_bytes)?;
     // Not every file system has extended attributes; the label is what counts.
@@ -417,7 +402,7 @@ fn allocated(target: &Inspected) -> u64 {
 
 /// G13: twice the size is free, and 5 % of the file system stays free. What the file holds
 /// already counts as free, what other targets will take of the file system does not.
-fn check_room(
+pub(crate) fn check_room(
     at: &Inspected,
     size_bytes: u64,
     held_bytes: u64,
@@ -460,7 +445,7 @@ fn check_room(
     Ok(())
 }
 
-fn cannot_make(path: &Path, error: Errno) -> Refusal {
+pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {
     Refusal::new(
         Guard::G14Place,
         format!("{} could not be made or opened: {error}", path.display()),
@@ -468,7 +453,7 @@ fn cannot_make(path: &Path, error: Errno) -> Refusal {
     )
 }
 
-fn failure(doing: &'static str, path: &Path, source: io::Error) -> Failure {
+pub(crate) fn failure(doing: &'static str, path: &Path, source: io::Error) -> Failure {
     Failure {
         doing,
         thing: path.display().to_string(),

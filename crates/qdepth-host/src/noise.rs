@@ -1,5 +1,32 @@
 //! Bytes that no storage can compress.
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use crate::aligned::AlignedBuffer;
+use crate::measurement_file::Progress;
+
+const CHUNK: usize = 4 << 20;
+
+/// Writes a file from its beginning to `length_bytes` with draws, which differ from file to file.
+pub(crate) fn write(file: &File, length_bytes: u64, progress: Progress<'_>) -> io::Result<()> {
+    let mut state = uuid::Uuid::new_v4().as_u64_pair().0;
+    let mut buffer = AlignedBuffer::new(CHUNK);
+    let mut at = 0;
+    while at < length_bytes {
+        let length = (length_bytes - at).min(CHUNK as u64);
+        let bytes = &mut buffer.bytes_mut()[..length as usize];
+        fill(bytes, &mut state);
+        file.write_all_at(bytes, at)?;
+        at += length;
+        if progress(at).is_break() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "stopped by the user"));
+        }
+    }
+    Ok(())
+}
+
 /// SplitMix64 (Steele, Lea, Flood 2014): one draw.
 pub(crate) fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -88,6 +88,11 @@ impl Counter {
     }
 }
 
+/// The time that targets are stamped by.
+pub fn now() -> Instant {
+    Clock::get().now()
+}
+
 fn kernel_clock() -> Instant {
     let at = clock_gettime(ClockId::Monotonic);
     Instant(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)

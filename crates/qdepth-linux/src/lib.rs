@@ -19,7 +19,7 @@ mod uring;
 mod verify;
 
 pub use calibrate::{Costs, RingCosts, costs};
-pub use clock::ClockCheck;
+pub use clock::{ClockCheck, now};
 pub use kernel_target::{Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe};
 pub use null::{NullRate, ceiling};
 pub use pin::{allowed_cpus, pin};

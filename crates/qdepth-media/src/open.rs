@@ -96,6 +96,7 @@ impl From<Shape> for TargetShape {
             block_bytes: shape.block_bytes,
             parts: shape.parts,
             area_bytes: Some(shape.area_bytes),
+            holds_files: false,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_measure::{Code, Finding, Severity};
 
+use crate::bandwidth::Bandwidth;
 use crate::document::{Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table};
 use crate::limit::Limit;
 use crate::number;
@@ -12,7 +13,7 @@ use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, Point, View};
 use crate::words::{FindingText, Lang, counted, finding_text, say};
-use crate::{pictures, pressure, tables};
+use crate::{bandwidth, pictures, pressure, tables};
 
 /// How a run is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,6 +77,10 @@ pub fn point_tables(
     telling: impl Into<Telling>,
 ) -> Vec<Table> {
     let view = View::new(run, points, &telling.into());
+    if let Some(bandwidth) = Bandwidth::new(&view) {
+        let tables = [Some(bandwidth::tables::rates(&view, &bandwidth))].into_iter();
+        return tables.chain([bandwidth::tables::scaling(&view, &bandwidth)]).flatten().collect();
+    }
     let steps = Steps::new(&view);
     let swept =
         (view.swept().next().is_some() || steps.all.is_empty()).then(|| tables::terminal(&view));
@@ -180,9 +185,15 @@ fn sections(view: &View<'_>) -> Vec<Section> {
             all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
             all.push(section("diagrams", names.diagrams, diagrams(view)));
         }
-        all.extend(pressure::section(view));
+        let bandwidth = bandwidth::section(view);
         let profiles = vec![Block::Table(tables::profiles(view))];
-        all.push(section("profiles", names.profiles, profiles));
+        match bandwidth {
+            Some(bandwidth) => all.push(bandwidth),
+            None => {
+                all.extend(pressure::section(view));
+                all.push(section("profiles", names.profiles, profiles));
+            }
+        }
     }
     all.push(section("findings", names.findings, findings(view)));
     if !view.loads.is_empty() && !all_points(view).is_empty() {
@@ -216,7 +227,8 @@ fn all_points(view: &View<'_>) -> Vec<Block> {
         std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))
     });
     let steps = Steps::new(view);
-    let stepped = steps.are_write_pressure().then(|| pressure::tables::loads(view, &steps));
+    let detailed = steps.are_write_pressure() || Bandwidth::new(view).is_some();
+    let stepped = detailed.then(|| pressure::tables::loads(view, &steps));
     swept.chain(stepped).map(Block::Table).collect()
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, Severity};
 
+use crate::bandwidth::{self, Bandwidth};
 use crate::number::{self, rounded};
 use crate::pressure;
 use crate::steps::Steps;
@@ -64,9 +65,14 @@ fn measured(view: &View<'_>) -> String {
         let with = ranges.into_iter().flatten().chain([pressure::sentences::range(view, &steps)]);
         values.push(("intensities", list(view, with.collect())));
     }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let directions = view.words.bandwidth.directions.map(str::to_owned);
+        values.push(("profiles", list(view, directions.to_vec())));
+        values.push(("intensities", bandwidth::sentences::range(view, &bandwidth)));
+    }
     let windows: std::collections::BTreeSet<u64> =
         view.points().map(|(_, p)| p.record.duration_ns / 100_000_000).collect();
-    if windows.len() == 1 {
+    if windows.len() == 1 && !windows.contains(&0) {
         let tenths = windows.first().copied().unwrap_or_default();
         values.push(("window", number::duration(tenths as f64 * 1e8)));
     }
@@ -96,6 +102,10 @@ fn results(view: &View<'_>) -> String {
         let said = pressure::sentences::responsiveness(view, &steps);
         let limits = pressure::sentences::limits(view, &steps);
         return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(" ");
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let said = bandwidth::sentences::results(view, &bandwidth);
+        return if said.is_empty() { words.no_result.to_owned() } else { said.join(" ") };
     }
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();

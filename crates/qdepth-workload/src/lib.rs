@@ -6,8 +6,10 @@
 
 mod address;
 mod arrival;
+mod bandwidth;
 mod distribution;
 pub mod fio;
+pub mod ior;
 mod payload;
 mod plan;
 mod profile;
@@ -19,12 +21,13 @@ mod stream;
 
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
+pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 pub use distribution::{Distribution, Zone};
 pub use payload::{Payload, fill, is_stamped, stamp};
-pub use plan::{Extent, Fsync, Plan, Point, Samples, Stop, Until};
+pub use plan::{Extent, Fsync, Layout, Plan, Point, Samples, Stop, Until};
 pub use profile::{
-    AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec, WeightedSize,
-    plan_schema,
+    AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
+    WeightedSize, plan_schema,
 };
 pub use resolve::{
     Choices, ResolveError, STANDARD_AREA, Stairs, TargetShape, needs_writing, resolve,

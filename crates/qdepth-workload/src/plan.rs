@@ -1,5 +1,6 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
+use qdepth_measure::Seed;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -74,6 +75,29 @@ pub struct Fsync {
     pub at_end: bool,
 }
 
+/// Where the streams of a point find their parts of its area.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// One after the other in what the target is.
+    #[default]
+    Area,
+    /// Each is a file, which the point that writes makes anew.
+    FilePerStream,
+    /// One after the other in a file, which the point that writes makes anew.
+    SharedFile,
+}
+
+impl Layout {
+    fn is_area(&self) -> bool {
+        *self == Self::Area
+    }
+    /// Whether files are made for the point that writes.
+    pub fn makes_files(self) -> bool {
+        !self.is_area()
+    }
+}
+
 /// One profile at one intensity on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -106,6 +130,12 @@ pub struct Point {
     pub alignment_bytes: u64,
     /// Part of the target under load.
     pub area: Extent,
+    /// Where the streams find their parts of the area.
+    #[serde(default, skip_serializing_if = "Layout::is_area")]
+    pub layout: Layout,
+    /// Equal pieces that the part of a stream is in, between those of the other streams.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub segments: u32,
     /// Sources of requests, each on an equal part of the area.
     pub streams: u32,
     /// Threads that the streams are dealt to in real time, at most one for each stream.
@@ -142,6 +172,10 @@ fn is_no(value: &bool) -> bool {
     !value
 }
 
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
 fn one() -> u32 {
     1
 }
@@ -159,6 +193,23 @@ impl Point {
             }
             Arrivals::Closed | Arrivals::Paced { .. } => None,
         }
+    }
+    /// The points that its streams are, where each has a file of its own; else itself.
+    pub fn by_file(&self) -> Vec<Self> {
+        if self.layout != Layout::FilePerStream {
+            return vec![self.clone()];
+        }
+        let streams = u64::from(self.streams);
+        let length_bytes = self.area.length_bytes / streams;
+        let own = |number: u64| Self {
+            area: Extent { offset_bytes: 0, length_bytes },
+            streams: 1,
+            workers: 1,
+            stop: Stop { bytes: self.stop.bytes.div_ceil(streams), ..self.stop },
+            seed: Seed(self.seed).derive("file").derive(&number.to_string()).0,
+            ..self.clone()
+        };
+        (0..streams).map(own).collect()
     }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {

@@ -4,6 +4,7 @@
 use std::str::FromStr;
 
 use crate::arrival::Arrivals;
+use crate::bandwidth::BandwidthSpec;
 use crate::distribution::Distribution;
 use crate::steps::{StaircaseSpec, StepSpec};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
@@ -115,6 +116,9 @@ pub struct Profile {
     /// Threads that the streams are dealt to. Left out: 1, which drives hundreds of outstanding
     /// I/Os.
     pub workers: Option<u32>,
+    /// Equal pieces that a stream's part of the area is in, which lie between those of the other
+    /// streams: first piece of each stream, second piece of each … Left out: 1.
+    pub segments: Option<u32>,
     /// When requests arrive. Left out: closed loop, the next request follows a completion.
     pub arrivals: Option<Arrivals>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
@@ -142,6 +146,16 @@ pub enum TargetsSpec {
     Together,
 }
 
+/// Files that the streams of a point make anew and move once, where the target is a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FilesSpec {
+    /// Each stream has a file of its own.
+    PerStream,
+    /// All streams share one file, each with a part of its own.
+    Shared,
+}
+
 /// A plan as written: profiles × outstanding I/Os, steps, or a staircase.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -164,6 +178,11 @@ pub struct PlanFile {
     pub steps: Vec<StepSpec>,
     /// Steps on which one load rises; they end with the first that is not reached.
     pub staircase: Option<StaircaseSpec>,
+    /// Bandwidth of many threads, each with bytes of its own.
+    pub bandwidth: Option<BandwidthSpec>,
+    /// Files that points make in a directory. Left out: they share one measurement file, which is
+    /// filled before.
+    pub files: Option<FilesSpec>,
     /// How several targets are measured. Left out: one after the other.
     #[serde(default)]
     pub targets: TargetsSpec,

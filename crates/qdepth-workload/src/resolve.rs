@@ -32,12 +32,14 @@ pub struct TargetShape {
     pub parts: u32,
     /// The area of each part where nobody names one; none: the standard area.
     pub area_bytes: Option<u64>,
+    /// Whether files can be made in it: a directory.
+    pub holds_files: bool,
 }
 
 impl TargetShape {
     /// A target of one part, whose usual area is the standard one.
     pub const fn whole(usable: Extent, block_bytes: u32) -> Self {
-        Self { usable, block_bytes, parts: 1, area_bytes: None }
+        Self { usable, block_bytes, parts: 1, area_bytes: None, holds_files: false }
     }
 }
 
@@ -157,7 +159,7 @@ fn shipped(name: &str) -> Result<Profile, ResolveError> {
 /// # Errors
 /// As [`resolve`].
 pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
-    let steps = steps(file, choices)?;
+    let steps = steps(file, choices, 1)?;
     Ok(steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.read < 100.0))
 }
 
@@ -172,8 +174,8 @@ struct Load {
     spec: LoadSpec,
 }
 
-/// All that a plan asks for, in order: the sweep, the steps, the staircase.
-fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
+/// All that a plan asks for, in order: the sweep, the steps, the staircase, the bandwidth.
+fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>, ResolveError> {
     let profiles = profiles(file, choices.profiles.as_deref())?;
     let mut steps = Vec::new();
     if file.outstanding.is_empty() && choices.outstanding.is_some() {
@@ -204,6 +206,13 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
         };
         let loads = written.loads.iter().map(load).collect::<Result<_, _>>()?;
         steps.push(Step { title: written.title.clone(), loads });
+    }
+    if let Some(spec) = &file.bandwidth {
+        let bad = |what| ResolveError::Value { profile: "bandwidth".to_owned(), what };
+        for (title, loads) in spec.steps(targets).map_err(bad)? {
+            let loads = loads.into_iter().map(|(profile, spec)| Load { profile, spec });
+            steps.push(Step { title, loads: loads.collect() });
+        }
     }
     if choices.read_only {
         for step in &mut steps {
@@ -251,7 +260,7 @@ pub fn resolve(
     targets: &[TargetShape],
 ) -> Result<Plan, ResolveError> {
     let seed = choices.seed.or(file.seed).unwrap_or(1);
-    let steps = steps(file, choices)?;
+    let steps = steps(file, choices, targets.len())?;
     let numbered = || targets.iter().enumerate();
     // Each entry runs at the same time on its targets.
     let turns: Vec<(&Step, Vec<(usize, &TargetShape)>)> = match file.targets {

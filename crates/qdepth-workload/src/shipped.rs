@@ -7,7 +7,8 @@ macro_rules! embed {
     };
 }
 
-const PLANS: &[(&str, &str)] = embed!("plans": "standard", "quick", "latency", "write-pressure");
+const PLANS: &[(&str, &str)] = embed!("plans": "standard", "quick", "latency", "write-pressure",
+    "bandwidth");
 const PROFILES: &[(&str, &str)] = embed!("profiles":
     "database", "file-server", "file-copy", "streaming", "restore",
     "latency-read", "latency-write", "jesd219");

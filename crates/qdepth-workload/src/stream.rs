@@ -40,8 +40,39 @@ pub struct RequestStream {
     sizes: SizeMix,
     /// Sum of the weights; 0 where there is one size.
     weight_total: u64,
+    segments: Option<Segments>,
     sync_every: u32,
     writes_since_sync: u32,
+}
+
+/// Pieces of a stream's part that lie between those of the other streams.
+#[derive(Clone, Copy, Debug)]
+struct Segments {
+    /// Where the part would begin in one piece, and where its first piece does.
+    part: u64,
+    first: u64,
+    /// Bytes of a piece, and from one to the next.
+    piece: u64,
+    stride: u64,
+}
+
+impl Segments {
+    fn new(point: &Point, number: u32) -> Option<Self> {
+        let part = part(point, number);
+        let piece = part.length_bytes / u64::from(point.segments);
+        (point.segments > 1).then(|| Self {
+            part: part.offset_bytes,
+            first: point.area.offset_bytes + u64::from(number) * piece,
+            piece,
+            stride: piece * u64::from(point.streams),
+        })
+    }
+
+    #[cold]
+    fn place(self, offset: u64) -> u64 {
+        let within = offset - self.part;
+        self.first + within / self.piece * self.stride + within % self.piece
+    }
 }
 
 impl RequestStream {
@@ -61,6 +92,7 @@ impl RequestStream {
                 sizes => sizes.iter().map(|s| u64::from(s.1)).sum(),
             },
             sizes: point.request_size.clone(),
+            segments: Segments::new(point, number),
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
         }
@@ -77,6 +109,7 @@ impl RequestStream {
         let read = (draw & 0xffff_ffff) < self.read_threshold;
         let size = self.size();
         let offset = self.address.next(draw >> 32, &mut self.random, u64::from(size));
+        let offset = self.segments.map_or(offset, |segments| segments.place(offset));
         self.writes_since_sync += u32::from(!read);
         let direction = if read { Direction::Read } else { Direction::Write };
         Request { direction, offset, size }

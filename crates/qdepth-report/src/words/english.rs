@@ -167,6 +167,7 @@ pub(super) static WORDS: Words = Words {
         ["restore", "Restoring of files"],
     ],
     pressure: &super::pressure::ENGLISH,
+    bandwidth: &super::bandwidth::ENGLISH,
     reproduction: &super::reproduction::ENGLISH,
 };
 

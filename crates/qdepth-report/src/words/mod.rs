@@ -1,6 +1,7 @@
 //! Every word that a report prints, by language. A language is one [`Words`] value and one table
 //! of finding texts: the compiler counts them, so none can be forgotten.
 
+mod bandwidth;
 mod english;
 mod finding;
 mod pressure;
@@ -12,6 +13,7 @@ use qdepth_measure::Finding;
 
 use crate::number;
 
+pub(crate) use bandwidth::BandwidthWords;
 pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
 
@@ -146,6 +148,7 @@ pub(crate) struct Words {
     pub(crate) nothing_measured: &'static str,
     pub(crate) applications: &'static [[&'static str; 2]],
     pub(crate) pressure: &'static PressureWords,
+    pub(crate) bandwidth: &'static BandwidthWords,
     pub(crate) reproduction: &'static ReproductionWords,
 }
 

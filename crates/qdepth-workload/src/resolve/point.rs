@@ -5,8 +5,8 @@ use qdepth_measure::{Bytes, Nanos};
 use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape};
 use crate::arrival::Arrivals;
 use crate::payload::Payload;
-use crate::plan::{Extent, Fsync, Point, Samples, Stop, Until};
-use crate::profile::{AreaSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
+use crate::plan::{Extent, Fsync, Layout, Point, Samples, Stop, Until};
+use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
 
@@ -45,7 +45,10 @@ pub(super) fn point(
         None => profile.area.clone(),
     };
     let area = area(&spec, shape, alignment_bytes).map_err(bad)?;
-    if area.length_bytes / u64::from(streams) < u64::from(request_size.max()) + alignment_bytes {
+    let layout = layout(file, choices, shape).map_err(bad)?;
+    // One that moves its part once needs no second place to begin at.
+    let slack = if file.bandwidth.is_none() { alignment_bytes } else { 0 };
+    if area.length_bytes / u64::from(streams) < u64::from(request_size.max()) + slack {
         return Err(bad(format!(
             "an area of {} is too small for {streams} streams with requests of {}",
             Bytes(area.length_bytes),
@@ -75,6 +78,8 @@ pub(super) fn point(
         request_size,
         alignment_bytes,
         area,
+        layout,
+        segments: segments(profile, &area, streams, alignment_bytes).map_err(bad)?,
         streams,
         workers,
         outstanding,
@@ -90,6 +95,38 @@ pub(super) fn point(
         warm_up_ns: load.spec.warm_up.or(file.warm_up).unwrap_or(default_warm_up).0,
         stop,
         seed: 0,
+    })
+}
+
+fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> Result<u32, String> {
+    let segments = profile.segments.unwrap_or(1);
+    let pieces = u64::from(segments) * u64::from(streams);
+    let whole = pieces > 0
+        && area.length_bytes.is_multiple_of(pieces)
+        && (area.length_bytes / pieces).is_multiple_of(alignment);
+    if segments != 1 && !whole {
+        return Err(format!(
+            "segments = {segments}: the area is not so many whole pieces for each of {streams} streams"
+        ));
+    }
+    Ok(segments)
+}
+
+/// Where streams find their parts: in files, where the plan asks for some and there can be some.
+fn layout(file: &PlanFile, choices: &Choices, shape: &TargetShape) -> Result<Layout, String> {
+    if file.bandwidth.is_some() && shape.parts > 1 {
+        return Err("the target has several parts: give each as a target of its own".to_owned());
+    }
+    if file.bandwidth.is_some() && choices.area.is_some() {
+        return Err("the area follows from threads and their bytes: leave --area out".to_owned());
+    }
+    let Some(files) = file.files.filter(|_| shape.holds_files) else { return Ok(Layout::Area) };
+    if choices.read_only {
+        return Err("it reads back files that it wrote, and only reading is allowed".to_owned());
+    }
+    Ok(match files {
+        FilesSpec::Shared => Layout::SharedFile,
+        FilesSpec::PerStream => Layout::FilePerStream,
     })
 }
 

@@ -22,7 +22,7 @@ use crate::commands::read::print;
 use crate::commands::run;
 use crate::ended::{Status, Usage};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
-use crate::lab::prepare::{find, foreseen};
+use crate::lab::prepare::{Made, find, foreseen};
 use crate::lab::read_plan::Asked;
 use crate::screen::Screen;
 
@@ -79,6 +79,7 @@ fn measure(
         file,
         choices: Choices::default(),
         targets: converted.targets.iter().map(PathBuf::from).collect(),
+        stems: Vec::new(),
     });
     let remark = |remark: &FioRemark| {
         Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
@@ -193,7 +194,7 @@ fn surroundings() -> Surroundings<'static> {
 /// Bytes that can be used of a file, device or medium that is there, and holds something.
 fn usable_bytes(path: &str) -> Option<u64> {
     let target = find(&System::real(), Path::new(path)).ok()?;
-    let shape = foreseen(&target, 0).ok()?;
+    let shape = foreseen(&target, &Made::MeasurementFile(0)).ok()?;
     Some(shape.usable.length_bytes).filter(|bytes| *bytes > 0)
 }
 

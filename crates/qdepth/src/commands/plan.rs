@@ -8,11 +8,12 @@ use qdepth_host::endurance::rated_bytes;
 use qdepth_host::guard::{Verdict, Verdicts, Writing, review};
 use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};
+use qdepth_host::own_files;
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use qdepth_workload::{
-    Plan, Stop, needs_writing, shipped_plan_names, shipped_plan_text, shipped_profile_names,
+    Plan, Point, Stop, needs_writing, shipped_plan_names, shipped_plan_text, shipped_profile_names,
     shipped_profile_text,
 };
 
@@ -22,7 +23,7 @@ use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
 use crate::lab::foresee::foresee;
-use crate::lab::prepare::Found;
+use crate::lab::prepare::{Found, Made};
 use crate::lab::read_plan;
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
@@ -49,7 +50,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
-    print(&describe(&system, &plan, &found, &asked.targets, writes, asked.file_bytes())?)?;
+    print(&describe(&system, &plan, &found, &asked.targets, writes, asked.made())?)?;
     Ok(Status::Valid)
 }
 
@@ -60,7 +61,7 @@ fn describe(
     targets: &[Found],
     spellings: &[PathBuf],
     writes: bool,
-    file_bytes: u64,
+    made: Made,
 ) -> Result<String> {
     let mut lines = vec![format!(
         "plan {} ({}), seed {}: {}, {}{} and the time to fill measurement files",
@@ -91,9 +92,17 @@ fn describe(
         let (verdicts, fills) = if makes_file {
             let shared = promised.iter().filter(|(other, _)| other.shares_file_system(target));
             let taken = shared.map(|(_, bytes)| bytes).sum();
-            let wanted =
-                Wanted { size_bytes: file_bytes, run_id: "", now, keep: false, direct: true };
-            measurement_file::review(system, target, &wanted, taken)?
+            match &made {
+                Made::OwnFiles(files) => {
+                    let wanted = files.wanted(index, targets.len(), "", (writes, false));
+                    (own_files::review(target, &wanted, taken)?, files.bytes)
+                }
+                Made::MeasurementFile(size_bytes) => {
+                    let size_bytes = *size_bytes;
+                    let wanted = Wanted { size_bytes, run_id: "", now, keep: false, direct: true };
+                    measurement_file::review(system, target, &wanted, taken)?
+                }
+            }
         } else {
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
             (review(system, target, writes.then_some(&writing)), 0)
@@ -127,6 +136,7 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
     let mut parts = Vec::new();
     match (makes_file, fills) {
         (true, 0) => parts.push("nothing to fill: a complete measurement file is there".to_owned()),
+        (true, _) if plan.points.iter().any(|point| point.layout.makes_files()) => {}
         (true, _) => {
             let area = Bytes(fills.saturating_sub(LABEL_BYTES));
             parts.push(format!("{area} to fill the measurement file, and its label"));
@@ -136,8 +146,12 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
     let ours = || plan.points.iter().filter(|point| point.target as usize == index);
     let writing: Vec<_> = ours().filter(|point| point.writes()).collect();
     let ns: u64 = writing.iter().map(|point| point.warm_up_ns + point.stop.duration_ns).sum();
+    let exact = |point: &&Point| point.stop.bytes_per_stream * u64::from(point.streams);
     if writing.is_empty() {
         parts.push("no point writes".to_owned());
+    } else if writing.iter().all(|point| exact(point) > 0) {
+        let bytes = Bytes(writing.iter().map(exact).sum());
+        parts.push(format!("{bytes} in {} of {} points", writing.len(), ours().count()));
     } else {
         let link = target.block_device().and_then(|device| device.link.as_ref());
         let most = link.map_or_else(
@@ -203,26 +217,48 @@ fn guards(verdicts: &Verdicts) -> Vec<String> {
 
 /// A line for each profile, with its intensities.
 fn points(plan: &Plan, index: usize) -> Vec<String> {
-    let mut lines: Vec<(String, String)> = Vec::new();
+    let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
     for point in plan.points.iter().filter(|point| point.target as usize == index) {
-        let what = format!(
-            "{:<14} {:>3.0} % random, {:>3.0} % read, {}, {} of {} at {}; outstanding",
-            point.profile_title,
-            point.random_share * 100.0,
-            point.read_share * 100.0,
-            point.request_size.text(),
-            time(&point.stop),
-            Bytes(point.area.length_bytes),
-            Bytes(point.area.offset_bytes),
-        );
-        match lines.last_mut() {
-            Some((last, depths)) if *last == what => {
-                depths.push_str(&format!(", {}", point.outstanding));
-            }
-            _ => lines.push((what, point.outstanding.to_string())),
+        let (what, intensity) = (load(point), intensity(point));
+        match lines.iter_mut().find(|(line, _)| *line == what) {
+            Some((_, listed)) if listed.last() == Some(&intensity) => {}
+            Some((_, listed)) => listed.push(intensity),
+            None => lines.push((what, vec![intensity])),
         }
     }
-    lines.into_iter().map(|(what, depths)| format!("  {what} {depths}")).collect()
+    let line = |(what, listed): (String, Vec<u32>)| {
+        let listed: Vec<String> = listed.iter().map(u32::to_string).collect();
+        format!("  {what} {}", listed.join(", "))
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// What is varied: outstanding I/Os, or the threads that each move their own bytes.
+fn intensity(point: &Point) -> u32 {
+    if point.stop.bytes_per_stream > 0 { point.streams } else { point.outstanding }
+}
+
+fn load(point: &Point) -> String {
+    if point.stop.bytes_per_stream > 0 {
+        return format!(
+            "{:<14} {:>3.0} % read, {}, each thread {}, at most {}; threads",
+            point.profile_title,
+            point.read_share * 100.0,
+            point.request_size.text(),
+            Bytes(point.stop.bytes_per_stream),
+            Nanos(point.stop.duration_ns),
+        );
+    }
+    format!(
+        "{:<14} {:>3.0} % random, {:>3.0} % read, {}, {} of {} at {}; outstanding",
+        point.profile_title,
+        point.random_share * 100.0,
+        point.read_share * 100.0,
+        point.request_size.text(),
+        time(&point.stop),
+        Bytes(point.area.length_bytes),
+        Bytes(point.area.offset_bytes),
+    )
 }
 
 /// How long a point is measured.

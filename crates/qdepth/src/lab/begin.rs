@@ -19,7 +19,7 @@ use crate::flags::EngineFlag;
 use crate::lab::Lab;
 use crate::lab::execute::Manner;
 use crate::lab::foresee::foresee;
-use crate::lab::prepare::{Order, Prepared, prepare};
+use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare};
 use crate::lab::read_plan::{self, Asked};
 use crate::lab::record::{ceilings, record};
 
@@ -65,12 +65,12 @@ fn nothing_to_resume() -> Usage {
 }
 
 fn fresh(lab: Lab<'_>, logbook: &mut Logbook, asked: Asked) -> Result<Ready> {
-    let file_bytes = asked.file_bytes();
-    let Asked { file, choices, targets } = asked;
+    let made = asked.made();
+    let Asked { file, choices, targets, .. } = asked;
     let id = uuid::Uuid::now_v7().to_string();
     logbook.hold(&id)?;
     let writes = needs_writing(&file, &choices)?;
-    let prepared = ready_targets(lab, &id, &targets, writes, file_bytes)?;
+    let prepared = ready_targets(lab, &id, &targets, writes, made)?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let plan = resolve(&file, &choices, &shapes)?;
     let engine = lab.options.engine.choice();
@@ -95,8 +95,13 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
     let writes = plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
-    let file_bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let prepared = ready_targets(lab, &run.id, &targets, writes, file_bytes)?;
+    let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
+    let made = if plan.points.iter().any(|p| p.layout.makes_files()) {
+        Made::OwnFiles(FilesMade { bytes, stems: Vec::new() })
+    } else {
+        Made::MeasurementFile(bytes)
+    };
+    let prepared = ready_targets(lab, &run.id, &targets, writes, made)?;
     for point in &plan.points {
         let usable = prepared[point.target as usize].shape.usable;
         let end = point.area.offset_bytes + point.area.length_bytes;
@@ -146,7 +151,7 @@ fn ready_targets(
     id: &str,
     targets: &[PathBuf],
     writes: bool,
-    file_bytes: u64,
+    made: Made,
 ) -> Result<Vec<Prepared>> {
     let options = lab.options;
     let results = options.logbook.logbook.parent().filter(|p| !p.as_os_str().is_empty());
@@ -154,7 +159,7 @@ fn ready_targets(
         run_id: id,
         results_dir: results.unwrap_or(Path::new(".")),
         writes,
-        file_bytes,
+        made,
         keep: options.keep,
         destroy: &options.destroy,
         consent: options.consent.as_deref(),

@@ -21,9 +21,9 @@ use qdepth_linux::{
 use qdepth_measure::{Code, Finding, Instant, Nanos};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::lab::prepare::{Emulation, Prepared, Real, What};
+use crate::lab::storage::Storage;
 use crate::lab::witnesses::{Seen, Witnesses};
 
 /// Intervals that the screen may lag behind; later ones are not shown.
@@ -35,6 +35,8 @@ const START: Nanos = Nanos::from_millis(5);
 /// A point as measured, with what else was seen.
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
+    /// What its workers did, one by one; none in virtual time.
+    pub(crate) ranks: Vec<Rank>,
     /// How requests reached the kernel, and by what clock; none in virtual time.
     pub(crate) engine: Option<Used>,
     /// Whether direct I/O was in effect.
@@ -43,6 +45,25 @@ pub(crate) struct Measured {
     pub(crate) seen: Seen,
     /// How the target's identity was no longer what it was, when the point ended.
     pub(crate) changed: Option<Changed>,
+}
+
+/// What one worker of a point did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rank {
+    pub(crate) bytes: u64,
+    pub(crate) transfers: u64,
+    /// From the common start to its last completion.
+    pub(crate) moved: Nanos,
+    /// How long its file took to open and to close.
+    pub(crate) opened: Nanos,
+    pub(crate) closed: Nanos,
+}
+
+/// The books of a point's workers.
+struct Booked {
+    outcome: Outcome,
+    used: Used,
+    ranks: Vec<Rank>,
 }
 
 /// What measured a point in real time.
@@ -139,6 +160,7 @@ fn emulated(
         for ((place, point), outcome) in places.iter().zip(points).zip(outcomes) {
             measured[*place] = Some(Measured {
                 outcome,
+                ranks: Vec::new(),
                 engine: None,
                 direct: point.direct,
                 seen: Seen::default(),
@@ -216,32 +238,41 @@ fn real(
     let mut storage = Vec::new();
     for point in group {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
-        let claim = real.claim();
         // In the middle of a run this is a failure: earlier points may have written.
-        claim.check_identity(system).map_err(|refusal| Changed::of(claim, refusal))?;
-        storage.push((real, set_direct(real, point.direct)?));
+        changed(system, real).map_or(Ok(()), Err)?;
+        storage.push(Storage::ready(real, point)?);
     }
     let before: Vec<Witnesses> =
-        storage.iter().map(|(real, _)| Witnesses::look(system, device(real).as_deref())).collect();
+        storage.iter().map(|s| Witnesses::look(system, device(s.real).as_deref())).collect();
     let workers = group.iter().map(|point| point.workers).sum();
-    let devices = storage.iter().map(|(real, _)| device(real)).collect::<Vec<_>>();
+    let devices = storage.iter().map(|s| device(s.real)).collect::<Vec<_>>();
     let cpus = if manner.pin { cpus(system, &devices, workers) } else { Vec::new() };
     let booked = in_real_time(group, &storage, (manner, &cpus), stop, seen)?;
-    let counted: Vec<(u64, u64)> = booked.iter().map(|(outcome, _)| all_of(outcome)).collect();
+    let counted: Vec<(u64, u64)> = booked.iter().map(|booked| all_of(&booked.outcome)).collect();
     let mut measured = Vec::new();
-    for (place, (outcome, used)) in booked.into_iter().enumerate() {
-        let (real, direct) = storage[place];
+    for (place, (booked, storage)) in booked.into_iter().zip(storage).enumerate() {
+        let Booked { outcome, used, mut ranks } = booked;
+        let (real, direct) = (storage.real, storage.direct);
+        for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
+            (rank.opened, rank.closed) = (opened, closed);
+        }
         let mut witnessed = before[place].until(&Witnesses::look(system, device(real).as_deref()));
         for other in (0..group.len()).filter(|other| *other != place) {
             if group[other].target == group[place].target {
                 witnessed.without(counted[other]);
             }
         }
-        let claim = real.claim();
-        let changed = claim.check_identity(system).err().map(|found| Changed::of(claim, found));
-        measured.push(Measured { outcome, engine: Some(used), direct, seen: witnessed, changed });
+        let changed = changed(system, real);
+        let (engine, seen) = (Some(used), witnessed);
+        measured.push(Measured { outcome, ranks, engine, direct, seen, changed });
     }
     Ok(measured)
+}
+
+/// How a target is no longer what was claimed.
+fn changed(system: &System, real: &Real) -> Option<Changed> {
+    let claim = real.claim()?;
+    claim.check_identity(system).err().map(|found| Changed::of(claim, found))
 }
 
 /// The one device below, where there is one.
@@ -275,15 +306,17 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 
 fn in_real_time(
     group: &[Point],
-    storage: &[(&Real, bool)],
+    storage: &[Storage<'_>],
     (manner, cpus): (Manner, &[u32]),
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
-) -> Result<Vec<(Outcome, Used)>> {
-    let workers = group.iter().map(|point| point.workers as usize).sum();
+) -> Result<Vec<Booked>> {
+    let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
+    let workers = own.iter().flatten().map(|point| point.workers as usize).sum();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let ready = Barrier::new(workers);
-    let parts: Vec<Vec<Part<'_>>> = group.iter().map(parts).collect();
+    let parts: Vec<Vec<Part<'_>>> =
+        own.iter().map(|of_point| of_point.iter().flat_map(parts).collect()).collect();
     let wanting = parts.iter().flatten().filter(|part| part.wants_samples()).count();
     let company = Company::of(wanting);
     let Manner { engine, stamp, .. } = manner;
@@ -293,9 +326,9 @@ fn in_real_time(
         let mut cpus = cpus.iter().copied();
         for (place, parts) in parts.into_iter().enumerate() {
             let mut of_point = Vec::new();
-            for part in parts {
+            for (number, part) in parts.into_iter().enumerate() {
                 let part = Part { company: company.as_ref(), ..part };
-                let file = storage[place].0.claim().file.try_clone();
+                let file = storage[place].file(number);
                 let (common, show) = (&common, show.clone());
                 let mut see = move |interval: &Interval| {
                     let _ = show.try_send((place, *interval));
@@ -320,7 +353,14 @@ fn in_real_time(
                 outcomes.push(outcome);
                 used = Some(by);
             }
-            Ok((join(outcomes), used.ok_or_else(bug)?))
+            let rank = |outcome: &Outcome| Rank {
+                bytes: outcome.bytes(),
+                transfers: outcome.directions[..2].iter().map(|d| d.completed).sum(),
+                moved: outcome.duration,
+                ..Rank::default()
+            };
+            let ranks = outcomes.iter().map(rank).collect();
+            Ok(Booked { outcome: join(outcomes), used: used.ok_or_else(bug)?, ranks })
         });
         ended.collect()
     })
@@ -380,18 +420,6 @@ fn open(
     };
     let file = file.context("cannot duplicate the target's descriptor")?;
     Ok(KernelTarget::open(file, &options)?)
-}
-
-/// Sets direct I/O as the point asks, and says whether it is in effect, as the kernel says.
-fn set_direct(real: &Real, asked: bool) -> Result<bool> {
-    let file = &real.claim().file;
-    let flags = fcntl_getfl(file).context("cannot read the target's flags")?;
-    let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
-    if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
-        anyhow::bail!("cannot turn direct I/O off on {}", real.inspected.spelling.display());
-    }
-    let flags = fcntl_getfl(file).context("cannot read the target's flags")?;
-    Ok(flags.contains(OFlags::DIRECT))
 }
 
 /// The signal that asked to stop: its number, and the flag that the loop looks at.

@@ -10,7 +10,6 @@ use crate::lab::read_plan::Asked;
 
 /// The plan as it would be, from a look at the targets that touches nothing.
 pub(crate) fn foresee(system: &System, asked: &Asked) -> Result<(Plan, Vec<Found>)> {
-    let file_bytes = asked.file_bytes();
     let mut found = Vec::new();
     for target in &asked.targets {
         found.push(find(system, target)?);
@@ -19,6 +18,6 @@ pub(crate) fn foresee(system: &System, asked: &Asked) -> Result<(Plan, Vec<Found
     let real: Vec<&Inspected> = found.iter().filter_map(Found::real).collect();
     all_different(&real)?;
     let shapes: Vec<TargetShape> =
-        found.iter().map(|t| foreseen(t, file_bytes)).collect::<Result<_>>()?;
+        found.iter().map(|t| foreseen(t, &asked.made())).collect::<Result<_>>()?;
     Ok((resolve(&asked.file, &asked.choices, &shapes)?, found))
 }

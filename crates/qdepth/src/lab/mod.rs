@@ -16,6 +16,7 @@ pub(crate) mod prepare;
 pub(crate) mod read_plan;
 pub(crate) mod record;
 pub(crate) mod seal;
+pub(crate) mod storage;
 pub(crate) mod witnesses;
 
 /// What a run is asked for, and what is around it: handed to each of its stages.

@@ -8,6 +8,8 @@ use qdepth_logbook::record::PointRecord;
 use qdepth_logbook::{Logbook, PointSummary, follows};
 use qdepth_measure::{Code, Finding, Nanos, Severity};
 
+use qdepth_workload::Point;
+
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::execute::{Measured, execute};
@@ -46,6 +48,12 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
                 signals.stop(),
                 &mut seen,
             )?;
+            if let Some(ranks) = &lab.options.ranks {
+                let of = |(point, measured): (&Point, &Measured)| {
+                    (point.clone(), measured.ranks.clone())
+                };
+                ranks.borrow_mut().extend(group.iter().zip(&measured).map(of));
+            }
             for (point, measured) in group.iter().zip(&measured) {
                 if ready.done.contains(&point.index) {
                     continue;
@@ -115,10 +123,12 @@ fn engine_findings(measured: &Measured) -> Vec<Finding> {
 
 fn line(point: &PointRecord, emulated: bool) -> String {
     let summary = PointSummary::of(point);
+    let what = match &*point.step {
+        "" => format!("{:<12} × {:<4}", point.profile_title, point.outstanding),
+        step => format!("{:<12} {step}", point.profile_title),
+    };
     format!(
-        "{:<12} × {:<4} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}{}",
-        point.profile_title,
-        point.outstanding,
+        "{what} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}{}",
         summary.io_per_s.value,
         summary.mib_per_s,
         summary.service_time.all.mean_ns.unwrap_or(0.0) / 1e6,

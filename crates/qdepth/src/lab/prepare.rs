@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use qdepth_host::consent::{Consent, template, tokens};
 use qdepth_host::guard::{self, Claim, Direct, Writing, claim_read_only, clear_for_writing};
 use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
+use qdepth_host::own_files::{self, Naming, OwnFiles};
 use qdepth_host::system::System;
 use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
@@ -25,6 +26,51 @@ const FILE_BLOCK: u32 = 512;
 
 /// Kept free for labels at each end of a device that is written.
 const LABEL_ROOM: u64 = 1 << 20;
+
+/// What is made in a directory.
+#[derive(Clone, Debug)]
+pub(crate) enum Made {
+    /// A measurement file with an area of so many bytes.
+    MeasurementFile(u64),
+    /// Files that the points make.
+    OwnFiles(FilesMade),
+}
+
+/// Files that points make in directories.
+#[derive(Clone, Debug)]
+pub(crate) struct FilesMade {
+    /// Bytes of all in one directory at a time.
+    pub(crate) bytes: u64,
+    /// Name in each directory; where there is none, our own.
+    pub(crate) stems: Vec<String>,
+}
+
+/// Name of files that points make, where nobody gives one.
+const STEM: &str = "qdepth-bandwidth";
+
+impl FilesMade {
+    /// What is wanted of a directory, by its number among so many.
+    pub(crate) fn wanted<'a>(
+        &self,
+        target: usize,
+        targets: usize,
+        run_id: &'a str,
+        (writes, keep): (bool, bool),
+    ) -> own_files::Wanted<'a> {
+        let stem = self.stems.get(target).map_or(STEM, String::as_str).to_owned();
+        let naming = Naming { stem, first: target as u32, stride: targets as u32 };
+        own_files::Wanted { size_bytes: self.bytes, run_id, naming, writes, keep }
+    }
+}
+
+impl Made {
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::MeasurementFile(bytes) => *bytes,
+            Self::OwnFiles(files) => files.bytes,
+        }
+    }
+}
 
 /// A target as it was found, untouched.
 #[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
@@ -54,20 +100,22 @@ pub(crate) fn find(system: &System, spelling: &Path) -> Result<Found> {
 
 /// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
 /// that does not fit is wrong usage, and must be found before anything is written.
-pub(crate) fn foreseen(target: &Found, file_bytes: u64) -> Result<TargetShape> {
+pub(crate) fn foreseen(target: &Found, made: &Made) -> Result<TargetShape> {
     let target = match target {
         Found::Real(inspected) => inspected,
         Found::Emulated(spelled) => return Ok(spelled.shape()?.into()),
     };
     let (length_bytes, block_bytes) = match &target.kind {
-        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (file_bytes, FILE_BLOCK),
+        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (made.bytes(), FILE_BLOCK),
         Kind::RegularFile { size_bytes, .. } => (*size_bytes, FILE_BLOCK),
         Kind::BlockDevice(device) => (
             device.identity.size_bytes.saturating_sub(2 * LABEL_ROOM),
             device.logical_block_bytes as u32,
         ),
     };
-    Ok(TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes))
+    let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes);
+    let holds_files = matches!((&target.kind, made), (Kind::Directory(_), Made::OwnFiles(_)));
+    Ok(TargetShape { holds_files, ..whole })
 }
 
 /// A target that may be measured.
@@ -99,25 +147,37 @@ pub(crate) struct Emulation {
 enum Held {
     Claim(Claim),
     File(MeasurementFile),
+    OwnFiles(RefCell<OwnFiles>),
 }
 
 impl Real {
-    pub(crate) fn claim(&self) -> &Claim {
+    /// The one thing that is measured; none where points make files of their own.
+    pub(crate) fn claim(&self) -> Option<&Claim> {
         match &self.held {
-            Held::Claim(claim) => claim,
-            Held::File(file) => &file.claim,
+            Held::Claim(claim) => Some(claim),
+            Held::File(file) => Some(&file.claim),
+            Held::OwnFiles(_) => None,
+        }
+    }
+
+    /// The directory in which points make files.
+    pub(crate) fn own_files(&self) -> Option<&RefCell<OwnFiles>> {
+        match &self.held {
+            Held::OwnFiles(files) => Some(files),
+            Held::Claim(_) | Held::File(_) => None,
         }
     }
 
     /// Removes a measurement file that is not to be kept.
     /// Gives the lock back, which a ring may otherwise hold for some time after the program's end.
     fn put_back(self) -> Result<()> {
-        let locked = self.claim().file.try_clone();
+        let locked = self.claim().map(|claim| claim.file.try_clone());
         let removed = match self.held {
             Held::File(file) => file.remove(),
+            Held::OwnFiles(files) => files.into_inner().end(),
             Held::Claim(_) => Ok(()),
         };
-        if let Ok(locked) = locked {
+        if let Some(Ok(locked)) = locked {
             let _ = flock(&locked, FlockOperation::Unlock);
         }
         Ok(removed?)
@@ -155,9 +215,13 @@ impl Prepared {
 
     /// Why direct I/O is not in effect, where it is not.
     pub(crate) fn not_direct(&self) -> Option<String> {
-        match &self.real()?.claim().direct {
-            Direct::Refused(why) => Some(why.clone()),
-            Direct::Yes | Direct::NotAsked => None,
+        let real = self.real()?;
+        match real.own_files() {
+            Some(files) => files.borrow().not_direct().map(str::to_owned),
+            None => match &real.claim()?.direct {
+                Direct::Refused(why) => Some(why.clone()),
+                Direct::Yes | Direct::NotAsked => None,
+            },
         }
     }
 
@@ -175,7 +239,7 @@ pub(crate) struct Order<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) results_dir: &'a Path,
     pub(crate) writes: bool,
-    pub(crate) file_bytes: u64,
+    pub(crate) made: Made,
     pub(crate) keep: bool,
     pub(crate) destroy: &'a [String],
     pub(crate) consent: Option<&'a Path>,
@@ -214,7 +278,8 @@ pub(crate) fn prepare(
     let mut cleared = Vec::new();
     for (target, consent) in found.iter().zip(&consents) {
         let promised = promised(&found[..cleared.len()], &cleared, target);
-        cleared.push(clear(system, target, consent.as_ref(), order, promised)?);
+        let place = (cleared.len(), found.len());
+        cleared.push(clear(system, target, consent.as_ref(), order, promised, place)?);
     }
     for (target, cleared) in found.into_iter().zip(cleared) {
         let ready = make_ready(target, cleared, order, screen, interrupted);
@@ -260,20 +325,22 @@ enum Cleared {
     ReadOnly(Claim),
     Writing(guard::Cleared),
     File(measurement_file::Cleared),
+    OwnFiles(OwnFiles),
 }
 
 /// Bytes that measurement files of earlier targets will take of a target's file system.
 fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u64 {
     let bytes = |(other, cleared): (&Inspected, &Cleared)| match cleared {
         Cleared::File(file) if other.shares_file_system(target) => file.bytes_to_fill(),
-        Cleared::File(_) | Cleared::ReadOnly(_) | Cleared::Writing(_) => 0,
+        Cleared::OwnFiles(files) if other.shares_file_system(target) => files.bytes(),
+        _ => 0,
     };
     earlier.iter().zip(cleared).map(bytes).sum()
 }
 
 fn wanted<'a>(order: &Order<'a>) -> Wanted<'a> {
     Wanted {
-        size_bytes: order.file_bytes,
+        size_bytes: order.made.bytes(),
         run_id: order.run_id,
         now: Timestamp::now(),
         keep: order.keep,
@@ -296,11 +363,20 @@ fn clear(
     consent: Option<&Consent>,
     order: &Order<'_>,
     promised: u64,
+    place: (usize, usize),
 ) -> Result<Cleared> {
     Ok(match &target.kind {
-        Kind::Directory(_) => {
-            Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
-        }
+        Kind::Directory(_) => match &order.made {
+            Made::OwnFiles(files) => {
+                let (number, of) = place;
+                let how = (order.writes, order.keep);
+                let wanted = files.wanted(number, of, order.run_id, how);
+                Cleared::OwnFiles(own_files::clear(target, &wanted, promised)?)
+            }
+            Made::MeasurementFile(_) => {
+                Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
+            }
+        },
         Kind::RegularFile { size_bytes: 0, .. } if order.writes => {
             Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
         }
@@ -325,7 +401,7 @@ fn make_ready(
         Cleared::ReadOnly(claim) => Held::Claim(claim),
         Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(order))?),
         Cleared::File(cleared) => {
-            let filling = screen.filling(&inspected.spelling, order.file_bytes);
+            let filling = screen.filling(&inspected.spelling, order.made.bytes());
             let mut progress = |bytes| {
                 filling.set_position(bytes);
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -334,6 +410,7 @@ fn make_ready(
             filling.finish_and_clear();
             Held::File(made?)
         }
+        Cleared::OwnFiles(files) => Held::OwnFiles(RefCell::new(files)),
     };
     let spelling = inspected.spelling.clone();
     let real = Real { inspected, held };
@@ -359,8 +436,13 @@ fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
 }
 
 fn shape(real: &Real) -> TargetShape {
-    let usable = real.claim().usable;
-    let block_bytes = match (&real.inspected.kind, &real.claim().direct) {
+    let Some(claim) = real.claim() else {
+        let length_bytes = real.own_files().map_or(0, |files| files.borrow().bytes());
+        let whole = Extent { offset_bytes: 0, length_bytes };
+        return TargetShape { holds_files: true, ..TargetShape::whole(whole, FILE_BLOCK) };
+    };
+    let usable = claim.usable;
+    let block_bytes = match (&real.inspected.kind, &claim.direct) {
         (Kind::BlockDevice(device), _) => device.logical_block_bytes as u32,
         (_, Direct::Refused(_)) => 1,
         _ => FILE_BLOCK,

@@ -6,11 +6,13 @@ use anyhow::{Context, Result};
 use qdepth_measure::Bytes;
 use qdepth_media::is_emulated;
 use qdepth_workload::{
-    Choices, PlanFile, STANDARD_AREA, Stairs, shipped_plan_names, shipped_plan_text,
+    Choices, Extent, PlanFile, STANDARD_AREA, Stairs, TargetShape, resolve, shipped_plan_names,
+    shipped_plan_text,
 };
 
 use crate::ended::Usage;
 use crate::flags::Load;
+use crate::lab::prepare::{FilesMade, Made};
 
 /// The plan of a run without arguments.
 const DEFAULT_PLAN: &str = "quick";
@@ -21,13 +23,31 @@ pub(crate) struct Asked {
     pub(crate) file: PlanFile,
     pub(crate) choices: Choices,
     pub(crate) targets: Vec<PathBuf>,
+    /// Names of the files that points make, one a target; empty: our own.
+    pub(crate) stems: Vec<String>,
 }
 
 impl Asked {
-    /// Size of a measurement file that has to be made.
-    pub(crate) fn file_bytes(&self) -> u64 {
+    /// What is made in a directory.
+    pub(crate) fn made(&self) -> Made {
+        if self.file.files.is_some() {
+            let bytes = self.bytes_of_files();
+            return Made::OwnFiles(FilesMade { bytes, stems: self.stems.clone() });
+        }
         let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
-        of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0
+        Made::MeasurementFile(of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0)
+    }
+
+    /// What the points' own files take of a directory at a time: the most that the plan would have
+    /// of one without bounds. A plan that cannot be had is refused where it is resolved.
+    fn bytes_of_files(&self) -> u64 {
+        let whole = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
+        let boundless = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
+        let targets = vec![boundless; self.targets.len()];
+        let choices = Choices { read_only: false, ..self.choices.clone() };
+        let plan = resolve(&self.file, &choices, &targets);
+        let points = plan.map_or_else(|_| Vec::new(), |plan| plan.points);
+        points.iter().map(|point| point.area.length_bytes).max().unwrap_or(0)
     }
 }
 
@@ -50,8 +70,9 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
             (text, DEFAULT_PLAN.to_owned(), load.words.as_slice())
         }
     };
-    let file: PlanFile =
+    let mut file: PlanFile =
         toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
+    load.bandwidth.decide(&mut file)?;
     let mut targets: Vec<PathBuf> = targets.iter().map(PathBuf::from).collect();
     if targets.is_empty() {
         targets.push(PathBuf::from("."));
@@ -76,7 +97,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         seed: load.seed,
         read_only: load.read_only,
     };
-    Ok(Asked { file, choices, targets })
+    Ok(Asked { file, choices, targets, stems: Vec::new() })
 }
 
 fn is_toml(word: &str) -> bool {

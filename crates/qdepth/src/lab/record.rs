@@ -149,7 +149,8 @@ fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     for target in prepared {
         let Some(real) = target.real() else { continue };
         let usable = target.shape.usable;
-        let share = unwritten_share(&real.claim().file, usable.offset_bytes, usable.length_bytes);
+        let Some(claim) = real.claim() else { continue };
+        let share = unwritten_share(&claim.file, usable.offset_bytes, usable.length_bytes);
         if let Some(share) = share.filter(|share| *share > 0.0) {
             findings.push(
                 Finding::invalid(Code::UnwrittenRead)

@@ -132,9 +132,10 @@ fn facts(
     ceiling: Option<f64>,
 ) -> PointFacts {
     let outcome = &measured.outcome;
-    // A closed loop that forces its data out at the end runs dry there, and one that ended early
-    // has other findings.
+    // A closed loop that forces its data out at the end runs dry there, streams that each move
+    // their own bytes end one by one, and a point that ended early has other findings.
     let held = point.arrivals == Arrivals::Closed
+        && point.stop.bytes_per_stream == 0
         && !point.fsync.at_end
         && outcome.failure.is_none()
         && !outcome.interrupted;

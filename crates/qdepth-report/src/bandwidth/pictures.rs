@@ -1,0 +1,86 @@
+//! Throughput over threads, a line for each transfer size.
+
+use super::Bandwidth;
+use crate::document::{Picture, Table};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number::three_digits;
+use crate::view::View;
+use crate::words::say;
+
+/// One picture for each direction.
+pub(crate) fn over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<Picture> {
+    (0..2).map(|direction| of(view, bandwidth, direction)).collect()
+}
+
+fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
+    let words = view.words.bandwidth;
+    let series = bandwidth.transfers.iter().enumerate().map(|(transfer, size)| Series {
+        name: size.clone(),
+        colour: transfer,
+        stroke: Stroke::Solid,
+        markers: Markers::HollowWithoutInterval,
+        marks: marks(bandwidth, direction, transfer),
+    });
+    let title = say(words.picture, &[("direction", words.directions[direction].to_owned())]);
+    let description = (0..bandwidth.transfers.len())
+        .filter_map(|transfer| line(view, bandwidth, direction, transfer))
+        .collect::<Vec<_>>()
+        .join(" ");
+    Picture {
+        id: format!("bandwidth-{}", ["write", "read"][direction]),
+        title: view.marked(title),
+        description,
+        data: data(view, bandwidth, direction),
+        figure: Figure {
+            x_label: words.x.to_owned(),
+            x_axis: Horizontal::Intensities(bandwidth.threads.clone()),
+            y_label: words.y.to_owned(),
+            y_scale: Scale::FromZero,
+            series: series.collect(),
+            right: None,
+        },
+    }
+}
+
+fn marks(bandwidth: &Bandwidth, direction: usize, transfer: usize) -> Vec<Mark> {
+    let value = |threads: u32| match bandwidth.rate(direction, transfer, threads) {
+        None => MarkValue::Missing,
+        Some(rate) if !rate.valid => MarkValue::Invalid,
+        Some(rate) => MarkValue::Known(rate.mib_per_s.value, rate.mib_per_s.interval),
+    };
+    let mark = |threads: &u32| Mark { at: f64::from(*threads), value: value(*threads) };
+    bandwidth.threads.iter().map(mark).collect()
+}
+
+fn line(
+    view: &View<'_>,
+    bandwidth: &Bandwidth,
+    direction: usize,
+    transfer: usize,
+) -> Option<String> {
+    let rates = bandwidth.rates(direction, transfer);
+    let ((first_threads, first), (last_threads, last)) = (rates.first()?, rates.last()?);
+    let values = [
+        ("transfer", bandwidth.transfers[transfer].clone()),
+        ("first", three_digits(first.value)),
+        ("first_threads", first_threads.to_string()),
+        ("last", three_digits(last.value)),
+        ("last_threads", last_threads.to_string()),
+    ];
+    Some(say(view.words.bandwidth.line, &values))
+}
+
+/// The columns of the table that belong to this direction.
+fn data(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Table {
+    let mut table = super::tables::rates(view, bandwidth);
+    let sizes = bandwidth.transfers.len();
+    let from = 1 + direction * sizes;
+    let keep = |place: usize| place == 0 || (from..from + sizes).contains(&place);
+    let mut place = 0..;
+    table.columns.retain(|_| place.next().is_some_and(keep));
+    for row in &mut table.rows {
+        let mut place = 0..;
+        row.cells.retain(|_| place.next().is_some_and(keep));
+    }
+    Table { note: String::new(), ..table }
+}

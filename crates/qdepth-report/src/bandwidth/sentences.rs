@@ -1,0 +1,71 @@
+//! What came out, in words.
+
+use qdepth_measure::saturation;
+
+use super::Bandwidth;
+use crate::number::{self, rounded};
+use crate::view::View;
+use crate::words::{counted, say};
+
+/// How many threads and which transfers: what was varied.
+pub(crate) fn range(view: &View<'_>, bandwidth: &Bandwidth) -> String {
+    let end = |end: Option<&u32>| end.map_or_else(String::new, u32::to_string);
+    let values = [
+        ("low", end(bandwidth.threads.first())),
+        ("high", end(bandwidth.threads.last())),
+        ("transfers", bandwidth.transfers.join(", ")),
+    ];
+    say(view.words.bandwidth.range, &values)
+}
+
+/// The best of each direction, how few threads saturate, and how targets scale.
+pub(crate) fn results(view: &View<'_>, bandwidth: &Bandwidth) -> Vec<String> {
+    let best = (0..2).filter_map(|direction| best(view, bandwidth, direction));
+    best.chain((0..2).filter_map(|direction| scaling(view, bandwidth, direction))).collect()
+}
+
+fn best(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<String> {
+    let words = view.words.bandwidth;
+    let (transfer, threads, rate) = bandwidth.best(direction)?;
+    let found = saturation(&bandwidth.rates(direction, transfer))?;
+    let threads_of = |n: u32| counted(words.counted, n as usize);
+    let mut values = vec![("threads", threads_of(found.number))];
+    let saturates = match found.interval {
+        None => format!("{}{}", say(words.saturates, &values), words.no_interval),
+        Some((low, high)) => {
+            values.push(("low", low.to_string()));
+            values.extend(high.map(|high| ("high", high.to_string())));
+            let template = match high {
+                Some(high) if high == low => words.saturates,
+                Some(_) => words.saturates_between,
+                None => words.saturates_from,
+            };
+            say(template, &values)
+        }
+    };
+    let values = [
+        ("direction", words.directions[direction].to_owned()),
+        ("value", rounded(&rate).joined()),
+        ("threads", threads_of(threads)),
+        ("transfer", bandwidth.transfers[transfer].clone()),
+        ("saturates", saturates),
+    ];
+    Some(say(words.best, &values))
+}
+
+fn scaling(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<String> {
+    if bandwidth.targets < 2 {
+        return None;
+    }
+    let words = view.words.bandwidth;
+    let (_, _, rate) = bandwidth.best(direction)?;
+    let verbs = words.verbs;
+    let values = [
+        ("direction", verbs[direction].to_owned()),
+        ("value", number::three_digits(bandwidth.baseline(direction)?)),
+        ("transfer", bandwidth.transfers.first()?.clone()),
+        ("targets", bandwidth.targets.to_string()),
+        ("percent", number::percent(bandwidth.scaled(direction, &rate)?)),
+    ];
+    Some(say(words.baseline, &values))
+}

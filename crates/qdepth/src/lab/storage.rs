@@ -1,0 +1,107 @@
+//! What a point is measured on in real time: the descriptors of its workers.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use anyhow::{Context, Result, bail};
+use qdepth_host::own_files::OwnFiles;
+use qdepth_measure::Nanos;
+use qdepth_workload::{Layout, Point};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::lab::prepare::Real;
+
+/// The storage of a point, ready for its workers.
+pub(crate) struct Storage<'a> {
+    pub(crate) real: &'a Real,
+    /// Whether direct I/O is in effect.
+    pub(crate) direct: bool,
+    /// One for all workers, or one for each.
+    files: Vec<Opened>,
+}
+
+/// A descriptor, and how long it took to open: nothing where it was open before.
+struct Opened {
+    file: OwnedFd,
+    took: Nanos,
+}
+
+impl<'a> Storage<'a> {
+    /// Makes or opens the files of a point that has its own, and sets direct I/O as it asks.
+    pub(crate) fn ready(real: &'a Real, point: &Point) -> Result<Self> {
+        let files = match (real.claim(), real.own_files()) {
+            (Some(claim), _) => {
+                let file = claim.file.try_clone();
+                let file = file.context("cannot duplicate the target's descriptor")?;
+                vec![Opened { file, took: Nanos::ZERO }]
+            }
+            (None, Some(files)) => own(&mut files.borrow_mut(), point)?,
+            (None, None) => Vec::new(),
+        };
+        let mut direct = point.direct;
+        for Opened { file, .. } in &files {
+            direct &= set_direct(file, point.direct)
+                .with_context(|| format!("cannot set up {}", real.inspected.spelling.display()))?;
+        }
+        Ok(Self { real, direct, files })
+    }
+
+    /// The descriptor of the worker with this number.
+    pub(crate) fn file(&self, worker: usize) -> io::Result<OwnedFd> {
+        let file = self.files.get(worker).or(self.files.first());
+        file.ok_or_else(|| io::Error::other("the target has no file"))?.file.try_clone()
+    }
+
+    /// How long the file of each worker took to open, and takes to close.
+    pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
+        let close = |Opened { file, took }| {
+            let before = qdepth_linux::now();
+            drop(file);
+            (took, qdepth_linux::now().since(before))
+        };
+        self.files.into_iter().map(close).collect()
+    }
+}
+
+/// The files of a point: made anew by one that writes, opened by one that reads. One that is not
+/// there, since the run was taken up again after it had been written, is filled without measuring.
+fn own(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
+    let names: Vec<(String, u64)> = match point.layout {
+        Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
+        Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
+        Layout::FilePerStream => {
+            let length = point.area.length_bytes / u64::from(point.streams);
+            (0..point.streams).map(|number| (files.name(Some(number)), length)).collect()
+        }
+    };
+    if point.writes() {
+        files.remove()?;
+    }
+    let clock = qdepth_linux::now;
+    let mut opened = Vec::new();
+    for (name, length_bytes) in names {
+        if !point.writes() && !files.has(&name) {
+            let file = files.create(&name, point.direct)?;
+            files.fill(&file, &name, length_bytes)?;
+        }
+        let before = clock();
+        let file = if point.writes() {
+            files.create(&name, point.direct)?
+        } else {
+            files.open(&name, point.direct)?
+        };
+        opened.push(Opened { file, took: clock().since(before) });
+    }
+    Ok(opened)
+}
+
+/// Sets direct I/O, and says whether it is in effect, as the kernel says.
+fn set_direct(file: &OwnedFd, asked: bool) -> Result<bool> {
+    let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
+    let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
+    if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
+        bail!("cannot turn direct I/O off");
+    }
+    let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
+    Ok(flags.contains(OFlags::DIRECT))
+}

@@ -1,0 +1,109 @@
+//! Bandwidth by IOR's method, from the command line to the answer.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+
+use common::{Place, alone, pause, points};
+use serde_json::Value;
+
+const MIB: u64 = 1 << 20;
+
+/// Bytes that a point moved in its window.
+#[cfg(test)]
+fn bytes(point: &Value) -> u64 {
+    ["read_bytes", "written_bytes"].map(|kind| point[kind].as_u64().unwrap()).iter().sum()
+}
+
+#[cfg(test)]
+fn of<'a>(document: &'a Value, profile: &str) -> Vec<&'a Value> {
+    points(document).iter().filter(|point| point["profile"] == profile).collect()
+}
+
+#[test]
+fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = "--threads 1,3,6 --transfer 1MiB,16MiB --bytes-per-thread 32MiB --json";
+    let document = place.run(&format!("run bandwidth media:p3700-800gb {words}")).expect(0).json();
+    // 2 sizes × 3 numbers of threads × 2 passes × write and read.
+    assert_eq!(points(&document).len(), 24);
+    for point in points(&document) {
+        let threads = point["streams"].as_u64().unwrap();
+        assert_eq!(bytes(point), threads * 32 * MIB, "{point}");
+        assert_eq!(point["ended_by"], "bytes", "{point}");
+    }
+    let told = place.run("show").expect(0).out;
+    for said in ["Write 1MiB", "Read 16MiB", "Write: at best", "95 % of it is reached with"] {
+        assert!(told.contains(said), "`{said}` in {told}");
+    }
+    let page = fs::read_to_string(place.join("qdepth-report.html")).unwrap();
+    assert!(page.contains("id=\"bandwidth\"") && page.contains("bandwidth-read"));
+}
+
+#[test]
+fn threads_are_dealt_to_directories_and_nothing_is_left_behind() {
+    let (_alone, place) = (alone(), Place::new());
+    for name in ["a", "b"] {
+        fs::create_dir(place.join(name)).unwrap();
+    }
+    let words = "--threads 3 --transfer 1MiB --bytes-per-thread 2MiB --passes 1 --json";
+    let document = place.run(&format!("run bandwidth a b {words}")).expect_finished().json();
+    let streams = |profile: &str| {
+        let streams = of(&document, profile).into_iter();
+        streams.map(|point| point["streams"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    // The share of the first of two targets is two of three.
+    assert_eq!((streams("baseline-write"), streams("baseline-read")), (vec![2], vec![2]));
+    assert_eq!((streams("bandwidth-write"), streams("bandwidth-read")), (vec![2, 1], vec![2, 1]));
+    assert!(points(&document).iter().all(|p| bytes(p) == p["streams"].as_u64().unwrap() * 2 * MIB));
+    let left = |name: &str| fs::read_dir(place.join(name)).unwrap().count();
+    assert_eq!((left("a"), left("b")), (0, 0));
+    let shared = place.run(&format!("run bandwidth a {words} --shared-file")).expect_finished();
+    assert!(points(&shared.json()).iter().all(|point| bytes(point) == 6 * MIB));
+}
+
+#[test]
+fn a_file_of_somebody_else_is_not_touched() {
+    let place = Place::new();
+    fs::create_dir(place.join("a")).unwrap();
+    place.write("a/qdepth-bandwidth.00000000", "the only copy");
+    let words = "--threads 1 --transfer 1MiB --bytes-per-thread 1MiB";
+    let ended = place.run(&format!("run bandwidth a {words}"));
+    assert!(ended.status.is_some_and(|status| status >= 3), "{ended:?}");
+    assert!(ended.err.contains("was not made by qdepth"), "{}", ended.err);
+    let kept = fs::read_to_string(place.join("a/qdepth-bandwidth.00000000")).unwrap();
+    assert_eq!(kept, "the only copy");
+}
+
+#[test]
+fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("a")).unwrap();
+    let words = "--threads 2 --transfer 1MiB --passes 1 --no-report";
+    let running = place.start(&format!("run bandwidth a {words} --bytes-per-thread 1GiB"));
+    while !place.has("a/qdepth-bandwidth.00000001") {
+        pause(5);
+    }
+    running.kill();
+    place.run(&format!("run bandwidth a {words} --bytes-per-thread 2MiB")).expect_finished();
+    assert_eq!(fs::read_dir(place.join("a")).unwrap().count(), 0);
+}
+
+#[test]
+fn wrong_words_are_refused_before_anything_is_done() {
+    let place = Place::new();
+    for (words, said) in [
+        ("run quick media:p3700-800gb --threads 3", "is none"),
+        ("run bandwidth media:p3700-800gb --transfer 3MiB", "no whole number of transfers"),
+        ("run bandwidth media:p3700-800gb --passes 0", "passes = 0"),
+        ("run bandwidth media:p3700-800gb --area 1GiB", "leave --area out"),
+        ("run bandwidth . --read-only", "only reading is allowed"),
+    ] {
+        let ended = place.run(words).expect(2);
+        assert!(ended.err.contains(said), "{words}: {}", ended.err);
+    }
+    assert!(!place.has("qdepth.db"));
+}
