@@ -249,7 +249,10 @@ impl OwnFiles {
     /// G8 for every file that is there under a name of ours.
     fn check_names(&self) -> Result<(), Problem> {
         let look = |error: Errno| failure("look into", &self.path, error.into());
-        for entry in rustix::fs::Dir::read_from(&self.directory).map_err(look)? {
+        // The handle at hand is a path only, which cannot be listed.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let listed = rustix::fs::openat(&self.directory, ".", flags, Mode::empty());
+        for entry in rustix::fs::Dir::new(listed.map_err(look)?).map_err(look)? {
             let entry = entry.map_err(look)?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if self.naming.has(&name) {

@@ -8,11 +8,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::{Bytes, Credible, Finding, Nanos, Tolerance};
 use qdepth_report::{Lang, Limit, Telling};
-use qdepth_workload::{FilesSpec, PlanFile, Point};
+use qdepth_workload::{FilesSpec, PlanFile};
 
 use crate::ended::Usage;
 use crate::lab::calibrate::cpus;
-use crate::lab::execute::Rank;
+use crate::lab::execute::Ranks;
 use crate::lab::read_plan::Asked;
 
 /// Threads that a series goes up to at least, however few processors there are.
@@ -42,6 +42,10 @@ pub(crate) enum Command {
     /// and of `qdepth run` (--destroy, --consent, --overwrite-signature, --keep, --engine, --logbook, --report,
     /// --no-report, --json); --convert prints the plan as TOML and measures nothing
     Fio(FioOptions),
+    /// Measure a command line of IOR with IOR's meaning of it, and print IOR's table
+    ///
+    /// Ranks are threads. Options of qdepth's own stand before IOR's: qdepth ior --no-report -a POSIX -t 1m -b 16m -N 4 -F -o dir/file
+    Ior(IorOptions),
     /// Take results of other programs into the logbook: fio's JSON and logs, Iometer's CSV
     Import(ImportOptions),
     /// List the runs of a logbook
@@ -230,7 +234,7 @@ pub(crate) struct RunOptions {
     pub(crate) handed: Option<Rc<OnceCell<String>>>,
     /// Where what each worker of each point did is handed over to.
     #[arg(skip)]
-    pub(crate) ranks: Option<Rc<RefCell<Vec<(Point, Vec<Rank>)>>>>,
+    pub(crate) ranks: Option<Rc<RefCell<Ranks>>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -257,6 +261,27 @@ pub(crate) struct FioOptions {
         required = true,
         value_name = "OPTION | JOBFILE"
     )]
+    pub(crate) words: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct IorOptions {
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    /// Write no report
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Where the report goes
+    #[arg(long, default_value = "qdepth-report.html", value_name = "FILE")]
+    pub(crate) report: PathBuf,
+    /// How requests reach the kernel
+    #[arg(long, default_value = "auto")]
+    pub(crate) engine: EngineFlag,
+    /// Print the plan as TOML and measure nothing
+    #[arg(long)]
+    pub(crate) convert: bool,
+    /// Options of IOR
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
     pub(crate) words: Vec<String>,
 }
 

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Fio(options) => commands::fio::fio(&options),
+        Command::Ior(options) => commands::ior::ior(&options),
         Command::Import(options) => commands::import::import(&options),
         Command::List(options) => commands::read::list(&options),
         Command::Show(options) => commands::read::show(&options),

@@ -71,8 +71,7 @@ fn a_file_of_somebody_else_is_not_touched() {
     fs::create_dir(place.join("a")).unwrap();
     place.write("a/qdepth-bandwidth.00000000", "the only copy");
     let words = "--threads 1 --transfer 1MiB --bytes-per-thread 1MiB";
-    let ended = place.run(&format!("run bandwidth a {words}"));
-    assert!(ended.status.is_some_and(|status| status >= 3), "{ended:?}");
+    let ended = place.run(&format!("run bandwidth a {words}")).expect(3);
     assert!(ended.err.contains("was not made by qdepth"), "{}", ended.err);
     let kept = fs::read_to_string(place.join("a/qdepth-bandwidth.00000000")).unwrap();
     assert_eq!(kept, "the only copy");
@@ -84,10 +83,14 @@ fn a_run_that_was_killed_leaves_files_that_the_next_takes_away() {
     fs::create_dir(place.join("a")).unwrap();
     let words = "--threads 2 --transfer 1MiB --passes 1 --no-report";
     let running = place.start(&format!("run bandwidth a {words} --bytes-per-thread 1GiB"));
-    while !place.has("a/qdepth-bandwidth.00000001") {
+    for _ in 0..4000 {
+        if place.has("a/qdepth-bandwidth.00000001") {
+            break;
+        }
         pause(5);
     }
     running.kill();
+    assert!(place.has("a/qdepth-bandwidth.00000001"), "the killed run made no file");
     place.run(&format!("run bandwidth a {words} --bytes-per-thread 2MiB")).expect_finished();
     assert_eq!(fs::read_dir(place.join("a")).unwrap().count(), 0);
 }

@@ -47,7 +47,8 @@ pub(super) fn point(
     let area = area(&spec, shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
     // One that moves its part once needs no second place to begin at.
-    let slack = if file.bandwidth.is_none() { alignment_bytes } else { 0 };
+    let once = file.bandwidth.is_some() || layout.makes_files();
+    let slack = if once { 0 } else { alignment_bytes };
     if area.length_bytes / u64::from(streams) < u64::from(request_size.max()) + slack {
         return Err(bad(format!(
             "an area of {} is too small for {streams} streams with requests of {}",

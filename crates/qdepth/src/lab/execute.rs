@@ -59,6 +59,9 @@ pub(crate) struct Rank {
     pub(crate) closed: Nanos,
 }
 
+/// What the workers of each point did.
+pub(crate) type Ranks = Vec<(Point, Vec<Rank>)>;
+
 /// The books of a point's workers.
 struct Booked {
     outcome: Outcome,

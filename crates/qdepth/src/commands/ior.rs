@@ -1,0 +1,170 @@
+//! `qdepth ior`: a command line of IOR, measured by the same lab as a plan of our own, and told in
+//! IOR's words.
+
+use std::cell::{OnceCell, RefCell};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use qdepth_logbook::record::RunRecord;
+use qdepth_logbook::{IorPhase, IorRank, IorTest, Logbook, ior_csv, ior_json, ior_text};
+use qdepth_measure::Nanos;
+use qdepth_workload::ior::{Ior, Summary};
+use qdepth_workload::{Choices, PlanFile};
+
+use crate::commands::read::print;
+use crate::commands::run;
+use crate::ended::{Status, Usage};
+use crate::flags::{Command, Flags, IorOptions, RunOptions};
+use crate::lab::execute::{Rank, Ranks};
+use crate::lab::read_plan::Asked;
+
+pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
+    let ior = Ior::read(&options.words).map_err(|refusal| {
+        let how = "qdepth's own options stand before IOR's: qdepth ior --no-report -- -t 1m …";
+        Usage(format!("{refusal}. {how}"))
+    })?;
+    let tasks = ior.tasks.unwrap_or(1);
+    let text = ior.plan(tasks);
+    if options.convert {
+        print(text.trim_end())?;
+        return Ok(Status::Valid);
+    }
+    let (handed, ranks): (Rc<OnceCell<String>>, Rc<RefCell<Ranks>>) = Default::default();
+    let run = RunOptions {
+        handed: Some(handed.clone()),
+        ranks: Some(ranks.clone()),
+        ..run_options(&ior, options, &text)?
+    };
+    let status = run::run(&run)?;
+    let id = handed.get().map_or("latest", String::as_str);
+    let record = Logbook::open_read_only(&run.logbook.logbook)?.run(id)?;
+    let phases = phases(&ranks.borrow());
+    tell(&ior, &test(&ior, tasks, &record), &phases)?;
+    Ok(status)
+}
+
+/// The options of `qdepth run` that this stands for.
+fn run_options(ior: &Ior, options: &IorOptions, text: &str) -> Result<RunOptions> {
+    let words = ["qdepth", "run"].into_iter().map(str::to_owned);
+    let flags = Flags::try_parse_from(words)?;
+    let Command::Run(run) = flags.command else { anyhow::bail!("`run` is no command: a bug") };
+    let file: PlanFile = toml::from_str(text).context("the plan that was made cannot be read")?;
+    let (mut targets, mut stems) = (Vec::new(), Vec::new());
+    for name in ior.names() {
+        let path = Path::new(name);
+        let stem = path.file_name().and_then(|stem| stem.to_str());
+        let stem = stem.ok_or_else(|| Usage(format!("-o {name} names no file")))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        targets.push(folder.unwrap_or(Path::new(".")).to_owned());
+        stems.push(stem.to_owned());
+    }
+    let missing = targets.iter().find(|folder: &&PathBuf| !folder.is_dir());
+    if let Some(folder) = missing {
+        anyhow::bail!(Usage(format!("-o: there is no directory {}", folder.display())));
+    }
+    if !ior.writes {
+        must_be_there(ior, &targets, &stems)?;
+    }
+    let mut load = run.load.clone();
+    load.given = Some(Asked { file, choices: Choices::default(), targets, stems });
+    Ok(RunOptions {
+        load,
+        logbook: options.logbook.clone(),
+        no_report: options.no_report,
+        report: options.report.clone(),
+        keep: ior.keep || !ior.writes,
+        engine: options.engine,
+        ..run
+    })
+}
+
+/// What is only read must be there: nothing is made in its place.
+fn must_be_there(ior: &Ior, targets: &[PathBuf], stems: &[String]) -> Result<()> {
+    let (tasks, count) = (ior.tasks.unwrap_or(1) as usize, targets.len());
+    let ranks = if ior.file_per_process { tasks } else { 1 };
+    for rank in 0..ranks {
+        let (folder, stem) = (&targets[rank % count], &stems[rank % count]);
+        let name = if ior.file_per_process { format!("{stem}.{rank:08}") } else { stem.clone() };
+        let bytes = if ior.file_per_process { 1 } else { tasks as u64 } * ior.bytes_per_task();
+        let path = folder.join(name);
+        let long = std::fs::metadata(&path).map(|found| found.len());
+        if long.as_ref().is_ok_and(|length| *length >= bytes) {
+            continue;
+        }
+        let found = long.map_or_else(|why| why.to_string(), |length| format!("{length} B"));
+        anyhow::bail!(Usage(format!(
+            "-r reads {bytes} B of {}, and there is: {found}. Write it first, with -w -k",
+            path.display()
+        )));
+    }
+    Ok(())
+}
+
+/// What each rank did in each phase: points of one step are one phase, on several directories.
+fn phases(points: &Ranks) -> Vec<IorPhase> {
+    let mut phases: Vec<IorPhase> = Vec::new();
+    let mut iterations = [0, 0];
+    for group in points.chunk_by(|(a, _), (b, _)| a.group == b.group) {
+        let writes = group.iter().any(|(point, _)| point.writes());
+        let iteration = &mut iterations[usize::from(writes)];
+        let ranks = group.iter().flat_map(|(_, ranks)| ranks.iter().map(rank));
+        let access = if writes { "write" } else { "read" };
+        phases.push(IorPhase { access, iteration: *iteration, ranks: ranks.collect() });
+        *iteration += 1;
+    }
+    phases
+}
+
+fn rank(rank: &Rank) -> IorRank {
+    let seconds = |time: Nanos| time.as_secs_f64();
+    IorRank {
+        bytes: rank.bytes,
+        transfers: rank.transfers,
+        open_s: seconds(rank.opened),
+        moved_s: seconds(rank.moved),
+        close_s: seconds(rank.closed),
+    }
+}
+
+fn test(ior: &Ior, tasks: u32, record: &RunRecord) -> IorTest {
+    let system = rustix::system::uname();
+    let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    IorTest {
+        command_line: ior.command_line.clone(),
+        program: format!("qdepth {}", record.qdepth_version),
+        began: record.started_at.clone(),
+        finished: record.ended_at.clone().unwrap_or_default(),
+        machine: format!("{} {}", part(system.sysname()), part(system.nodename())),
+        file_name: ior.files.join("@"),
+        file_per_process: ior.file_per_process,
+        tasks,
+        nodes: 1,
+        repetitions: ior.repetitions,
+        transfer: ior.transfer,
+        block: ior.block,
+        segments: ior.segments,
+        random: ior.random,
+        reorder: ior.reorder,
+        task_offset: ior.task_offset,
+        reorder_random: ior.reorder_random,
+        seed: if ior.reorder_random { ior.seed } else { 0 },
+        deadline_s: ior.deadline_s,
+        emulated: record.emulated,
+    }
+}
+
+fn tell(ior: &Ior, test: &IorTest, phases: &[IorPhase]) -> Result<()> {
+    let text = match ior.summary {
+        Summary::Default => ior_text(test, phases, ior.verbose),
+        Summary::Json => ior_json(test, phases),
+        Summary::Csv => ior_csv(test, phases),
+    };
+    match &ior.summary_file {
+        Some(path) => {
+            std::fs::write(path, text + "\n").with_context(|| format!("cannot write {path}"))
+        }
+        None => print(&text),
+    }
+}
