@@ -130,6 +130,7 @@ impl BandwidthSpec {
             segments: None,
             arrivals: None,
             compressible: None,
+            verify: None,
             direct: None,
             fsync: Some([FsyncSpec::End, FsyncSpec::Never][direction]),
             reported_as: Some(ReportedAs::Throughput),

@@ -68,6 +68,17 @@ fn a_shared_file_holds_all_segments_of_all_ranks() {
 }
 
 #[test]
+fn checks_read_everything_back_and_hold_it_against_what_was_written() {
+    let (_alone, place) = (alone(), Place::new());
+    let line = "-w -W -r -R -t 64k -b 1m -s 2 -N 2 -o f";
+    let told = place.run(&format!("ior --no-report {line}")).expect_finished().out;
+    let rows = |name: &str| told.lines().filter(|line| line.starts_with(name)).count();
+    // A row in the table and one in the summary.
+    assert_eq!((rows("write "), rows("read "), rows("check")), (2, 2, 0), "{told}");
+    assert!(!place.run("show").out.contains("io-errors"));
+}
+
+#[test]
 fn the_summary_may_be_one_json_document() {
     let (_alone, place) = (alone(), Place::new());
     let line = "-t 256k -b 1m -i 2 -N 2 -F -z -O summaryFormat=JSON,summaryFile=out.json -o f";
@@ -96,7 +107,7 @@ fn nothing_of_somebody_else_is_overwritten() {
     assert_eq!(fs::read_to_string(place.join("f")).unwrap(), "the only copy");
     for (line, said) in [
         ("ior --novelty", "--novelty"),
-        ("ior -W -o f", "-W"),
+        ("ior -r -R -o f", "add -w"),
         ("ior -r -o absent", "absent"),
         ("ior -o no/such/file", "no/such"),
     ] {

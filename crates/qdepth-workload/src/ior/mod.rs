@@ -78,6 +78,10 @@ pub struct Ior {
     pub writes: bool,
     /// `-r`.
     pub reads: bool,
+    /// `-R`.
+    pub check_read: bool,
+    /// `-W`.
+    pub check_write: bool,
     /// `-z`.
     pub random: bool,
     /// `-D`, s; 0 = no deadline.
@@ -113,6 +117,8 @@ impl Default for Ior {
             keep: false,
             writes: false,
             reads: false,
+            check_read: false,
+            check_write: false,
             random: false,
             deadline_s: 0,
             verbose: 0,
@@ -136,8 +142,15 @@ impl Ior {
 
     fn complete(mut self) -> Result<Self, IorRefusal> {
         let together = |what: &str| Err(IorRefusal::Together(what.to_owned()));
-        if !self.writes && !self.reads {
+        if !self.writes && !self.reads && !self.check_read && !self.check_write {
             (self.writes, self.reads) = (true, true);
+        }
+        self.reads |= self.check_read;
+        if (self.check_read || self.check_write) && !self.writes {
+            return together("-R and -W hold reads against what the same run writes: add -w");
+        }
+        if (self.check_read || self.check_write) && self.deadline_s > 0 {
+            return together("-R and -W need all that is read to be written: leave -D out");
         }
         if !self.block.is_multiple_of(self.transfer) {
             return together("-b must be a whole multiple of -t");
@@ -170,10 +183,9 @@ impl Ior {
         let targets = self.names().len() as u32;
         let share = |target: u32| tasks / targets + u32::from(target < tasks % targets);
         let on: Vec<u32> = (0..targets).filter(|target| share(*target) > 0).collect();
-        let phases: Vec<&str> = [("write", self.writes), ("read", self.reads)]
-            .into_iter()
-            .filter_map(|(phase, asked)| asked.then_some(phase))
-            .collect();
+        let all = [("write", self.writes), ("check", self.check_write), ("read", self.reads)];
+        let phases: Vec<&str> =
+            all.into_iter().filter_map(|(phase, asked)| asked.then_some(phase)).collect();
         for phase in &phases {
             for target in &on {
                 text.push_str(&self.profile(phase, *target + 1, share(*target)));
@@ -198,7 +210,9 @@ impl Ior {
     }
 
     fn profile(&self, phase: &str, target: u32, tasks: u32) -> String {
-        let read = if phase == "read" { 100 } else { 0 };
+        let read = if phase == "write" { 0 } else { 100 };
+        let checked = self.check_read || self.check_write;
+        let verify = checked && (phase != "read" || self.check_read);
         let order = if self.random {
             "random = 100\ndistribution = { kind = \"each-once\" }"
         } else {
@@ -214,7 +228,7 @@ impl Ior {
             "\n[[profile]]\nname = \"ior-{phase}-{target}\"\ntitle = \"{phase}\"\n{order}\nread = {read}\n\
              request_size = \"{0}B\"\nalignment = \"{0}B\"\narea = {{ size = \"{1}B\" }}\n\
              streams = {tasks}\nworkers = {tasks}\nsegments = {segments}\ndirect = {2}\n\
-             fsync = {fsync}\nreported_as = \"throughput\"\n",
+             fsync = {fsync}\nverify = {verify}\nreported_as = \"throughput\"\n",
             self.transfer,
             self.bytes_per_task().saturating_mul(u64::from(tasks)),
             self.direct,

@@ -46,16 +46,9 @@ pub(super) fn point(
     };
     let area = area(&spec, shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
-    // One that moves its part once needs no second place to begin at.
     let once = file.bandwidth.is_some() || layout.makes_files();
     let slack = if once { 0 } else { alignment_bytes };
-    if area.length_bytes / u64::from(streams) < u64::from(request_size.max()) + slack {
-        return Err(bad(format!(
-            "an area of {} is too small for {streams} streams with requests of {}",
-            Bytes(area.length_bytes),
-            Bytes(u64::from(request_size.max())),
-        )));
-    }
+    has_room(&area, streams, u64::from(request_size.max()), slack).map_err(bad)?;
     let part = area.length_bytes / u64::from(streams);
     let part = part - part % alignment_bytes;
     let stop = stop(file, choices, &load.spec, part).map_err(bad)?;
@@ -97,6 +90,19 @@ pub(super) fn point(
         stop,
         seed: 0,
     })
+}
+
+/// Each stream has room for a request; one that moves its part once needs no second place to begin
+/// at, every other has `slack` for it.
+fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Result<(), String> {
+    if area.length_bytes / u64::from(streams) >= size + slack {
+        return Ok(());
+    }
+    Err(format!(
+        "an area of {} is too small for {streams} streams with requests of {}",
+        Bytes(area.length_bytes),
+        Bytes(size),
+    ))
 }
 
 fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> Result<u32, String> {

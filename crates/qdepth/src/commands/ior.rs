@@ -11,7 +11,7 @@ use qdepth_logbook::record::RunRecord;
 use qdepth_logbook::{IorPhase, IorRank, IorTest, Logbook, ior_csv, ior_json, ior_text};
 use qdepth_measure::Nanos;
 use qdepth_workload::ior::{Ior, Summary};
-use qdepth_workload::{Choices, PlanFile};
+use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::read::print;
 use crate::commands::run;
@@ -106,7 +106,11 @@ fn must_be_there(ior: &Ior, targets: &[PathBuf], stems: &[String]) -> Result<()>
 fn phases(points: &Ranks) -> Vec<IorPhase> {
     let mut phases: Vec<IorPhase> = Vec::new();
     let mut iterations = [0, 0];
-    for group in points.chunk_by(|(a, _), (b, _)| a.group == b.group) {
+    let told = |group: &&[(Point, Vec<Rank>)]| {
+        // What checks what was written is no result of IOR's.
+        group.iter().all(|(point, _)| !point.profile.starts_with("ior-check"))
+    };
+    for group in points.chunk_by(|(a, _), (b, _)| a.group == b.group).filter(told) {
         let writes = group.iter().any(|(point, _)| point.writes());
         let iteration = &mut iterations[usize::from(writes)];
         let ranks = group.iter().flat_map(|(_, ranks)| ranks.iter().map(rank));
