@@ -40,24 +40,33 @@ pub(crate) enum Use {
     Write,
 }
 
-/// Locks a device against other runs. Waits a second, since udev locks a device for a moment to
-/// look at it.
+/// How often a lock is tried, and how long after the last time.
+const TRIES: u32 = 20;
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// Locks a device against other runs.
 pub(super) fn lock_device(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
+    judge(try_lock(file, how), name, how)
+}
+
+/// Tries for two seconds: udev locks a device for a moment to look at it, and the kernel takes the
+/// requests of a run that was killed down some time after the process is gone.
+fn try_lock(file: impl AsFd, how: Use) -> rustix::io::Result<()> {
     let mut result = flock(&file, operation(how));
-    for _ in 0..10 {
+    for _ in 1..TRIES {
         if result != Err(Errno::WOULDBLOCK) {
             break;
         }
-        pause(Duration::from_millis(100));
+        pause(BETWEEN);
         result = flock(&file, operation(how));
     }
-    judge(result, name, how)
+    result
 }
 
 /// Locks a file against other runs; record locks of other programs (a virtual machine's image, a
 /// database) stand in the way of writing as well.
 pub(crate) fn lock_file(file: impl AsFd, name: &Path, how: Use) -> Result<(), Refusal> {
-    judge(flock(&file, operation(how)), name, how)?;
+    judge(try_lock(&file, how), name, how)?;
     if how == Use::Read {
         return Ok(());
     }
