@@ -108,9 +108,8 @@ fn serial(system: &System, name: &str, number: DeviceNumber) -> Option<String> {
 /// SCSI's page 80h: four bytes of header, then the serial.
 fn vital_product_serial(system: &System, name: &str) -> Option<String> {
     let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
-    let page = system.path(format!("/sys/class/block/{whole}/device/vpd_pg80"));
-    let bytes = std::fs::read(page).ok()?;
-    let text = String::from_utf8_lossy(bytes.get(4..)?).trim().to_owned();
+    let page = system.read_file(format!("/sys/class/block/{whole}/device/vpd_pg80")).ok()?;
+    let text = page.chars().skip(4).collect::<String>().trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 

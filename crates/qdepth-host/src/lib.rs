@@ -31,6 +31,7 @@ pub mod mounts;
 mod noise;
 pub mod own_files;
 pub mod placement;
+pub mod recording;
 mod refusal;
 pub mod sysfs;
 pub mod system;

@@ -159,7 +159,7 @@ fn pcie_link(system: &System, whole: &str) -> Option<Link> {
 }
 
 fn serial_link(system: &System, whole: &str) -> Option<Link> {
-    let real = system.path(format!("/sys/class/block/{whole}")).canonicalize().ok()?;
+    let real = system.canonical(format!("/sys/class/block/{whole}"))?;
     let names: Vec<String> = real.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let ata = names.iter().find(|part| is_numbered(part, "ata"));
     let (kind, text) = if let Some(port) = ata {

@@ -5,9 +5,10 @@ use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use crate::recording::Recording;
 use crate::sysfs::DeviceNumber;
 
 const COMMAND_LIMIT: Duration = Duration::from_secs(30);
@@ -49,27 +50,57 @@ pub enum CommandError {
 pub struct System {
     root: PathBuf,
     staged: Option<Staged>,
+    tape: Option<Arc<Mutex<Recording>>>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Staged {
     outputs: BTreeMap<String, Output>,
     nodes: BTreeMap<PathBuf, DeviceNumber>,
+    recorded: Option<Recording>,
 }
 
 impl System {
     /// This machine.
     pub fn real() -> Self {
-        Self { root: PathBuf::from("/"), staged: None }
+        Self { root: PathBuf::from("/"), staged: None, tape: None }
+    }
+
+    /// This machine, with every look at it taken down.
+    pub fn recording() -> Self {
+        Self { tape: Some(Arc::default()), ..Self::real() }
+    }
+
+    /// A machine that was recorded: no file is read and no command started.
+    pub fn recorded(recording: Recording) -> Self {
+        let staged = Staged { recorded: Some(recording), ..Staged::default() };
+        Self { root: PathBuf::from("/"), staged: Some(staged), tape: None }
+    }
+
+    /// What was taken down so far; empty where nothing is.
+    pub fn tape(&self) -> Recording {
+        let mut taken = Recording::default();
+        self.take_down(|tape| taken = tape.clone());
+        taken
+    }
+
+    fn take_down(&self, what: impl FnOnce(&mut Recording)) {
+        if let Some(tape) = &self.tape {
+            what(&mut tape.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    fn recorded_tree(&self) -> Option<&Recording> {
+        self.staged.as_ref()?.recorded.as_ref()
     }
 
     /// A tree of files below `root` in place of this machine: no command is ever started, only
     /// answers staged with [`Self::with_output`] are given.
     pub fn staged(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), staged: Some(Staged::default()) }
+        Self { root: root.into(), staged: Some(Staged::default()), tape: None }
     }
 
-    /// Stages the answer of a command, by its name.
+    /// Stages the answer of a command, by its name or by its whole line.
     #[must_use]
     pub fn with_output(mut self, command: &str, output: Output) -> Self {
         if let Some(staged) = &mut self.staged {
@@ -98,8 +129,14 @@ impl System {
     /// # Errors
     /// What the system answered.
     pub fn read_file(&self, path: impl AsRef<Path>) -> io::Result<String> {
-        let bytes = std::fs::read(self.path(path))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        let path = path.as_ref();
+        if let Some(recorded) = self.recorded_tree() {
+            return recorded.read_file(path);
+        }
+        let answer = std::fs::read(self.path(path))
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        self.take_down(|tape| tape.saw_file(path, &answer));
+        answer
     }
 
     /// The text of a file without surrounding white space; none where it cannot be read or is
@@ -115,6 +152,16 @@ impl System {
     /// # Errors
     /// What the system answered.
     pub fn list_dir(&self, path: impl AsRef<Path>) -> io::Result<Vec<String>> {
+        let path = path.as_ref();
+        if let Some(recorded) = self.recorded_tree() {
+            return recorded.list_dir(path);
+        }
+        let answer = self.names_in(path);
+        self.take_down(|tape| tape.saw_list(path, &answer));
+        answer
+    }
+
+    fn names_in(&self, path: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(self.path(path))? {
             names.push(entry?.file_name().to_string_lossy().into_owned());
@@ -128,12 +175,33 @@ impl System {
     /// # Errors
     /// What the system answered.
     pub fn read_link(&self, path: impl AsRef<Path>) -> io::Result<PathBuf> {
+        let path = path.as_ref();
+        if let Some(recorded) = self.recorded_tree() {
+            return recorded.read_link(path);
+        }
+        self.take_down(|tape| tape.saw_link(path));
         std::fs::read_link(self.path(path))
+    }
+
+    /// A path with all links followed, as a path of the machine; none where it does not exist.
+    pub fn canonical(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
+        let path = path.as_ref();
+        if let Some(recorded) = self.recorded_tree() {
+            return recorded.exists(path).then(|| recorded.canonical(path));
+        }
+        self.take_down(|tape| tape.saw_place(path));
+        let real = self.path(path).canonicalize().ok()?;
+        let root = self.root.canonicalize().ok()?;
+        Some(Path::new("/").join(real.strip_prefix(root).ok()?))
     }
 
     /// Whether something is there.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref();
+        if let Some(recorded) = self.recorded_tree() {
+            return recorded.exists(path);
+        }
+        self.take_down(|tape| tape.saw_place(path));
         let is_node = self.staged.as_ref().is_some_and(|staged| staged.nodes.contains_key(path));
         is_node || self.path(path).exists()
     }
@@ -155,16 +223,27 @@ impl System {
     /// # Errors
     /// When it could not be started or took too long. A failing exit status is no error here.
     pub fn run<S: AsRef<OsStr>>(&self, command: &str, args: &[S]) -> Result<Output, CommandError> {
-        match &self.staged {
-            None => run_command(command, args),
-            Some(staged) => {
-                staged.outputs.get(command).cloned().ok_or_else(|| CommandError::NotStarted {
-                    command: command.to_owned(),
-                    source: io::Error::from(io::ErrorKind::NotFound),
-                })
+        let Some(staged) = &self.staged else {
+            let answer = run_command(command, args);
+            if let Ok(output) = &answer {
+                self.take_down(|tape| tape.saw_output(&line(command, args), output));
             }
-        }
+            return answer;
+        };
+        let line = line(command, args);
+        let recorded = staged.recorded.as_ref().and_then(|recorded| recorded.output(&line));
+        let told = || staged.outputs.get(&line).or(staged.outputs.get(command)).cloned();
+        recorded.or_else(told).ok_or_else(|| CommandError::NotStarted {
+            command: command.to_owned(),
+            source: io::Error::from(io::ErrorKind::NotFound),
+        })
     }
+}
+
+/// A command as one would type it, for words without spaces.
+pub(crate) fn line<S: AsRef<OsStr>>(command: &str, args: &[S]) -> String {
+    let args = args.iter().map(|arg| arg.as_ref().to_string_lossy());
+    std::iter::once(command.into()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that runs commands")]

@@ -1,0 +1,365 @@
+//! A machine as a text: every file, link, listing and command that was looked at, with what it
+//! answered. `qdepth host --record` writes one, and the same look at it gives the same facts.
+//!
+//! ```text
+//! file /proc/version
+//! | Linux version 6.1.0 …
+//! link /sys/block/vda -> ../devices/pci0000:00/0000:00:02.0/virtio1/block/vda
+//! list /sys/block: loop0 vda
+//! fail /sys/class/dmi/id/product_serial: 13
+//! run smartctl -j -x /dev/vda => 2
+//! | {"json_format_version":[1,0]…
+//! ```
+//!
+//! The number after `fail` is Linux's errno; after `=>` stands the exit status, or `-` where a
+//! signal ended the command. Control characters are written as their pictures (U+2400 and on).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use crate::system::Output;
+
+/// What was found under a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Entry {
+    File(String),
+    Link(PathBuf),
+    List(BTreeSet<String>),
+    Fail(i32),
+}
+
+/// A machine that was looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    entries: BTreeMap<PathBuf, Entry>,
+    outputs: BTreeMap<String, Output>,
+}
+
+/// A text that is no recording.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} of the recording, `{text}`, is none of file, link, list, fail, run and |")]
+pub struct ParseRecordingError {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The line.
+    pub text: String,
+}
+
+/// Links that may follow one another (as Linux has it).
+const LINKS_MAX: u32 = 40;
+
+/// A path with its links followed, as far as `link_at` knows them; its last component too.
+fn resolve(path: &Path, mut link_at: impl FnMut(&Path) -> Option<PathBuf>) -> PathBuf {
+    let mut left: Vec<PathBuf> = parts(path);
+    let (mut done, mut links) = (PathBuf::from("/"), 0);
+    while let Some(part) = left.pop() {
+        if part.as_os_str() == OsStr::new("..") {
+            done.pop();
+            continue;
+        }
+        done.push(&part);
+        if let Some(target) = link_at(&done).filter(|_| links < LINKS_MAX) {
+            links += 1;
+            done.pop();
+            if target.is_absolute() {
+                done = PathBuf::from("/");
+            }
+            left.extend(parts(&target));
+        }
+    }
+    done
+}
+
+/// The components of a path, the first one last.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let named = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(PathBuf::from(name)),
+        Component::ParentDir => Some(PathBuf::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    named.collect()
+}
+
+/// A path whose last component is not followed.
+fn resolve_parent(path: &Path, link_at: impl FnMut(&Path) -> Option<PathBuf>) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => resolve(parent, link_at).join(name),
+        _ => path.to_owned(),
+    }
+}
+
+fn errno(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(rustix::io::Errno::IO.raw_os_error())
+}
+
+/// Taking down.
+impl Recording {
+    /// The path below which something was found, with the links on the way taken down.
+    fn place(&mut self, path: &Path) -> PathBuf {
+        resolve(path, |prefix| {
+            let target = std::fs::read_link(prefix).ok()?;
+            self.entries.insert(prefix.to_owned(), Entry::Link(target.clone()));
+            Some(target)
+        })
+    }
+
+    pub(crate) fn saw_file(&mut self, path: &Path, answer: &io::Result<String>) {
+        let entry = match answer {
+            Ok(text) => Entry::File(text.clone()),
+            Err(error) => Entry::Fail(errno(error)),
+        };
+        let place = self.place(path);
+        self.entries.insert(place, entry);
+    }
+
+    pub(crate) fn saw_list(&mut self, path: &Path, answer: &io::Result<Vec<String>>) {
+        let entry = match answer {
+            Ok(names) => Entry::List(names.iter().cloned().collect()),
+            Err(error) => Entry::Fail(errno(error)),
+        };
+        let place = self.place(path);
+        self.entries.insert(place, entry);
+    }
+
+    pub(crate) fn saw_link(&mut self, path: &Path) {
+        self.place(path);
+    }
+
+    pub(crate) fn saw_place(&mut self, path: &Path) {
+        let place = self.place(path);
+        if !self.entries.contains_key(&place) && place.exists() {
+            let entry = if place.is_dir() {
+                Entry::List(BTreeSet::new())
+            } else {
+                Entry::File(String::new())
+            };
+            self.entries.insert(place, entry);
+        }
+    }
+
+    pub(crate) fn saw_output(&mut self, command: &str, output: &Output) {
+        self.outputs.insert(command.to_owned(), output.clone());
+    }
+}
+
+/// Answering.
+impl Recording {
+    fn link_at(&self, prefix: &Path) -> Option<PathBuf> {
+        match self.entries.get(prefix) {
+            Some(Entry::Link(target)) => Some(target.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn canonical(&self, path: &Path) -> PathBuf {
+        resolve(path, |prefix| self.link_at(prefix))
+    }
+
+    pub(crate) fn read_file(&self, path: &Path) -> io::Result<String> {
+        match self.entries.get(&self.canonical(path)) {
+            Some(Entry::File(text)) => Ok(text.clone()),
+            Some(Entry::Fail(errno)) => Err(io::Error::from_raw_os_error(*errno)),
+            Some(Entry::List(_)) => Err(io::ErrorKind::IsADirectory.into()),
+            Some(Entry::Link(_)) | None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    pub(crate) fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        let place = resolve_parent(path, |prefix| self.link_at(prefix));
+        self.link_at(&place).ok_or_else(|| io::ErrorKind::InvalidInput.into())
+    }
+
+    pub(crate) fn list_dir(&self, path: &Path) -> io::Result<Vec<String>> {
+        let place = self.canonical(path);
+        let mut names = match self.entries.get(&place) {
+            Some(Entry::List(names)) => names.clone(),
+            Some(Entry::Fail(errno)) => return Err(io::Error::from_raw_os_error(*errno)),
+            Some(Entry::File(_) | Entry::Link(_)) | None => BTreeSet::new(),
+        };
+        let below = self.entries.range(place.clone()..).take_while(|(p, _)| p.starts_with(&place));
+        let children = below.filter_map(|(p, _)| p.strip_prefix(&place).ok()?.iter().next());
+        names.extend(children.map(|name| name.to_string_lossy().into_owned()));
+        if names.is_empty() && !self.entries.contains_key(&place) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(names.into_iter().collect())
+    }
+
+    pub(crate) fn exists(&self, path: &Path) -> bool {
+        let place = self.canonical(path);
+        match self.entries.get(&place) {
+            Some(Entry::Fail(_)) => false,
+            Some(_) => true,
+            None => self.list_dir(&place).is_ok() || self.is_listed(&place),
+        }
+    }
+
+    fn is_listed(&self, place: &Path) -> bool {
+        let Some(Entry::List(names)) = place.parent().and_then(|p| self.entries.get(p)) else {
+            return false;
+        };
+        place.file_name().is_some_and(|name| names.contains(&*name.to_string_lossy()))
+    }
+
+    pub(crate) fn output(&self, command: &str) -> Option<Output> {
+        self.outputs.get(command).cloned()
+    }
+}
+
+/// The text form.
+impl Recording {
+    /// As written to a file.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        for (path, entry) in &self.entries {
+            let path = path.display();
+            // Writing to a string cannot fail.
+            let _ = match entry {
+                Entry::File(text) => write!(out, "file {path}\n{}", quoted(text)),
+                Entry::Link(target) => writeln!(out, "link {path} -> {}", target.display()),
+                Entry::List(names) => {
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    writeln!(out, "list {path}: {}", names.join(" "))
+                }
+                Entry::Fail(errno) => writeln!(out, "fail {path}: {errno}"),
+            };
+        }
+        for (command, output) in &self.outputs {
+            let status = output.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+            let _ = write!(out, "run {command} => {status}\n{}", quoted(&output.stdout));
+        }
+        out
+    }
+
+    /// Reads the text form. Empty lines and such that begin with `#` mean nothing.
+    ///
+    /// # Errors
+    /// The first line that is of no known form.
+    pub fn parse(text: &str) -> Result<Self, ParseRecordingError> {
+        let mut recording = Self::default();
+        let mut lines = text.lines().enumerate().peekable();
+        while let Some((index, line)) = lines.next() {
+            let bad = || ParseRecordingError { line: index + 1, text: line.to_owned() };
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (kind, rest) = line.split_once(' ').ok_or_else(bad)?;
+            let mut body = || {
+                let mut body = String::new();
+                while let Some((_, more)) = lines.next_if(|(_, line)| line.starts_with('|')) {
+                    body.push_str(&from_pictures(more.strip_prefix("| ").unwrap_or(&more[1..])));
+                    body.push('\n');
+                }
+                body
+            };
+            let entry = match kind {
+                "file" => (rest, Entry::File(body())),
+                "link" => {
+                    let (path, target) = rest.split_once(" -> ").ok_or_else(bad)?;
+                    (path, Entry::Link(PathBuf::from(target)))
+                }
+                "list" => {
+                    let (path, names) = rest.rsplit_once(": ").or(rest.split_once(':')).ok_or_else(bad)?;
+                    (path, Entry::List(names.split_whitespace().map(str::to_owned).collect()))
+                }
+                "fail" => {
+                    let (path, errno) = rest.rsplit_once(": ").ok_or_else(bad)?;
+                    (path, Entry::Fail(errno.trim().parse().map_err(|_| bad())?))
+                }
+                "run" => {
+                    let (command, status) = rest.rsplit_once(" => ").ok_or_else(bad)?;
+                    let status = status.trim().parse().ok();
+                    let output = Output { status, stdout: body(), stderr: String::new() };
+                    recording.outputs.insert(command.to_owned(), output);
+                    continue;
+                }
+                _ => return Err(bad()),
+            };
+            recording.entries.insert(PathBuf::from(entry.0), entry.1);
+        }
+        Ok(recording)
+    }
+}
+
+/// Each line behind a bar.
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("| {}\n", to_pictures(line))).collect()
+}
+
+fn to_pictures(line: &str) -> String {
+    let picture = |c: char| match c {
+        '\t' => c,
+        '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or(c),
+        other => other,
+    };
+    line.chars().map(picture).collect()
+}
+
+fn from_pictures(line: &str) -> String {
+    let control = |c: char| match c {
+        '\u{2400}'..='\u{241f}' => char::from_u32(c as u32 - 0x2400).unwrap_or(c),
+        other => other,
+    };
+    line.chars().map(control).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_recording_answers_as_the_tree_did() {
+        let text = "# a machine\n\
+            link /sys/block/vda -> ../devices/pci0/block/vda\n\
+            file /sys/devices/pci0/block/vda/size\n| 2048\n\
+            list /sys/devices/pci0/block/vda/holders: md0\n\
+            fail /sys/devices/pci0/block/vda/serial: 13\n\
+            run lvs -o name => 5\n| {}\n";
+        let recording = Recording::parse(text).unwrap();
+        let at = |path: &str| PathBuf::from(path);
+        assert_eq!(recording.read_file(&at("/sys/block/vda/size")).unwrap(), "2048\n");
+        assert_eq!(recording.list_dir(&at("/sys/block/vda/holders")).unwrap(), ["md0"]);
+        assert!(recording.exists(&at("/sys/block/vda/holders/md0")));
+        assert_eq!(recording.list_dir(&at("/sys/block")).unwrap(), ["vda"]);
+        let denied = recording.read_file(&at("/sys/block/vda/serial")).unwrap_err();
+        assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied);
+        let up = recording.canonical(&at("/sys/block/vda/../../size"));
+        assert_eq!(up, at("/sys/devices/pci0/size"));
+        assert_eq!(recording.output("lvs -o name").unwrap().status, Some(5));
+        assert_eq!(Recording::parse(&recording.text()).unwrap(), recording);
+    }
+
+    #[test]
+    fn links_that_lead_to_themselves_end() {
+        let text = "link /a -> b\nlink /b -> a\nlink /c -> c/c\n";
+        let recording = Recording::parse(text).unwrap();
+        assert!(recording.read_file(Path::new("/a/x")).is_err());
+        assert!(recording.read_file(Path::new("/c")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "(?s).{0,400}", path in "[a-z/.]{0,30}") {
+            if let Ok(recording) = Recording::parse(&text) {
+                let path = Path::new(&path);
+                let _ = (recording.read_file(path), recording.list_dir(path), recording.exists(path));
+                let _ = recording.read_link(path);
+            }
+        }
+
+        #[test]
+        fn what_is_written_reads_back(text in "[ -~\t\u{0}\u{1b}]{0,60}", names in "[a-z0-9]{1,8}") {
+            let path = PathBuf::from(format!("/x/{names}"));
+            let mut recording = Recording::default();
+            recording.entries.insert(path.clone(), Entry::File(format!("{text}\n")));
+            recording.entries.insert("/y".into(), Entry::List([names].into()));
+            let back = Recording::parse(&recording.text()).unwrap();
+            prop_assert_eq!(back, recording);
+        }
+    }
+}
