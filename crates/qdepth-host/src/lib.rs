@@ -20,7 +20,6 @@
 
 mod aligned;
 pub mod consent;
-pub mod endurance;
 pub mod environment;
 pub mod extents;
 pub mod guard;

@@ -9,6 +9,7 @@
 //! fail /sys/class/dmi/id/product_serial: 13
 //! run smartctl -j -x /dev/vda => 2
 //! | {"json_format_version":[1,0]…
+//! ! what went to standard error
 //! ```
 //!
 //! The number after `fail` is Linux's errno; after `=>` stands the exit status, or `-` where a
@@ -40,7 +41,7 @@ pub struct Recording {
 
 /// A text that is no recording.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of the recording, `{text}`, is none of file, link, list, fail, run and |")]
+#[error("line {line} of the recording, `{text}`, is none of file, link, list, fail, run, | and !")]
 pub struct ParseRecordingError {
     /// Its number, from 1.
     pub line: usize,
@@ -163,7 +164,7 @@ impl Recording {
             Some(Entry::File(text)) => Ok(text.clone()),
             Some(Entry::Fail(errno)) => Err(io::Error::from_raw_os_error(*errno)),
             Some(Entry::List(_)) => Err(io::ErrorKind::IsADirectory.into()),
-            Some(Entry::Link(_)) | None => Err(io::ErrorKind::NotFound.into()),
+            Some(Entry::Link(_)) | None => Err(rustix::io::Errno::NOENT.into()),
         }
     }
 
@@ -183,7 +184,7 @@ impl Recording {
         let children = below.filter_map(|(p, _)| p.strip_prefix(&place).ok()?.iter().next());
         names.extend(children.map(|name| name.to_string_lossy().into_owned()));
         if names.is_empty() && !self.entries.contains_key(&place) {
-            return Err(io::ErrorKind::NotFound.into());
+            return Err(rustix::io::Errno::NOENT.into());
         }
         Ok(names.into_iter().collect())
     }
@@ -218,7 +219,7 @@ impl Recording {
             let path = path.display();
             // Writing to a string cannot fail.
             let _ = match entry {
-                Entry::File(text) => write!(out, "file {path}\n{}", quoted(text)),
+                Entry::File(text) => write!(out, "file {path}\n{}", quoted('|', text)),
                 Entry::Link(target) => writeln!(out, "link {path} -> {}", target.display()),
                 Entry::List(names) => {
                     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -229,7 +230,12 @@ impl Recording {
         }
         for (command, output) in &self.outputs {
             let status = output.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
-            let _ = write!(out, "run {command} => {status}\n{}", quoted(&output.stdout));
+            let _ = write!(
+                out,
+                "run {command} => {status}\n{}{}",
+                quoted('|', &output.stdout),
+                quoted('!', &output.stderr)
+            );
         }
         out
     }
@@ -247,22 +253,23 @@ impl Recording {
                 continue;
             }
             let (kind, rest) = line.split_once(' ').ok_or_else(bad)?;
-            let mut body = || {
+            let mut body = |mark: char| {
                 let mut body = String::new();
-                while let Some((_, more)) = lines.next_if(|(_, line)| line.starts_with('|')) {
-                    body.push_str(&from_pictures(more.strip_prefix("| ").unwrap_or(&more[1..])));
+                while let Some((_, more)) = lines.next_if(|(_, line)| line.starts_with(mark)) {
+                    body.push_str(&from_pictures(more[1..].strip_prefix(' ').unwrap_or("")));
                     body.push('\n');
                 }
                 body
             };
             let entry = match kind {
-                "file" => (rest, Entry::File(body())),
+                "file" => (rest, Entry::File(body('|'))),
                 "link" => {
                     let (path, target) = rest.split_once(" -> ").ok_or_else(bad)?;
                     (path, Entry::Link(PathBuf::from(target)))
                 }
                 "list" => {
-                    let (path, names) = rest.rsplit_once(": ").or(rest.split_once(':')).ok_or_else(bad)?;
+                    let (path, names) =
+                        rest.rsplit_once(": ").or(rest.split_once(':')).ok_or_else(bad)?;
                     (path, Entry::List(names.split_whitespace().map(str::to_owned).collect()))
                 }
                 "fail" => {
@@ -272,7 +279,7 @@ impl Recording {
                 "run" => {
                     let (command, status) = rest.rsplit_once(" => ").ok_or_else(bad)?;
                     let status = status.trim().parse().ok();
-                    let output = Output { status, stdout: body(), stderr: String::new() };
+                    let output = Output { status, stdout: body('|'), stderr: body('!') };
                     recording.outputs.insert(command.to_owned(), output);
                     continue;
                 }
@@ -284,9 +291,9 @@ impl Recording {
     }
 }
 
-/// Each line behind a bar.
-fn quoted(text: &str) -> String {
-    text.lines().map(|line| format!("| {}\n", to_pictures(line))).collect()
+/// Each line behind a mark.
+fn quoted(mark: char, text: &str) -> String {
+    text.lines().map(|line| format!("{mark} {}\n", to_pictures(line))).collect()
 }
 
 fn to_pictures(line: &str) -> String {

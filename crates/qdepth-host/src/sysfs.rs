@@ -126,23 +126,53 @@ pub struct Link {
     pub practical_bytes_per_s: f64,
 }
 
-/// The narrowest link that can be read for a device; none for virtual devices.
+/// The narrowest link that can be read for a device, as it runs; none for virtual devices.
 pub fn link_of(system: &System, name: &str) -> Option<Link> {
     let whole = whole_of(system, name).unwrap_or_else(|| name.to_owned());
-    serial_link(system, &whole).or_else(|| pcie_link(system, &whole))
+    serial_link(system, &whole, ["sata_spd", "negotiated_linkrate"])
+        .or_else(|| pcie_link(system, &whole, "current"))
 }
 
-fn pcie_link(system: &System, whole: &str) -> Option<Link> {
+/// The same link, as fast as the device could have it.
+pub fn link_possible(system: &System, name: &str) -> Option<Link> {
+    let whole = whole_of(system, name).unwrap_or_else(|| name.to_owned());
+    serial_link(system, &whole, ["hw_sata_spd_limit", "maximum_linkrate"])
+        .or_else(|| pcie_link(system, &whole, "max"))
+}
+
+/// The controllers that lead to an NVMe namespace; none for any other device.
+pub fn nvme_controllers(system: &System, whole: &str) -> Vec<String> {
+    if !whole.starts_with("nvme") {
+        return Vec::new();
+    }
+    let parent = format!("/sys/class/block/{whole}/device");
+    let place = system.canonical(&parent);
+    let name = place.and_then(|p| Some(p.file_name()?.to_string_lossy().into_owned()));
+    match name {
+        Some(name) if is_numbered(&name, "nvme") => vec![name],
+        // The kernel joins the paths to a namespace below the subsystem.
+        Some(_) => {
+            let names = system.list_dir(&parent).unwrap_or_default();
+            names.into_iter().filter(|name| is_numbered(name, "nvme")).collect()
+        }
+        None => Vec::new(),
+    }
+}
+
+fn pcie_link(system: &System, whole: &str, which: &str) -> Option<Link> {
     let base = format!("/sys/class/block/{whole}/device");
     // An NVMe namespace's parent is the controller, whose parent is the PCI function.
+    let mut functions: Vec<String> =
+        ["device", "", "../.."].iter().map(|up| format!("{base}/{up}")).collect();
+    let controllers = nvme_controllers(system, whole);
+    functions.extend(controllers.first().map(|name| format!("/sys/class/nvme/{name}/device")));
     let at = |key: &str| {
-        ["device/", "", "../../"]
-            .iter()
-            .find_map(|up| system.read_trimmed(format!("{base}/{up}{key}")))
+        let key = format!("{which}_link_{key}");
+        functions.iter().find_map(|place| system.read_trimmed(format!("{place}/{key}")))
     };
-    let speed = at("current_link_speed")?;
+    let speed = at("speed")?;
     let gigatransfers: f64 = speed.split_whitespace().next()?.parse().ok()?;
-    let lanes: f64 = at("current_link_width")?.parse().ok()?;
+    let lanes: f64 = at("width")?.parse().ok()?;
     let coding = if gigatransfers < 6.0 { 0.8 } else { 128.0 / 130.0 };
     let generation = match gigatransfers as u32 {
         0..=3 => "1.0",
@@ -158,17 +188,17 @@ fn pcie_link(system: &System, whole: &str) -> Option<Link> {
     })
 }
 
-fn serial_link(system: &System, whole: &str) -> Option<Link> {
+fn serial_link(system: &System, whole: &str, [sata, sas]: [&str; 2]) -> Option<Link> {
     let real = system.canonical(format!("/sys/class/block/{whole}"))?;
     let names: Vec<String> = real.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let ata = names.iter().find(|part| is_numbered(part, "ata"));
     let (kind, text) = if let Some(port) = ata {
         let number = port.trim_start_matches("ata");
-        ("SATA", system.read_trimmed(format!("/sys/class/ata_link/link{number}/sata_spd"))?)
+        ("SATA", system.read_trimmed(format!("/sys/class/ata_link/link{number}/{sata}"))?)
     } else {
         let end = names.iter().find(|part| part.starts_with("end_device-"))?;
         let phy = format!("phy-{}", end.trim_start_matches("end_device-"));
-        ("SAS", system.read_trimmed(format!("/sys/class/sas_phy/{phy}/negotiated_linkrate"))?)
+        ("SAS", system.read_trimmed(format!("/sys/class/sas_phy/{phy}/{sas}"))?)
     };
     let gigabits: f64 = text.split_whitespace().next()?.parse().ok()?;
     Some(Link {

@@ -206,6 +206,18 @@ impl System {
         is_node || self.path(path).exists()
     }
 
+    /// The block size that a file system says of itself, in bytes (statfs(2)).
+    ///
+    /// # Errors
+    /// Why it is not known, in words.
+    pub fn file_system_block(&self, path: impl AsRef<Path>) -> Result<u64, String> {
+        if self.staged.is_some() {
+            return Err("a recording does not hold it".to_owned());
+        }
+        let told = rustix::fs::statfs(path.as_ref()).map_err(|error| error.to_string())?;
+        u64::try_from(told.f_bsize).map_err(|_| "it has no size".to_owned())
+    }
+
     /// The number of the block device that a path leads to; none where it leads to no block device.
     pub fn block_node(&self, path: impl AsRef<Path>) -> Option<DeviceNumber> {
         let path = path.as_ref();

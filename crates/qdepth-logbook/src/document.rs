@@ -36,7 +36,7 @@ pub struct Document {
 /// Name and version of the form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DocumentSchema {
-    /// Always `qdepth-run`.
+    /// `qdepth-run`; of a machine `qdepth-host`.
     pub name: String,
     /// Version of the form, now 1; see the rule above.
     pub version: u32,
@@ -263,7 +263,7 @@ pub fn json_schema() -> String {
     pretty(&schemars::schema_for!(Document))
 }
 
-fn pretty(value: &impl Serialize) -> String {
+pub(crate) fn pretty(value: &impl Serialize) -> String {
     // Structs, vectors and maps with text keys cannot fail to become JSON.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');
@@ -302,7 +302,7 @@ pub(crate) fn target_name(run: &RunRecord, point: &PointRecord) -> String {
         .map_or_else(|| point.target.to_string(), |target| target.name.clone())
 }
 
-fn observation(fact: &Observation) -> ObservationEntry {
+pub(crate) fn observation(fact: &Observation) -> ObservationEntry {
     ObservationEntry {
         subject: fact.subject.clone(),
         key: fact.key.clone(),

@@ -3,7 +3,7 @@
 //!
 //! [`compose`] turns a run and its points into a [`Document`]; [`html`] prints it as one
 //! self-contained file. [`point_tables`] and [`summary_sentences`] serve the terminal.
-//! [`finding_text`] words a doubt. [`compose_reproduction`] is the page of published figures beside
+//! [`finding_text`] words a doubt, [`host_tables`] a machine. [`compose_reproduction`] is the page of published figures beside
 //! emulated ones.
 //!
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
@@ -12,6 +12,7 @@ mod bandwidth;
 mod compose;
 mod document;
 mod figure;
+mod host;
 mod html;
 mod limit;
 mod number;
@@ -33,6 +34,7 @@ pub use figure::{
     Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
     RightAxis, Scale, Series, Stroke,
 };
+pub use host::host_tables;
 pub use html::{ReportError, html};
 pub use limit::{Limit, Statistic, UnknownLimit};
 pub use reproduction::{compose_reproduction, reproduction_tables};

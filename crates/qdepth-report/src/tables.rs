@@ -395,12 +395,12 @@ pub(crate) fn environment(view: &View<'_>) -> Table {
 }
 
 /// `logical_block_size` as people write it; the unit goes with the value.
-fn fact_name(key: &str) -> String {
+pub(crate) fn fact_name(key: &str) -> String {
     key.strip_suffix("_bytes").unwrap_or(key).replace('_', " ")
 }
 
 /// A value with its unit: capacities of media in powers of ten, everything else in powers of two.
-fn observed(seen: &Observation, value: &str) -> String {
+pub(crate) fn observed(seen: &Observation, value: &str) -> String {
     let bytes = value.parse::<f64>().ok().filter(|_| seen.key.ends_with("_bytes"));
     let medium = !matches!(&*seen.subject, "host" | "cpu" | "memory" | "kernel");
     match bytes {

@@ -60,11 +60,38 @@ pub(crate) enum Command {
     Media(MediaOptions),
     /// Emulate the figures of published documents, and compare
     Reproduce(ReproduceOptions),
-    /// What this machine is to a measurement
-    #[command(subcommand)]
-    Host(HostCommand),
+    /// What this machine is, and what it is to a measurement
+    Host(HostOptions),
     /// Print a JSON Schema, for editors and scripts
     Schema(SchemaOptions),
+}
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct HostOptions {
+    #[command(subcommand)]
+    pub(crate) command: Option<HostCommand>,
+    #[command(flatten)]
+    pub(crate) inventory: InventoryOptions,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InventoryOptions {
+    /// Print one JSON document (schema: qdepth schema host) instead of the tables
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print every fact with the file or command that it was read from
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) all: bool,
+    /// Replace host name, serials and UUIDs by marks
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Also write down everything that was looked at, so that others can look at it again
+    #[arg(long, value_name = "FILE", conflicts_with = "redact")]
+    pub(crate) record: Option<PathBuf>,
+    /// Look at a machine that was recorded, in place of this one
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub(crate) recorded: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -373,6 +400,8 @@ pub(crate) enum SchemaOf {
     Run,
     /// The output of reproduce --json
     Reproduce,
+    /// The output of host --json
+    Host,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Command::Show(options) => commands::read::show(&options),
         Command::Report(options) => commands::read::report(&options),
         Command::Export(options) => commands::read::export(&options),
-        Command::Host(command) => commands::host::host(&command),
+        Command::Host(options) => commands::host::host(&options),
         Command::Media(options) => commands::media::media(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),
         Command::Schema(options) => commands::read::schema(options),

@@ -4,6 +4,7 @@
 mod bandwidth;
 mod english;
 mod finding;
+mod host;
 mod pressure;
 mod reproduction;
 
@@ -14,6 +15,7 @@ use qdepth_measure::Finding;
 use crate::number;
 
 pub(crate) use bandwidth::BandwidthWords;
+pub(crate) use host::HostWords;
 pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_host::endurance::rated_bytes;
+use qdepth_host::environment::health::rated_bytes;
 use qdepth_host::guard::{Verdict, Verdicts, Writing, review};
 use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
-use qdepth_logbook::{Logbook, export_csv, export_json, json_schema};
+use qdepth_logbook::{Logbook, export_csv, export_json, host_json_schema, json_schema};
 use qdepth_report::{Lang, Telling};
 use qdepth_workload::plan_schema;
 
@@ -71,8 +71,18 @@ fn print_points(data: &qdepth_report::Table) -> Result<()> {
 
 /// Prints a table whose columns say how they stand, within the width of the terminal.
 pub(crate) fn print_any_table(data: &qdepth_report::Table) -> Result<()> {
+    print_styled(data, presets::UTF8_HORIZONTAL_ONLY)
+}
+
+/// Prints a table of many short rows below its caption, with nothing between the rows.
+pub(crate) fn print_list(data: &qdepth_report::Table) -> Result<()> {
+    print(&data.caption)?;
+    print_styled(data, presets::UTF8_BORDERS_ONLY)
+}
+
+fn print_styled(data: &qdepth_report::Table, style: &str) -> Result<()> {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(style);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(headings(data));
     for row in texts(data) {
@@ -174,6 +184,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Plan => plan_schema(),
         SchemaOf::Run => json_schema(),
         SchemaOf::Reproduce => qdepth_reference::json_schema(),
+        SchemaOf::Host => host_json_schema(),
     })?;
     Ok(Status::Valid)
 }

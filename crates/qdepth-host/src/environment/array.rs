@@ -1,0 +1,143 @@
+//! Devices that are built of others: MD arrays, logical volumes, multipath.
+
+use qdepth_logbook::record::Observation;
+use serde_json::Value;
+
+use super::{complaint, fact, file_fact};
+use crate::sysfs;
+use crate::system::System;
+
+/// What a device says of how it is built; nothing for a drive.
+pub(super) fn facts(system: &System, name: &str) -> Vec<Observation> {
+    let base = format!("/sys/class/block/{name}");
+    if system.exists(format!("{base}/md")) {
+        return md(system, name, &base);
+    }
+    if let Some(uuid) = system.read_trimmed(format!("{base}/dm/uuid")) {
+        return mapped(system, name, &base, &uuid);
+    }
+    if name.starts_with("nvme") { paths_of_namespace(system, name) } else { Vec::new() }
+}
+
+/// MD (Documentation/admin-guide/md.rst, *MD devices in sysfs*).
+fn md(system: &System, name: &str, base: &str) -> Vec<Observation> {
+    let keys = [
+        ("level", "level"),
+        ("chunk_bytes", "chunk_size"),
+        ("members", "raid_disks"),
+        ("metadata", "metadata_version"),
+        ("layout", "layout"),
+        ("state", "array_state"),
+        ("consistency_policy", "consistency_policy"),
+        ("bitmap", "bitmap/location"),
+        ("background_work", "sync_action"),
+        ("degraded", "degraded"),
+        ("stripe_cache", "stripe_cache_size"),
+        ("uuid", "uuid"),
+    ];
+    // A stripe has nothing to restore, and so no such file.
+    let optional = ["background_work", "degraded", "stripe_cache", "uuid", "bitmap"];
+    let all =
+        keys.iter().map(|(key, file)| file_fact(system, name, key, &format!("{base}/md/{file}")));
+    all.filter(|seen| seen.value.is_ok() || !optional.contains(&&*seen.key)).collect()
+}
+
+/// Device mapper; what makes a volume, path or cipher of it stands at the head of its UUID.
+fn mapped(system: &System, name: &str, base: &str, uuid: &str) -> Vec<Observation> {
+    let source = format!("{base}/dm/uuid");
+    let (prefix, _) = uuid.split_once('-').unwrap_or((uuid, ""));
+    let kind = match prefix {
+        "LVM" => "logical volume",
+        "mpath" => "multipath",
+        "CRYPT" => "encrypted",
+        other if other.starts_with("part") => "partition",
+        other => other,
+    };
+    let mut facts = vec![
+        fact(name, "kind", Ok(kind.to_owned()), &source),
+        file_fact(system, name, "mapped_name", &format!("{base}/dm/name")),
+    ];
+    match prefix {
+        "LVM" => facts.extend(volume(system, name, base)),
+        "mpath" => facts.push(paths(system, name)),
+        _ => {}
+    }
+    facts
+}
+
+/// The stripes of a logical volume, as LVM reports them.
+fn volume(system: &System, name: &str, base: &str) -> Vec<Observation> {
+    let args = [
+        "--reportformat",
+        "json",
+        "--units",
+        "b",
+        "--nosuffix",
+        "-o",
+        "lv_name,vg_name,lv_dm_path,segtype,stripes,stripe_size,devices",
+    ];
+    let source = "lvs --reportformat json";
+    let mapped = system.read_trimmed(format!("{base}/dm/name")).unwrap_or_default();
+    let row = match system.run("lvs", &args) {
+        Err(error) => Err(error.to_string()),
+        Ok(output) if output.status != Some(0) => Err(complaint("lvs", &output)),
+        Ok(output) => row_of(&output.stdout, &format!("/dev/mapper/{mapped}")),
+    };
+    let column = |key: &str, column: &str| {
+        let value = row.clone().and_then(|row| match row[column].as_str() {
+            Some(text) if !text.is_empty() => Ok(text.to_owned()),
+            _ => Err(format!("lvs says no {column}")),
+        });
+        fact(name, key, value, source)
+    };
+    vec![
+        column("volume", "lv_name"),
+        column("volume_group", "vg_name"),
+        column("segment_type", "segtype"),
+        column("stripes", "stripes"),
+        column("stripe_bytes", "stripe_size"),
+        column("extents", "devices"),
+    ]
+}
+
+fn row_of(text: &str, path: &str) -> Result<Value, String> {
+    let json: Value = serde_json::from_str(text).map_err(|_| "lvs gave no JSON".to_owned())?;
+    let reports = json["report"].as_array().into_iter().flatten();
+    let mut rows = reports.flat_map(|report| report["lv"].as_array().into_iter().flatten());
+    rows.find(|row| row["lv_dm_path"].as_str() == Some(path))
+        .cloned()
+        .ok_or_else(|| format!("lvs does not list {path}"))
+}
+
+/// The paths of a multipath device with the state of each.
+fn paths(system: &System, name: &str) -> Observation {
+    let source = format!("/sys/class/block/{name}/slaves");
+    let path = |slave: &String| {
+        let state = system.read_trimmed(format!("/sys/class/block/{slave}/device/state"));
+        format!("{slave} {}", state.as_deref().unwrap_or("of unknown state"))
+    };
+    let all: Vec<String> = sysfs::slaves_of(system, name).iter().map(path).collect();
+    let found =
+        if all.is_empty() { Err("no path is shown".to_owned()) } else { Ok(all.join(", ")) };
+    fact(name, "paths", found, &source)
+}
+
+/// The controllers that lead to one NVMe namespace, where there are several.
+fn paths_of_namespace(system: &System, name: &str) -> Vec<Observation> {
+    let controllers = sysfs::nvme_controllers(system, name);
+    if controllers.len() < 2 {
+        return Vec::new();
+    }
+    let path = |controller: &String| {
+        let at = |key: &str| system.read_trimmed(format!("/sys/class/nvme/{controller}/{key}"));
+        let unknown = || "unknown".to_owned();
+        let (by, state) = (at("transport"), at("state"));
+        format!("{controller} {} {}", by.unwrap_or_else(unknown), state.unwrap_or_else(unknown))
+    };
+    let all: Vec<String> = controllers.iter().map(path).collect();
+    let policy = format!("/sys/class/block/{name}/device/iopolicy");
+    vec![
+        fact(name, "paths", Ok(all.join(", ")), "/sys/class/nvme"),
+        file_fact(system, name, "path_policy", &policy),
+    ]
+}

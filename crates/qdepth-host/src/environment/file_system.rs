@@ -1,0 +1,99 @@
+//! File systems: where they are mounted, with what options, in what units they store.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use qdepth_logbook::record::Observation;
+
+use super::fact;
+use crate::mounts::{self, Mount};
+use crate::system::System;
+use crate::target::FileSystem;
+
+/// File systems that many machines share; each with the command that tells how it stripes, where
+/// there is one (`DIR` is the mount point).
+const SHARED: [(&str, &[&str]); 7] = [
+    ("lustre", &["lfs", "getstripe", "-d", "DIR"]),
+    ("beegfs", &["beegfs-ctl", "--getentryinfo", "DIR"]),
+    ("ceph", &["getfattr", "-n", "ceph.dir.layout", "--only-values", "DIR"]),
+    ("gpfs", &[]),
+    ("nfs", &[]),
+    ("nfs4", &[]),
+    ("cifs", &[]),
+];
+
+pub(super) fn of_target(system: &System, found: &FileSystem) -> Vec<Observation> {
+    let source = "/proc/self/mountinfo";
+    let mount = found.mount_point.display().to_string();
+    let one = |key: &str, value: &str| {
+        let value = (!value.is_empty()).then(|| value.to_owned());
+        fact("file_system", key, value.ok_or_else(|| "the mount was not found".to_owned()), source)
+    };
+    let below = found.devices.join(" ");
+    let devices = if below.is_empty() {
+        Err("no block device is shown below it".to_owned())
+    } else {
+        Ok(below)
+    };
+    let mut facts = vec![
+        one("type", &found.kind),
+        one("mount_point", &mount),
+        one("source", &found.source),
+        one("options", &found.options),
+        fact("file_system", "devices", devices, source),
+    ];
+    facts.extend(units(system, "file_system", &found.kind, &found.mount_point));
+    facts
+}
+
+/// Every file system that lies on storage, each once, where it was mounted first.
+pub(super) fn mounted(system: &System) -> Vec<Observation> {
+    let mounts = mounts::own(system);
+    let mut seen = BTreeSet::new();
+    let stored = mounts.iter().filter(|mount| {
+        mount.source.starts_with('/') || SHARED.iter().any(|(kind, _)| *kind == mount.kind)
+    });
+    let first = stored.filter(|mount| seen.insert((mount.number, mount.source.clone())));
+    first.flat_map(|mount| of_mount(system, mount)).collect()
+}
+
+fn of_mount(system: &System, mount: &Mount) -> Vec<Observation> {
+    let subject = format!("mount {}", mount.mount_point.display());
+    let source = "/proc/self/mountinfo";
+    let devices: Vec<String> = mounts::devices_below(system, mount).into_iter().collect();
+    let devices = if devices.is_empty() {
+        Err("no block device is shown below it".to_owned())
+    } else {
+        Ok(devices.join(" "))
+    };
+    let mut facts = vec![
+        fact(&subject, "type", Ok(mount.kind.clone()), source),
+        fact(&subject, "source", Ok(mount.source.clone()), source),
+        fact(&subject, "options", Ok(mount.options.clone()), source),
+        fact(&subject, "devices", devices, source),
+    ];
+    facts.extend(units(system, &subject, &mount.kind, &mount.mount_point));
+    facts
+}
+
+/// Block and stripe sizes of a file system that many machines share.
+fn units(system: &System, subject: &str, kind: &str, mount_point: &Path) -> Vec<Observation> {
+    let Some((_, command)) = SHARED.iter().find(|(known, _)| *known == kind) else {
+        return Vec::new();
+    };
+    let place = mount_point.display().to_string();
+    // GPFS says its block size there, the others the size that suits them.
+    let size = system.file_system_block(mount_point).map(|bytes| bytes.to_string());
+    let mut facts = vec![fact(subject, "block_size_bytes", size, "statfs(2)")];
+    if let [program, words @ ..] = command {
+        let args: Vec<&str> =
+            words.iter().map(|word| if *word == "DIR" { place.as_str() } else { word }).collect();
+        let layout = match system.run(program, &args) {
+            Err(error) => Err(error.to_string()),
+            Ok(output) if output.status != Some(0) => Err(super::complaint(program, &output)),
+            Ok(output) => Ok(output.stdout.split_whitespace().collect::<Vec<_>>().join(" ")),
+        };
+        facts.push(fact(subject, "striping", layout, &crate::system::line(program, &args)));
+    }
+    facts
+}

@@ -1,0 +1,298 @@
+//! What a drive says of its own health: SMART and the NVMe logs, by the programs that read them.
+//!
+//! `nvme smart-log` is asked first for NVMe drives, since it alone tells thermal transitions; then
+//! `smartctl`. Both need the right to send commands to the drive; without it all is unknown, with
+//! the reason.
+
+use std::collections::BTreeMap;
+
+use qdepth_logbook::record::Observation;
+use serde_json::Value;
+
+use super::{complaint, fact};
+use crate::sysfs;
+use crate::system::{Output, System};
+
+/// Bytes of one of NVMe's data units: a thousand blocks of 512 B (NVMe base specification,
+/// SMART / Health Information log).
+const DATA_UNIT_BYTES: f64 = 512_000.0;
+/// 0 °C on NVMe's scale.
+const ZERO_CELSIUS: f64 = 273.0;
+
+/// Counters that tell of trouble when they rise while a point runs.
+pub const TROUBLE: [&str; 8] = [
+    "critical_warning",
+    "media_errors",
+    "error_log_entries",
+    "warning_temperature_minutes",
+    "critical_temperature_minutes",
+    "thermal_transitions",
+    "thermal_throttled_seconds",
+    "reallocated_sectors",
+];
+
+/// What a drive said, under names of our own; the unit last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Health {
+    /// The command that asked.
+    pub source: String,
+    /// Figures by name.
+    pub figures: BTreeMap<&'static str, f64>,
+    /// Texts by name.
+    pub texts: BTreeMap<&'static str, String>,
+}
+
+/// Asks a drive.
+///
+/// # Errors
+/// Why it is not known, in words.
+pub fn read(system: &System, name: &str) -> Result<Health, String> {
+    let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.to_owned());
+    let device = format!("/dev/{whole}");
+    let told = if whole.starts_with("nvme") { nvme(system, &device) } else { None };
+    let smart = smartctl(system, &device);
+    match (told, smart) {
+        (Some(mut health), Ok(smart)) => {
+            // What only one of them says is kept.
+            for (key, value) in smart.figures {
+                health.figures.entry(key).or_insert(value);
+            }
+            health.texts.extend(smart.texts);
+            Ok(health)
+        }
+        (Some(health), Err(_)) => Ok(health),
+        (None, smart) => smart,
+    }
+}
+
+fn json(output: &Output) -> Option<Value> {
+    serde_json::from_str(&output.stdout).ok()
+}
+
+fn nvme(system: &System, device: &str) -> Option<Health> {
+    let output = system.run("nvme", &["smart-log", device, "-o", "json"]).ok()?;
+    let log = json(&output).filter(|log| log["percent_used"].is_number())?;
+    let mut health = Health { source: format!("nvme smart-log {device}"), ..Health::default() };
+    let mut keep = |key, value: Option<f64>| {
+        if let Some(value) = value {
+            health.figures.insert(key, value);
+        }
+    };
+    let of = |key: &str| number(&log[key]);
+    keep("critical_warning", of("critical_warning"));
+    keep("temperature_celsius", of("temperature").map(|kelvin| kelvin - ZERO_CELSIUS));
+    keep("available_spare_percent", of("avail_spare"));
+    keep("percentage_used", of("percent_used"));
+    keep("read_bytes", of("data_units_read").map(|n| n * DATA_UNIT_BYTES));
+    keep("written_bytes", of("data_units_written").map(|n| n * DATA_UNIT_BYTES));
+    keep("power_cycles", of("power_cycles"));
+    keep("power_on_hours", of("power_on_hours"));
+    keep("unsafe_shutdowns", of("unsafe_shutdowns"));
+    keep("media_errors", of("media_errors"));
+    keep("error_log_entries", of("num_err_log_entries"));
+    keep("warning_temperature_minutes", of("warning_temp_time"));
+    keep("critical_temperature_minutes", of("critical_comp_time"));
+    let both = |one: &str, two: &str| Some(of(one)? + of(two)?);
+    keep("thermal_transitions", both("thm_temp1_trans_count", "thm_temp2_trans_count"));
+    keep("thermal_throttled_seconds", both("thm_temp1_total_time", "thm_temp2_total_time"));
+    Some(health)
+}
+
+/// A number, also where it is written as a text or stands in an object as `value`.
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Object(object) => number(object.get("value")?),
+        Value::Null | Value::Bool(_) | Value::Array(_) => None,
+    }
+    .filter(|number| number.is_finite())
+}
+
+fn smartctl(system: &System, device: &str) -> Result<Health, String> {
+    let args = ["-j", "-i", "-H", "-A", device];
+    let output = system.run("smartctl", &args).map_err(|error| error.to_string())?;
+    let all = json(&output).ok_or_else(|| complaint("smartctl", &output))?;
+    let mut health = Health { source: crate::system::line("smartctl", &args), ..Health::default() };
+    let texts = [
+        ("form_factor", &all["form_factor"]["name"]),
+        ("product", &all["model_name"]),
+        ("interface_version", &all["nvme_version"]["string"]),
+    ];
+    for (key, value) in texts {
+        if let Some(text) = value.as_str() {
+            health.texts.insert(key, text.to_owned());
+        }
+    }
+    if let Some(passed) = all["smart_status"]["passed"].as_bool() {
+        health.texts.insert("smart_passed", if passed { "yes" } else { "no" }.to_owned());
+    }
+    for (key, value) in common(&all).into_iter().chain(attributes(&all)) {
+        health.figures.entry(key).or_insert(value);
+    }
+    if health.figures.is_empty() && health.texts.is_empty() {
+        let said = all["smartctl"]["messages"][0]["string"].as_str();
+        return Err(
+            said.map_or_else(|| format!("smartctl says nothing of {device}"), str::to_owned)
+        );
+    }
+    Ok(health)
+}
+
+/// What smartctl gives for every kind of drive, and for NVMe.
+fn common(all: &Value) -> Vec<(&'static str, f64)> {
+    let log = &all["nvme_smart_health_information_log"];
+    let units = |key: &str| number(&log[key]).map(|n| n * DATA_UNIT_BYTES);
+    let gigabytes = &all["scsi_error_counter_log"]["write"]["gigabytes_processed"];
+    let found = [
+        ("rotation_rpm", number(&all["rotation_rate"])),
+        ("temperature_celsius", number(&all["temperature"]["current"])),
+        ("trip_celsius", number(&all["temperature"]["drive_trip"])),
+        ("power_on_hours", number(&all["power_on_time"]["hours"])),
+        ("power_cycles", number(&all["power_cycle_count"])),
+        ("critical_warning", number(&log["critical_warning"])),
+        ("available_spare_percent", number(&log["available_spare"])),
+        ("percentage_used", number(&log["percentage_used"])),
+        ("percentage_used", number(&all["scsi_percentage_used_endurance_indicator"])),
+        ("read_bytes", units("data_units_read")),
+        ("written_bytes", units("data_units_written")),
+        ("written_bytes", number(gigabytes).map(|gigabytes| gigabytes * 1e9)),
+        ("unsafe_shutdowns", number(&log["unsafe_shutdowns"])),
+        ("media_errors", number(&log["media_errors"])),
+        ("error_log_entries", number(&log["num_err_log_entries"])),
+        ("warning_temperature_minutes", number(&log["warning_temp_time"])),
+        ("critical_temperature_minutes", number(&log["critical_comp_time"])),
+        ("reallocated_sectors", number(&all["scsi_grown_defect_list"])),
+    ];
+    found.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// ATA's attributes, those whose meaning makers agree on.
+fn attributes(all: &Value) -> Vec<(&'static str, f64)> {
+    let table = all["ata_smart_attributes"]["table"].as_array();
+    let rows = table.into_iter().flatten();
+    let one = |row: &Value| {
+        let raw = number(&row["raw"]["value"])?;
+        Some(match row["id"].as_u64()? {
+            5 => ("reallocated_sectors", raw),
+            199 => ("link_errors", raw),
+            241 if row["name"].as_str()? == "Total_LBAs_Written" => ("written_bytes", raw * 512.0),
+            _ => return None,
+        })
+    };
+    rows.filter_map(one).collect()
+}
+
+/// The facts of a drive's health; where it cannot be asked, that.
+pub(super) fn facts(system: &System, name: &str, whole: &str) -> Vec<Observation> {
+    let mut facts = match read(system, name) {
+        Err(why) => vec![fact(name, "health", Err(why), "smartctl")],
+        Ok(health) => {
+            let texts = health.texts.iter().map(|(key, text)| (*key, text.clone()));
+            let figures = health.figures.iter().map(|(key, n)| (*key, format!("{n:.0}")));
+            let all = texts.chain(figures);
+            all.map(|(key, value)| fact(name, key, Ok(value), &health.source)).collect()
+        }
+    };
+    if let Some(controller) = sysfs::nvme_controllers(system, whole).first() {
+        facts.extend(controller_facts(system, name, controller));
+    }
+    facts
+}
+
+/// What an NVMe controller says of itself (Identify Controller).
+fn controller_facts(system: &System, name: &str, controller: &str) -> Vec<Observation> {
+    let device = format!("/dev/{controller}");
+    let args = ["id-ctrl", device.as_str(), "-o", "json"];
+    let source = crate::system::line("nvme", &args);
+    let told = match system.run("nvme", &args) {
+        Err(error) => Err(error.to_string()),
+        Ok(output) => json(&output).ok_or_else(|| complaint("nvme", &output)),
+    };
+    let all = match told {
+        Ok(all) => all,
+        Err(why) => return vec![fact(name, "power_states", Err(why), &source)],
+    };
+    let states = all["psds"].as_array().into_iter().flatten().enumerate();
+    // Whole hundredths of a watt (NVMe base specification, power state descriptor).
+    let watts = |state: &Value| number(&state["max_power"]).map(|n| n / 100.0);
+    let states: Vec<String> = states
+        .filter_map(|(index, state)| Some(format!("{index}: {:.2} W", watts(state)?)))
+        .collect();
+    let states =
+        if states.is_empty() { Err("none is described".to_owned()) } else { Ok(states.join("; ")) };
+    let kelvin = |key: &str| {
+        let told = number(&all[key]).filter(|kelvin| *kelvin > 0.0);
+        told.map(|k| format!("{:.0}", k - ZERO_CELSIUS)).ok_or_else(|| "it does not say".to_owned())
+    };
+    let latency = format!("/sys/class/nvme/{controller}/power/pm_qos_latency_tolerance_us");
+    vec![
+        fact(name, "power_states", states, &source),
+        fact(name, "warning_celsius", kelvin("wctemp"), &source),
+        fact(name, "critical_celsius", kelvin("cctemp"), &source),
+        super::file_fact(system, name, "power_saving_latency_us", &latency),
+    ]
+}
+
+/// Bytes that a drive is made for, by its own count: what it has written so far, over the share of
+/// its life that it says is used. The share is whole per cents, so this is near only where some of
+/// them are used; below 5 % it is not told.
+///
+/// # Errors
+/// Why it is not known, in words.
+pub fn rated_bytes(system: &System, name: &str) -> Result<f64, String> {
+    let health = read(system, name)?;
+    let of = |key: &str| health.figures.get(key).copied();
+    let (used, written) = of("percentage_used")
+        .zip(of("written_bytes"))
+        .ok_or_else(|| format!("/dev/{name} keeps no count of its wear and of what it wrote"))?;
+    if used < 5.0 {
+        return Err(format!(
+            "/dev/{name} says that {used:.0} % of its life is used, too little to tell"
+        ));
+    }
+    Ok(written / (used / 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::FakeMachine;
+
+    fn told(json: &str) -> Result<f64, String> {
+        let machine = FakeMachine::new().with_output("smartctl", 0, json);
+        rated_bytes(&machine.system, "nvme0n1")
+    }
+
+    #[test]
+    fn endurance_is_what_was_written_over_the_life_that_is_used() {
+        let json = |used: u32| {
+            format!(
+                "{{\"nvme_smart_health_information_log\":\
+                 {{\"percentage_used\":{used},\"data_units_written\":200000000}}}}"
+            )
+        };
+        let rated = told(&json(10)).unwrap();
+        assert!((rated / 1.024e15 - 1.0).abs() < 1e-9, "{rated}");
+        assert!(told(&json(0)).unwrap_err().contains("too little to tell"));
+    }
+
+    #[test]
+    fn what_is_not_told_is_unknown() {
+        assert!(told("{}").unwrap_err().contains("says nothing"));
+        let passed = "{\"smart_status\":{\"passed\":true}}";
+        assert!(told(passed).unwrap_err().contains("keeps no count"));
+        assert!(told("no json").unwrap_err().contains("no json"));
+        let nothing = rated_bytes(&FakeMachine::new().system, "sda").unwrap_err();
+        assert!(nothing.contains("smartctl"), "{nothing}");
+    }
+
+    #[test]
+    fn numbers_are_read_in_every_spelling() {
+        for (text, is) in
+            [("3", Some(3.0)), ("\"4\"", Some(4.0)), ("{\"value\":5}", Some(5.0)), ("[]", None)]
+        {
+            assert_eq!(number(&serde_json::from_str(text).unwrap()), is, "{text}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What machine and what storage this is, as observations with their sources. A fact that cannot be
+//! read is kept, with the reason.
+
+mod array;
+pub mod cpu;
+mod device;
+mod file_system;
+pub mod health;
+mod memory;
+mod software;
+
+use std::collections::BTreeSet;
+
+use qdepth_logbook::record::Observation;
+use sha2::{Digest, Sha256};
+
+use crate::sysfs;
+use crate::system::{Output, System};
+use crate::target::{Inspected, Kind};
+
+pub use device::device_facts;
+
+/// What this machine is: CPU, memory, kernel, system, hypervisor, clock.
+pub fn observe(system: &System) -> Vec<Observation> {
+    let mut facts = software::software(system);
+    facts.extend(cpu::cpu(system));
+    facts.extend(memory::memory(system));
+    facts
+}
+
+/// The machine with all of its storage: devices, arrays, file systems.
+pub fn inventory(system: &System) -> Vec<Observation> {
+    let mut facts = observe(system);
+    for name in storage(system) {
+        facts.extend(of_device(system, &name));
+    }
+    facts.extend(file_system::mounted(system));
+    facts
+}
+
+/// Whole block devices that hold something: no empty loop device, no RAM disk.
+pub fn storage(system: &System) -> Vec<String> {
+    let holds = |name: &String| {
+        let size = system.read_trimmed(format!("/sys/block/{name}/size"));
+        !name.starts_with("ram") && size.is_some_and(|sectors| sectors != "0")
+    };
+    sysfs::whole_devices(system).into_iter().filter(holds).collect()
+}
+
+/// What is known of a target and of the storage below it, down to the drives.
+pub fn target_facts(system: &System, target: &Inspected) -> Vec<Observation> {
+    let mut facts = Vec::new();
+    match &target.kind {
+        Kind::BlockDevice(_) => {}
+        Kind::RegularFile { file_system, .. } | Kind::Directory(file_system) => {
+            facts.extend(file_system::of_target(system, file_system));
+        }
+    }
+    for name in with_all_below(system, target.devices()) {
+        facts.extend(of_device(system, &name));
+    }
+    facts
+}
+
+fn of_device(system: &System, name: &str) -> Vec<Observation> {
+    let mut facts = device_facts(system, name);
+    facts.extend(array::facts(system, name));
+    facts
+}
+
+/// Devices with what they are built on, each once, upper ones first.
+pub fn with_all_below(system: &System, names: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    let mut left: Vec<String> = names.into_iter().rev().collect();
+    while let Some(name) = left.pop() {
+        if seen.insert(name.clone()) {
+            left.extend(sysfs::slaves_of(system, &name).into_iter().rev());
+            all.push(name);
+        }
+    }
+    all
+}
+
+/// Replaces what names this machine or its owner (host name, serials, UUIDs, network sources) by
+/// marks that are the same wherever the same name stands.
+pub fn redact(facts: &mut [Observation]) {
+    let names: BTreeSet<String> = facts
+        .iter()
+        .filter(|fact| is_name(fact))
+        .filter_map(|fact| fact.value.clone().ok())
+        .filter(|name| name.len() >= 4)
+        .collect();
+    for fact in facts {
+        if let Ok(value) = &mut fact.value {
+            for name in &names {
+                if value.contains(name.as_str()) {
+                    *value = value.replace(name.as_str(), &mark(name));
+                }
+            }
+        }
+    }
+}
+
+fn is_name(fact: &Observation) -> bool {
+    let key = fact.key.as_str();
+    matches!(key, "serial" | "wwid" | "uuid") || (fact.subject == "host" && key == "name")
+}
+
+/// The first 8 digits of its SHA-256.
+fn mark(name: &str) -> String {
+    let digest = Sha256::digest(name);
+    let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("redacted-{hex}")
+}
+
+/// What a command complained about, in its own first line.
+fn complaint(command: &str, output: &Output) -> String {
+    let said = output.stderr.lines().chain(output.stdout.lines());
+    let first = said.map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
+    match output.status {
+        Some(status) => format!("`{command}` ended with {status}: {first}"),
+        None => format!("`{command}` was ended by a signal: {first}"),
+    }
+}
+
+fn file_fact(system: &System, subject: &str, key: &str, path: &str) -> Observation {
+    let value = system.read_file(path).map_err(|error| error.to_string()).and_then(|text| {
+        let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned();
+        if text.is_empty() { Err("it is empty".to_owned()) } else { Ok(text) }
+    });
+    fact(subject, key, value, path)
+}
+
+fn fact(subject: &str, key: &str, value: Result<String, String>, source: &str) -> Observation {
+    Observation {
+        subject: subject.to_owned(),
+        key: key.to_owned(),
+        value,
+        source: source.to_owned(),
+    }
+}

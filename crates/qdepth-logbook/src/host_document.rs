@@ -1,0 +1,48 @@
+//! Machine output of `qdepth host --json`: one document, versioned apart from that of a run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::{DocumentSchema, ObservationEntry, observation, pretty};
+use crate::record::Observation;
+
+/// Name of the form, in `schema.name`.
+const NAME: &str = "qdepth-host";
+/// Version of the form; the rule is that of a run's document.
+const VERSION: u32 = 1;
+
+/// A machine and its storage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostDocument {
+    /// Which form of document this is; its name is `qdepth-host`.
+    pub schema: DocumentSchema,
+    /// Version of the program.
+    pub version: String,
+    /// RFC 3339, UTC: when it was looked at.
+    pub observed_at: String,
+    /// Whether names of the machine and of its devices were replaced by marks.
+    pub redacted: bool,
+    /// What was read, and what could not be.
+    pub observations: Vec<ObservationEntry>,
+}
+
+/// A machine as one JSON document, ended by a line feed.
+pub fn export_host_json(
+    facts: &[Observation],
+    version: &str,
+    observed_at: &str,
+    redacted: bool,
+) -> String {
+    pretty(&HostDocument {
+        schema: DocumentSchema { name: NAME.to_owned(), version: VERSION },
+        version: version.to_owned(),
+        observed_at: observed_at.to_owned(),
+        redacted,
+        observations: facts.iter().map(observation).collect(),
+    })
+}
+
+/// The JSON Schema of [`export_host_json`]'s document.
+pub fn host_json_schema() -> String {
+    pretty(&schemars::schema_for!(HostDocument))
+}
