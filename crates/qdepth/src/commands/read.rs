@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{Logbook, export_csv, export_json, host_json_schema, json_schema};
 use qdepth_report::{Lang, Telling};
@@ -80,7 +80,7 @@ pub(crate) fn print_list(data: &qdepth_report::Table) -> Result<()> {
     print_styled(data, presets::UTF8_BORDERS_ONLY)
 }
 
-fn print_styled(data: &qdepth_report::Table, style: &str) -> Result<()> {
+fn print_styled(data: &qdepth_report::Table, style: TableStyle) -> Result<()> {
     let mut table = Table::new();
     table.load_style(style);
     table.set_content_arrangement(ContentArrangement::Dynamic);
