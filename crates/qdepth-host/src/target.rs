@@ -70,6 +70,8 @@ pub struct BlockDevice {
     pub logical_block_bytes: u64,
     /// Smallest write that needs no read, in bytes, as the device says.
     pub physical_block_bytes: u64,
+    /// Largest request that the kernel passes on whole, in bytes.
+    pub max_request_bytes: Option<u64>,
     /// The maker's name of the model.
     pub model: Option<String>,
     /// Firmware revision.
@@ -262,6 +264,7 @@ fn block_device(system: &System, spelling: &Path, stat: &Stat) -> Result<BlockDe
     Ok(BlockDevice {
         logical_block_bytes: logical,
         physical_block_bytes: count("queue/physical_block_size").unwrap_or(logical),
+        max_request_bytes: count("queue/max_sectors_kb").map(|kib| kib.saturating_mul(1024)),
         model: text("device/model"),
         firmware: text("device/firmware_rev").or_else(|| text("device/rev")),
         rotational: count("queue/rotational").map(|n| n != 0),

@@ -23,6 +23,7 @@ fn device(machine: &FakeMachine, name: &str) -> BlockDevice {
         identity: DeviceIdentity::read(&machine.system, number).unwrap(),
         logical_block_bytes: 512,
         physical_block_bytes: 512,
+        max_request_bytes: None,
         model: None,
         firmware: None,
         rotational: None,

@@ -6,7 +6,9 @@ use qdepth_measure::{Finding, Percentile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{DirectionRecord, Observation, PointRecord, RunRecord, TargetRecord};
+use crate::record::{
+    DirectionRecord, Observation, PointRecord, RunRecord, TargetRecord, WitnessRecord,
+};
 use crate::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 use crate::write::{kind_text, severity_text, state_text};
 
@@ -182,6 +184,8 @@ pub struct PointEntry {
     pub mean_in_flight: Option<f64>,
     /// Longest interval without a completion, ns.
     pub longest_gap_ns: u64,
+    /// What the witnesses said of the machine, by the second.
+    pub witnesses: Vec<WitnessEntry>,
     /// `A` (no findings), `B` (remarks) or `C` (not valid).
     pub grade: String,
     /// Doubts.
@@ -237,6 +241,17 @@ pub struct ErrorEntry {
     pub errno: i32,
     /// How often.
     pub count: u64,
+}
+
+/// What a witness said at one moment of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WitnessEntry {
+    /// End of the second, ns from the first look, just before the load (warm-up included).
+    pub at_ns: u64,
+    /// Of what and which, the unit last: `nvme0n1 celsius`, `cpu steal_share`.
+    pub name: String,
+    /// A rate or share over the second, or the level at its end.
+    pub value: Option<f64>,
 }
 
 /// A recorded doubt.
@@ -334,6 +349,11 @@ fn finding(finding: &Finding) -> FindingEntry {
     }
 }
 
+fn witness(record: &WitnessRecord) -> WitnessEntry {
+    let value = record.value.is_finite().then_some(record.value);
+    WitnessEntry { at_ns: record.at_ns, name: record.name.clone(), value }
+}
+
 fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
     let summary = PointSummary::of(point);
     PointEntry {
@@ -378,6 +398,7 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         abandoned: point.abandoned,
         mean_in_flight: summary.mean_in_flight,
         longest_gap_ns: point.longest_gap_ns,
+        witnesses: point.witnesses.iter().map(witness).collect(),
         grade: summary.grade.to_string(),
         findings: point.findings.iter().map(finding).collect(),
     }

@@ -25,7 +25,8 @@ mod write;
 
 pub use document::{
     CpuPerIo, Document, DocumentSchema, ErrorEntry, FindingEntry, Latency, LatencyByDirection,
-    ObservationEntry, PointEntry, RunEntry, TargetEntry, document, export_json, json_schema,
+    ObservationEntry, PointEntry, RunEntry, TargetEntry, WitnessEntry, document, export_json,
+    json_schema,
 };
 pub use error::LogbookError;
 pub use fio_json::{FioEntry, FioMoment, export_fio_json};

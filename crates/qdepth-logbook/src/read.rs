@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::logbook::RunHeadline;
 use crate::record::{
     DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
-    RunRecord, RunState, TargetKind, TargetRecord,
+    RunRecord, RunState, TargetKind, TargetRecord, WitnessRecord,
 };
 
 /// Of each point the attempt that counts.
@@ -301,6 +301,7 @@ pub(crate) fn points(connection: &Connection, id: &str) -> Result<Vec<PointRecor
             point.writes = direction(&connection, id, "write")?;
             point.syncs = direction(&connection, id, "sync")?;
             point.intervals = intervals(&connection, id)?;
+            point.witnesses = witnesses(&connection, id)?;
             point.findings = findings(&connection, run, Some(id))?;
             Ok(point)
         })
@@ -420,6 +421,23 @@ fn intervals(connection: &Connection, point: i64) -> Result<Vec<IntervalRecord>>
                 written_bytes: count(row, "written_bytes")?,
                 read_service_time: EncodedHistogram(row.get("read_service_time")?),
                 write_service_time: EncodedHistogram(row.get("write_service_time")?),
+            })
+        })?
+        .collect()
+}
+
+fn witnesses(connection: &Connection, point: i64) -> Result<Vec<WitnessRecord>> {
+    // Logbooks of an older schema, opened for reading only, have no such table.
+    if !connection.table_exists(None, "witness")? {
+        return Ok(Vec::new());
+    }
+    connection
+        .prepare_cached("SELECT * FROM witness WHERE point = ?1 ORDER BY place")?
+        .query_map([point], |row| {
+            Ok(WitnessRecord {
+                at_ns: count(row, "at_ns")?,
+                name: row.get("name")?,
+                value: real(row, "value")?,
             })
         })?
         .collect()

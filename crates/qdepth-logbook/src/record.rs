@@ -187,6 +187,18 @@ pub struct KernelCounts {
     pub written_bytes: u64,
 }
 
+/// What a witness said at one moment of a point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WitnessRecord {
+    /// Nanoseconds from the first look, which is just before the load begins (warm-up included), to
+    /// the end of the second that this is of.
+    pub at_ns: u64,
+    /// Of what and which, the unit last: `nvme0n1 celsius`, `cpu steal_share`.
+    pub name: String,
+    /// The value: a rate or share over the second, or the level at its end.
+    pub value: f64,
+}
+
 /// What ended the window of a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EndedBy {
@@ -302,6 +314,8 @@ pub struct PointRecord {
     pub kernel: Option<KernelCounts>,
     /// The series.
     pub intervals: Vec<IntervalRecord>,
+    /// What the witnesses said, by the second.
+    pub witnesses: Vec<WitnessRecord>,
     /// Doubts.
     pub findings: Vec<Finding>,
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::record::{
     DirectionRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState, TargetKind,
-    TargetRecord,
+    TargetRecord, WitnessRecord,
 };
 
 pub(crate) fn state_text(state: RunState) -> &'static str {
@@ -171,9 +171,21 @@ pub(crate) fn point(
     for (place, record) in (0i64..).zip(&point.intervals) {
         interval(connection, id, place, record)?;
     }
+    for (place, record) in (0i64..).zip(&point.witnesses) {
+        witness(connection, id, place, record)?;
+    }
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
     }
+    Ok(())
+}
+
+fn witness(connection: &Connection, point: i64, place: i64, record: &WitnessRecord) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO witness (point, place, at_ns, name, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![point, place, bits(record.at_ns), record.name, record.value])?;
     Ok(())
 }
 

@@ -185,7 +185,7 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
          ALTER TABLE point DROP COLUMN offered_io_per_s;
          ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
          ALTER TABLE point DROP COLUMN looks;
-         ALTER TABLE direction DROP COLUMN stated; PRAGMA user_version = 1",
+         ALTER TABLE direction DROP COLUMN stated; DROP TABLE witness; PRAGMA user_version = 1",
     )
     .unwrap();
     drop(old);

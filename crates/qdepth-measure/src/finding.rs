@@ -144,6 +144,22 @@ codes! {
     NotLiteral = "not-literal",
     /// A witness could not be read. Label: `witness`, `why`.
     WitnessMissing = "witness-missing",
+    /// Heat slowed something down, or was near to: a drive (its counters, or its temperature against
+    /// its warning limit) or the CPUs. Values: `transitions`, `celsius`, `warning_celsius`. Label:
+    /// `device`.
+    Throttled = "throttled",
+    /// A counter of the drive's health rose while the point ran. Values: `rise`. Labels: `device`,
+    /// `counter`.
+    HealthChanged = "health-changed",
+    /// Tasks of the machine, the generator's own among them, waited for a CPU or for memory. Values:
+    /// `cpu_share`, `memory_share`.
+    Pressure = "pressure",
+    /// The CPUs' frequency changed. Values: `share`.
+    FrequencyChanged = "frequency-changed",
+    /// Memory was swapped. Values: `pages`.
+    Swapping = "swapping",
+    /// An array below was rebuilt, scrubbed or checked. Label: `device`.
+    BackgroundWork = "background-work",
     /// A finding that a newer version stored. Label: `code`, as stored.
     Unknown = "unknown",
 }

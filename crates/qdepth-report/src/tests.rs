@@ -153,10 +153,17 @@ const NAMES: &[&str] = &[
     "bytes",
     "standard_bytes",
     "lost_intervals",
+    "transitions",
+    "celsius",
+    "warning_celsius",
+    "rise",
+    "cpu_share",
+    "memory_share",
+    "pages",
 ];
 const LABELS: &[&str] = &[
     "law", "why", "errors", "evidence", "engine", "feature", "was", "is", "witness", "code",
-    "program", "version", "file", "remarks", "option", "what",
+    "program", "version", "file", "remarks", "option", "what", "device", "counter",
 ];
 
 #[test]

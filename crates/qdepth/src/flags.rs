@@ -232,6 +232,10 @@ pub(crate) struct RunOptions {
     /// Leave the measurement file where it is, for the next run
     #[arg(long)]
     pub(crate) keep: bool,
+    /// End the run at the first point during which heat slowed a drive or the CPUs down; --resume
+    /// goes on
+    #[arg(long)]
+    pub(crate) stop_on_throttle: bool,
     /// Continue the last run that was interrupted, failed or killed
     #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "until", "area", "read_only", "seed", "engine"])]
     pub(crate) resume: bool,

@@ -19,6 +19,7 @@ use crate::system::{Output, System};
 use crate::target::{Inspected, Kind};
 
 pub use device::device_facts;
+pub(crate) use device::sensor;
 
 /// What this machine is: CPU, memory, kernel, system, hypervisor, clock.
 pub fn observe(system: &System) -> Vec<Observation> {

@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use qdepth_logbook::record::{
     DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
-    RunRecord, RunState, StatedLatency, TargetKind, TargetRecord,
+    RunRecord, RunState, StatedLatency, TargetKind, TargetRecord, WitnessRecord,
 };
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
@@ -78,6 +78,10 @@ fn direction(seed: u64, open_loop: bool) -> DirectionRecord {
     }
 }
 
+fn witness(name: &str, value: f64) -> WitnessRecord {
+    WitnessRecord { at_ns: 1_000_000_001, name: name.to_owned(), value }
+}
+
 pub(crate) fn point(index: u32) -> PointRecord {
     PointRecord {
         index,
@@ -119,6 +123,7 @@ pub(crate) fn point(index: u32) -> PointRecord {
         cpu_system_ns: 16,
         kernel: Some(KernelCounts { reads: 1, read_bytes: 2, writes: 3, written_bytes: 4 }),
         intervals: (0..30).map(interval).collect(),
+        witnesses: vec![witness("cpu steal_share", 0.25), witness("nvme0n1 celsius", 41.0)],
         findings: vec![
             Finding::invalid(Code::Hung).value("abandoned", 13.0).value("ratio", f64::INFINITY),
             Finding::remark(Code::Buffered).label("why", "日本語 \"quoted\""),
@@ -232,6 +237,7 @@ prop_compose! {
                 read_service_time: (&reads.service_time).into(),
                 write_service_time: (&writes.service_time).into(),
             }],
+            witnesses: vec![witness("cpu steal_share", reals[4])],
             findings: vec![Finding { values: figures, labels, ..Finding::remark(code) }],
             reads,
             writes,

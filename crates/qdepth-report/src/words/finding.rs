@@ -4,7 +4,11 @@ use qdepth_measure::Code;
 
 /// Title, explanation and advice; see [`super::fill`] for `{name}` and `[optional parts]`.
 pub(super) fn english(code: Code) -> [&'static str; 3] {
-    laws(code).or_else(|| answers(code)).or_else(|| accidents(code)).unwrap_or_else(|| rest(code))
+    laws(code)
+        .or_else(|| answers(code))
+        .or_else(|| accidents(code))
+        .or_else(|| surroundings(code))
+        .unwrap_or_else(|| rest(code))
 }
 
 /// Doubts that the arithmetic of a point raises.
@@ -178,6 +182,43 @@ fn accidents(code: Code) -> Option<[&'static str; 3]> {
             "The device is not the same any more",
             "The identity of the target changed while the run went on[: it was {was}][; then: {is}].",
             "Do not use the figures together. Start a new run.",
+        ],
+        _ => return None,
+    })
+}
+
+/// What else the machine and the drives were at.
+fn surroundings(code: Code) -> Option<[&'static str; 3]> {
+    Some(match code {
+        Code::Throttled => [
+            "Heat slowed something down",
+            "Heat slowed the machine or a drive down, or was near to it[: {device}][; {transitions} times][; it reached {celsius} °C][ of the {warning_celsius} °C at which it warns].",
+            "Give it more air, wait until it has cooled, and measure again; `--stop-on-throttle` ends a run at the first such point.",
+        ],
+        Code::HealthChanged => [
+            "The drive reported trouble",
+            "A counter of the drive's health rose while the point ran[: {counter}][ of {device}][ by {rise}].",
+            "Look into the drive's log (`smartctl -x`, `nvme error-log`) before using any figure of it.",
+        ],
+        Code::Pressure => [
+            "Tasks waited for CPU or memory",
+            "Some task was ready and had no CPU[ for {cpu_share} of the time][, or waited for memory for {memory_share} of it]. The generator's own waiting is in this figure.",
+            "Stop what else runs, or use fewer workers than CPUs.",
+        ],
+        Code::FrequencyChanged => [
+            "The CPUs changed their frequency",
+            "The mean frequency of the CPUs changed[ by {share}] while the point ran. Latencies contain the time that the generator and the kernel need.",
+            "Set the performance governor (`qdepth host tune`), and measure again.",
+        ],
+        Code::Swapping => [
+            "The machine swapped",
+            "Memory was written to or read from swap space[: {pages} pages]. That is I/O, and waiting.",
+            "Free memory, or turn swap off while measuring.",
+        ],
+        Code::BackgroundWork => [
+            "An array worked in the background",
+            "An array below the target was rebuilt, checked or scrubbed while the point ran[: {device}].",
+            "Wait until it is done (`cat /proc/mdstat`), and measure again.",
         ],
         _ => return None,
     })

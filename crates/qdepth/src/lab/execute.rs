@@ -11,6 +11,7 @@ use qdepth_engine::{
     Company, Interval, Outcome, Part, Target, join, measure_part, measure_together,
 };
 use qdepth_host::Refusal;
+use qdepth_host::environment::with_all_below;
 use qdepth_host::guard::Claim;
 use qdepth_host::placement::order;
 use qdepth_host::system::System;
@@ -24,7 +25,7 @@ use qdepth_workload::Point;
 
 use crate::lab::prepare::{Emulation, Prepared, Real, What};
 use crate::lab::storage::Storage;
-use crate::lab::witnesses::{Seen, Witnesses};
+use crate::lab::witnesses::{Sampler, Seen, Witnesses};
 
 /// Intervals that the screen may lag behind; later ones are not shown.
 const SCREEN_LAG: usize = 64;
@@ -250,7 +251,10 @@ fn real(
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| device(s.real)).collect::<Vec<_>>();
     let cpus = if manner.pin { cpus(system, &devices, workers) } else { Vec::new() };
+    let below = ask_below(system, &storage);
+    let sampler = Sampler::start(system, &below);
     let booked = in_real_time(group, &storage, (manner, &cpus), stop, seen)?;
+    let samples = sampler.stop();
     let counted: Vec<(u64, u64)> = booked.iter().map(|booked| all_of(&booked.outcome)).collect();
     let mut measured = Vec::new();
     for (place, (booked, storage)) in booked.into_iter().zip(storage).enumerate() {
@@ -265,6 +269,8 @@ fn real(
                 witnessed.without(counted[other]);
             }
         }
+        witnessed.look_back(&samples, &below[place]);
+        witnessed.troubles = real.health.borrow_mut().ask_again(system);
         let changed = changed(system, real);
         let (engine, seen) = (Some(used), witnessed);
         measured.push(Measured { outcome, ranks, engine, direct, seen, changed });
@@ -276,6 +282,16 @@ fn real(
 fn changed(system: &System, real: &Real) -> Option<Changed> {
     let claim = real.claim()?;
     claim.check_identity(system).err().map(|found| Changed::of(claim, found))
+}
+
+/// The devices below each target, down to the drives, whose health is asked for the first time.
+fn ask_below(system: &System, storage: &[Storage<'_>]) -> Vec<Vec<String>> {
+    let ask = |storage: &Storage<'_>| {
+        let below = with_all_below(system, storage.real.inspected.devices());
+        storage.real.health.borrow_mut().ask_first(system, &below);
+        below
+    };
+    storage.iter().map(ask).collect()
 }
 
 /// The one device below, where there is one.

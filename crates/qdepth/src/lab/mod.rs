@@ -8,6 +8,7 @@ use crate::screen::Screen;
 
 pub(crate) mod begin;
 pub(crate) mod calibrate;
+pub(crate) mod disturbed;
 pub(crate) mod emulate;
 pub(crate) mod execute;
 pub(crate) mod foresee;

@@ -73,6 +73,13 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
                 let kept = logbook.add_point(&ready.run.id, &sealed);
                 running.ended(&line(&sealed, ready.run.emulated));
                 kept?;
+                if lab.options.stop_on_throttle && throttled(&sealed) {
+                    anyhow::bail!(
+                        "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it cool, then `qdepth run --resume`",
+                        sealed.profile_title,
+                        sealed.outstanding
+                    );
+                }
             }
         }
         let length = group.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).max();
@@ -103,6 +110,13 @@ fn expected(findings: &mut [Finding]) {
     for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
         finding.severity = Severity::Remark;
     }
+}
+
+fn throttled(point: &PointRecord) -> bool {
+    let hot = |finding: &Finding| {
+        finding.code == Code::Throttled && finding.severity == Severity::Invalid
+    };
+    point.findings.iter().any(hot)
 }
 
 fn engine_findings(measured: &Measured) -> Vec<Finding> {

@@ -19,6 +19,7 @@ use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::ended::Usage;
+use crate::lab::witnesses::DriveHealth;
 use crate::screen::Screen;
 
 /// Smallest size and alignment of direct I/O on a file where the device below is not known.
@@ -135,6 +136,8 @@ pub(crate) enum What {
 /// Storage of this machine that every guard has passed.
 pub(crate) struct Real {
     pub(crate) inspected: Inspected,
+    /// What the drives below said of their health when they were last asked.
+    pub(crate) health: RefCell<DriveHealth>,
     held: Held,
 }
 
@@ -413,7 +416,7 @@ fn make_ready(
         Cleared::OwnFiles(files) => Held::OwnFiles(RefCell::new(files)),
     };
     let spelling = inspected.spelling.clone();
-    let real = Real { inspected, held };
+    let real = Real { inspected, health: RefCell::default(), held };
     let shape = shape(&real);
     Ok(Prepared { spelling, shape, what: What::Real(real) })
 }

@@ -4,19 +4,15 @@
 use qdepth_engine::{DirectionOutcome, Ended, Errors, TargetFailure};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
-use qdepth_measure::{Code, Finding, PointFacts, Severity, check_laws};
+use qdepth_measure::{Code, Finding, PointFacts, check_laws};
 use qdepth_workload::{Arrivals, Point};
 
+use crate::lab::disturbed::disturbed;
 use crate::lab::execute::Measured;
 use crate::lab::prepare::Prepared;
-use crate::lab::witnesses::Seen;
 
 /// Below this median a transfer did not come from storage (notes on trust, 2.5).
 const IMPLAUSIBLE_NS: u64 = 2_000;
-/// Steal: remark, invalid (notes on trust, 2.7).
-const STEAL: (f64, f64) = (0.005, 0.02);
-/// Drift of the measuring clock: beyond what NTP slews, and beyond what Little's law bears.
-const DRIFT: (f64, f64) = (0.000_5, 0.01);
 /// The percentile that a point must bear, or it says that it does not.
 const TAIL: f64 = 0.99;
 /// Share of the worker's time on the CPU that is a remark (notes on trust, 2.7).
@@ -33,7 +29,7 @@ pub(crate) fn seal(
     let mut record = record(point, measured, started_at);
     record.findings = check_laws(&facts(point, prepared, measured, ceiling));
     record.findings.extend(doubts(point, prepared, measured));
-    record.findings.extend(machine(&measured.seen));
+    record.findings.extend(disturbed(&measured.seen));
     record.findings.extend(statistics(&record, measured));
     record
 }
@@ -81,6 +77,7 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         cpu_system_ns: outcome.cpu.system.0,
         kernel: measured.seen.kernel,
         intervals: intervals(measured),
+        witnesses: measured.seen.series.clone(),
         findings: Vec::new(),
     }
 }
@@ -161,9 +158,30 @@ fn facts(
             .map(|size| (reads.completed + writes.completed) * u64::from(size)),
         kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
+        ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
         link_bytes_per_s: prepared.link(),
         ceiling_io_per_s: ceiling,
     }
+}
+
+/// The kernel's I/Os and ours, where the device takes each request of ours whole.
+fn ios_in_kernel_span(
+    point: &Point,
+    prepared: &Prepared,
+    measured: &Measured,
+) -> Option<(u64, u64)> {
+    let most = prepared.real()?.inspected.block_device()?.max_request_bytes?;
+    let kernel = measured.seen.kernel?;
+    let outcome = &measured.outcome;
+    let [reads, writes, _] = &outcome.directions;
+    // What is outside the window may be a flush, which the kernel counts apart: only loads without.
+    let comparable = u64::from(point.request_size.max()) <= most
+        && !measured.seen.shared
+        && point.fsync.every_writes == 0
+        && !point.fsync.at_end
+        && outcome.failed() + outcome.failed_outside == 0;
+    let ours = reads.completed + writes.completed + outcome.completed_outside;
+    comparable.then_some((kernel.reads + kernel.writes, ours))
 }
 
 fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Finding> {
@@ -242,31 +260,6 @@ fn compressible_payload(share: f64) -> Finding {
     if share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
 }
 
-/// What else happened on the machine.
-fn machine(seen: &Seen) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut weigh = |code, value: f64, name: &str, (remark, invalid): (f64, f64)| {
-        let severity = if value > invalid { Severity::Invalid } else { Severity::Remark };
-        if value > remark {
-            findings.push(Finding { severity, ..Finding::remark(code).value(name, value) });
-        }
-    };
-    weigh(Code::Steal, seen.steal.unwrap_or(0.0), "share", STEAL);
-    if seen.clocks.suspended {
-        findings.push(
-            Finding::invalid(Code::ClockDrift).label("why", "the machine was suspended meanwhile"),
-        );
-    } else {
-        weigh(Code::ClockDrift, seen.clocks.drift, "drift", DRIFT);
-    }
-    for (witness, why) in &seen.missing {
-        findings.push(
-            Finding::remark(Code::WitnessMissing).label("witness", *witness).label("why", why),
-        );
-    }
-    findings
-}
-
 fn errors(directions: &[DirectionOutcome; 3]) -> String {
     let mut parts = Vec::new();
     for (name, direction) in ["read", "write", "sync"].iter().zip(directions) {
@@ -318,34 +311,7 @@ fn statistics(record: &PointRecord, measured: &Measured) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_host::witness::Disagreement;
-
     use super::*;
-
-    fn found(seen: &Seen) -> Vec<(Code, Severity)> {
-        machine(seen).iter().map(|finding| (finding.code, finding.severity)).collect()
-    }
-
-    fn drifted(drift: f64) -> Seen {
-        Seen { clocks: Disagreement { drift, suspended: false }, ..Seen::default() }
-    }
-
-    #[test]
-    fn the_machine_is_doubted_by_degrees() {
-        assert_eq!(found(&Seen::default()), []);
-        assert_eq!(found(&drifted(0.000_4)), []);
-        assert_eq!(found(&drifted(0.001)), [(Code::ClockDrift, Severity::Remark)]);
-        assert_eq!(found(&drifted(0.02)), [(Code::ClockDrift, Severity::Invalid)]);
-        let asleep = Disagreement { drift: 0.0, suspended: true };
-        let asleep = Seen { clocks: asleep, ..Seen::default() };
-        assert_eq!(found(&asleep), [(Code::ClockDrift, Severity::Invalid)]);
-        let stolen = |share| Seen { steal: Some(share), ..Seen::default() };
-        assert_eq!(found(&stolen(0.004)), []);
-        assert_eq!(found(&stolen(0.01)), [(Code::Steal, Severity::Remark)]);
-        assert_eq!(found(&stolen(0.03)), [(Code::Steal, Severity::Invalid)]);
-        let blind = Seen { missing: vec![("counters", "gone".into())], ..Seen::default() };
-        assert_eq!(found(&blind), [(Code::WitnessMissing, Severity::Remark)]);
-    }
 
     #[test]
     fn a_payload_of_nothing_has_no_ratio() {

@@ -1,14 +1,107 @@
 //! What else happened on the machine while a point ran: looked at before it and after it.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
+use qdepth_host::environment::health::{self, Health, TROUBLE};
 use qdepth_host::system::System;
-use qdepth_host::witness::{Clocks, CpuTimes, Disagreement, KernelStat};
-use qdepth_logbook::record::KernelCounts;
+use qdepth_host::witness::{
+    Clocks, CpuTimes, Disagreement, Disturbances, KernelStat, Sample, disturbances, series,
+};
+use qdepth_logbook::record::{KernelCounts, WitnessRecord};
+
+/// From one look of the sampler to the next.
+const EACH: Duration = Duration::from_secs(1);
+
+/// Looks at the machine each second, on a thread of its own, from its start to its end.
+pub(crate) struct Sampler {
+    end: Sender<()>,
+    thread: Option<JoinHandle<Vec<Sample>>>,
+}
+
+impl Sampler {
+    /// Takes the first look at once; `below` are the devices of each target.
+    pub(crate) fn start(system: &System, below: &[Vec<String>]) -> Self {
+        let mut devices = below.concat();
+        devices.sort();
+        devices.dedup();
+        let (end, ended) = channel();
+        let first = Sample::take(system, &devices);
+        let system = system.clone();
+        let thread = std::thread::spawn(move || {
+            let mut samples = vec![first];
+            while ended.recv_timeout(EACH) == Err(RecvTimeoutError::Timeout) {
+                samples.push(Sample::take(&system, &devices));
+            }
+            samples.push(Sample::take(&system, &devices));
+            samples
+        });
+        Self { end, thread: Some(thread) }
+    }
+
+    /// Takes the last look.
+    pub(crate) fn stop(mut self) -> Vec<Sample> {
+        let _ = self.end.send(());
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+/// What the drives below a target said of their health, where they may be asked.
+#[derive(Debug, Default)]
+pub(crate) struct DriveHealth {
+    asked: bool,
+    last: BTreeMap<String, Health>,
+}
+
+impl DriveHealth {
+    /// Asks each drive once, and no more those that do not answer.
+    pub(crate) fn ask_first(&mut self, system: &System, below: &[String]) {
+        if std::mem::replace(&mut self.asked, true) {
+            return;
+        }
+        let drives = below
+            .iter()
+            .filter(|name| system.exists(format!("/sys/class/block/{name}/device")))
+            .filter_map(|name| Some((name.clone(), health::read(system, name).ok()?)));
+        self.last = drives.filter(|(_, health)| counts_trouble(health)).collect();
+    }
+
+    /// The counters of trouble that rose since they were last asked: drive, counter, by how much.
+    pub(crate) fn ask_again(&mut self, system: &System) -> Vec<(String, &'static str, f64)> {
+        let mut rose = Vec::new();
+        for (name, then) in &mut self.last {
+            let Ok(now) = health::read(system, name) else { continue };
+            for key in TROUBLE {
+                let of = |health: &Health| health.figures.get(key).copied();
+                let rise = of(&now).zip(of(then)).map_or(0.0, |(now, then)| now - then);
+                if rise > 0.0 {
+                    rose.push((name.clone(), key, rise));
+                }
+            }
+            *then = now;
+        }
+        rose
+    }
+}
+
+fn counts_trouble(health: &Health) -> bool {
+    TROUBLE.iter().any(|key| health.figures.contains_key(key))
+}
 
 impl Seen {
+    /// What the sampler saw of the machine and of these devices.
+    pub(crate) fn look_back(&mut self, samples: &[Sample], devices: &[String]) {
+        let own: Vec<Sample> = samples.iter().map(|sample| sample.of(devices)).collect();
+        self.disturbances = disturbances(&own);
+        self.series = series(&own);
+    }
+
     /// Takes what another load of ours read and wrote, in bytes, out of the kernel's counts.
     pub(crate) fn without(&mut self, (read, written): (u64, u64)) {
+        self.shared = true;
         if let Some(kernel) = &mut self.kernel {
             kernel.read_bytes = kernel.read_bytes.saturating_sub(read);
             kernel.written_bytes = kernel.written_bytes.saturating_sub(written);
@@ -32,6 +125,15 @@ pub(crate) struct Seen {
     pub(crate) steal: Option<f64>,
     /// How the kernel's clocks came apart.
     pub(crate) clocks: Disagreement,
+    /// Whether another load of ours was on the same device: then the kernel's number of I/Os is
+    /// not this load's.
+    pub(crate) shared: bool,
+    /// What else went on, from all looks together.
+    pub(crate) disturbances: Disturbances,
+    /// The looks, by the second.
+    pub(crate) series: Vec<WitnessRecord>,
+    /// Counters of a drive's health that rose: drive, counter, by how much.
+    pub(crate) troubles: Vec<(String, &'static str, f64)>,
     /// Witnesses that could not be read, each with the reason.
     pub(crate) missing: Vec<(&'static str, String)>,
 }
@@ -65,13 +167,48 @@ impl Witnesses {
             }
             (None, _) | (_, None) => None,
         };
-        Seen { kernel, steal, clocks: after.clocks.disagreement_since(&self.clocks), missing }
+        let clocks = after.clocks.disagreement_since(&self.clocks);
+        Seen { kernel, steal, clocks, missing, ..Seen::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use qdepth_host::system::Output;
+
     use super::*;
+
+    fn drive(log: &str) -> System {
+        let root = std::path::PathBuf::from("/nowhere");
+        let stdout = log.to_owned();
+        let output = Output { status: Some(0), stdout, stderr: String::new() };
+        System::staged(root).with_output("nvme", output)
+    }
+
+    #[test]
+    fn a_counter_of_trouble_that_rises_is_told_once() {
+        let log = |errors: u32, hours: u32| {
+            drive(&format!(
+                "{{\"percent_used\":1,\"media_errors\":{errors},\"power_on_hours\":{hours},\
+                  \"thm_temp1_trans_count\":0,\"thm_temp2_trans_count\":{errors}}}"
+            ))
+        };
+        let then = health::read(&log(1, 5), "nvme0n1").unwrap();
+        let last = BTreeMap::from([("nvme0n1".to_owned(), then)]);
+        let mut health = DriveHealth { asked: true, last };
+        let rose = health.ask_again(&log(3, 9));
+        let named = |key| ("nvme0n1".to_owned(), key, 2.0);
+        assert_eq!(rose, [named("media_errors"), named("thermal_transitions")]);
+        assert_eq!(health.ask_again(&log(3, 10)), []);
+        assert_eq!(health.ask_again(&drive("gone")), []);
+    }
+
+    #[test]
+    fn the_sampler_looks_at_the_beginning_and_at_the_end() {
+        let sampler = Sampler::start(&System::real(), &[Vec::new()]);
+        let samples = sampler.stop();
+        assert!(samples.len() >= 2 && samples[0].at_ns < samples[1].at_ns, "{samples:?}");
+    }
 
     const STAT: &str = "1 0 8 0 2 0 16 0 0 5 0\n";
 
