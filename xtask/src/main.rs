@@ -5,10 +5,11 @@ mod command;
 mod media;
 mod test;
 mod tidy;
+mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench pacing | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test | tidy | vm | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench pacing | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -17,6 +18,16 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["test"] => test::test(),
         ["tidy"] => tidy::tidy(),
+        ["vm"] => match vm::vm()? {
+            Some(vm::Counts { passed, failed: 0 }) => {
+                println!("{passed} checks of the virtual machine passed");
+                Ok(())
+            }
+            Some(vm::Counts { failed, .. }) => {
+                bail!("{failed} checks of the virtual machine failed")
+            }
+            None => Ok(()),
+        },
         ["bench", "agree", rest @ ..] => bench::agree(pairs(rest.first())?),
         ["bench", "engine", rest @ ..] => {
             bench::engine(rest.first().map_or(Ok(2), |word| word.parse())?)

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::command::{root, show, there_is};
-use crate::{bench, tidy};
+use crate::{bench, tidy, vm};
 
 /// Debian packages that tests use, each with a program that tells whether it is there.
 const PACKAGES: &[(&str, &str)] = &[
@@ -51,6 +51,7 @@ pub fn test() -> Result<()> {
     }
     let mut counts = run()?;
     budget(&mut counts);
+    virtual_machine(&mut counts);
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if counts.failed > 0 {
         bail!("{} tests failed", counts.failed);
@@ -73,6 +74,21 @@ fn budget(counts: &mut Counts) {
     }
 }
 
+/// The checks of the virtual machine, each as a test.
+fn virtual_machine(counts: &mut Counts) {
+    match vm::vm() {
+        Ok(Some(checks)) => {
+            counts.passed += checks.passed;
+            counts.failed += checks.failed;
+        }
+        Ok(None) => counts.skipped += 1,
+        Err(why) => {
+            println!("virtual machine: FAILED: {why:#}");
+            counts.failed += 1;
+        }
+    }
+}
+
 /// Installs what is missing, where we may; tests that then lack a tool say that they are skipped.
 fn install() {
     let search = |program: &str| {
@@ -80,8 +96,9 @@ fn install() {
             .iter()
             .any(|folder| std::path::Path::new(folder).join(program).exists())
     };
+    let all = PACKAGES.iter().chain(vm::PACKAGES);
     let missing: Vec<&str> =
-        PACKAGES.iter().filter(|(_, program)| !search(program)).map(|(name, _)| *name).collect();
+        all.filter(|(_, program)| !search(program)).map(|(name, _)| *name).collect();
     if missing.is_empty() || !there_is("apt-get") {
         return;
     }

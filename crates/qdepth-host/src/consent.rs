@@ -46,7 +46,8 @@ impl Consent {
     }
 
     /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent
-    /// file that names the same device, its size and when the consent ends ([`template`]).
+    /// file that names the same device, its size and when the consent ends ([`template`]); one after
+    /// the other for several devices.
     ///
     /// # Errors
     /// [`Guard::G9Consent`] when either does not name this device, or the time is over or more
@@ -63,7 +64,7 @@ impl Consent {
         let remedy =
             || format!("Write this to the consent file:\n{}", template(system, device, now));
         let refuse = |found: String| Err(Refusal::new(Guard::G9Consent, found, remedy()));
-        let file = match FileText::parse(text) {
+        let file = match FileText::parse(section_of(text, typed)) {
             Ok(file) => file,
             Err(found) => return refuse(found),
         };
@@ -194,6 +195,22 @@ pub fn template(system: &System, device: &BlockDevice, now: Timestamp) -> String
         "destroy = \"{token}\"\nsize_bytes = {}\nexpires = \"{expires:.0}\"\n",
         device.identity.size_bytes
     )
+}
+
+/// Of a file with consents for several devices the one that names this one; else all of it.
+fn section_of<'a>(text: &'a str, typed: &str) -> &'a str {
+    let starts = || text.match_indices("destroy").map(|(at, _)| at);
+    let begins = |at: &usize| *at == 0 || text[..*at].ends_with('\n');
+    let ends = starts().filter(begins).skip(1).chain([text.len()]);
+    let sections = starts().filter(begins).zip(ends).map(|(from, to)| &text[from..to]);
+    let named = |section: &&str| {
+        let value = section.lines().next().and_then(|line| line.split_once('='));
+        value.is_some_and(|(_, value)| value.trim().trim_matches('"') == typed)
+    };
+    if starts().filter(begins).count() < 2 {
+        return text;
+    }
+    sections.into_iter().find(named).unwrap_or(text)
 }
 
 struct FileText {

@@ -8,7 +8,8 @@
 //!    or into a [`Refusal`] which says which guard refused, what it found, and what to do.
 //!    [`measurement_file::create`] does the same for a directory.
 //! 3. [`environment::observe`], [`environment::target_facts`] and [`witness`] say on what, and
-//!    beside what, was measured.
+//!    beside what, was measured. [`check`] says beforehand what would disturb it.
+//! 4. [`prepare`] changes the machine in steps, each with its way back.
 //!
 //! What it never does: write to a device that carries a mount, swap, a holder, a loop or the
 //! system; reopen a target by its name; write before every guard has passed; delete a file that it
@@ -19,6 +20,7 @@
 //! plan says otherwise) is the command line's, G15 (every node repeats the guards) the cluster's.
 
 mod aligned;
+pub mod check;
 pub mod consent;
 pub mod environment;
 pub mod extents;
@@ -30,6 +32,7 @@ pub mod mounts;
 mod noise;
 pub mod own_files;
 pub mod placement;
+pub mod prepare;
 pub mod recording;
 mod refusal;
 pub mod sysfs;

@@ -229,14 +229,35 @@ impl System {
         (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::of(stat.st_rdev))
     }
 
+    /// Writes one value to a kernel's file.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub(crate) fn write_setting(&self, path: &str, value: &str) -> io::Result<()> {
+        if self.recorded_tree().is_some() {
+            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        }
+        std::fs::write(self.path(path), value)
+    }
+
     /// Runs a command to its end, with the C locale, nothing on its standard input, and at most
     /// 30 s of time.
     ///
     /// # Errors
     /// When it could not be started or took too long. A failing exit status is no error here.
     pub fn run<S: AsRef<OsStr>>(&self, command: &str, args: &[S]) -> Result<Output, CommandError> {
+        self.run_for(command, args, COMMAND_LIMIT)
+    }
+
+    /// [`Self::run`] with another limit of time.
+    pub(crate) fn run_for<S: AsRef<OsStr>>(
+        &self,
+        command: &str,
+        args: &[S],
+        limit: Duration,
+    ) -> Result<Output, CommandError> {
         let Some(staged) = &self.staged else {
-            let answer = run_command(command, args);
+            let answer = run_command(command, args, limit);
             if let Ok(output) = &answer {
                 self.take_down(|tape| tape.saw_output(&line(command, args), output));
             }
@@ -247,7 +268,7 @@ impl System {
         let told = || staged.outputs.get(&line).or(staged.outputs.get(command)).cloned();
         recorded.or_else(told).ok_or_else(|| CommandError::NotStarted {
             command: command.to_owned(),
-            source: io::Error::from(io::ErrorKind::NotFound),
+            source: rustix::io::Errno::NOENT.into(),
         })
     }
 }
@@ -259,7 +280,11 @@ pub(crate) fn line<S: AsRef<OsStr>>(command: &str, args: &[S]) -> String {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the one place that runs commands")]
-fn run_command<S: AsRef<OsStr>>(command: &str, args: &[S]) -> Result<Output, CommandError> {
+fn run_command<S: AsRef<OsStr>>(
+    command: &str,
+    args: &[S],
+    limit: Duration,
+) -> Result<Output, CommandError> {
     let not_started = |source| CommandError::NotStarted { command: command.to_owned(), source };
     let mut child = std::process::Command::new(command)
         .args(args)
@@ -272,13 +297,12 @@ fn run_command<S: AsRef<OsStr>>(command: &str, args: &[S]) -> Result<Output, Com
         .map_err(not_started)?;
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
-    let texts = stdout
-        .recv_timeout(COMMAND_LIMIT)
-        .and_then(|stdout| Ok((stdout, stderr.recv_timeout(COMMAND_LIMIT)?)));
+    let texts =
+        stdout.recv_timeout(limit).and_then(|stdout| Ok((stdout, stderr.recv_timeout(limit)?)));
     let Ok((stdout, stderr)) = texts else {
         // Not waited for: a command that hangs in the kernel would take us with it.
         let _ = child.kill();
-        let seconds = COMMAND_LIMIT.as_secs();
+        let seconds = limit.as_secs();
         return Err(CommandError::TooLong { command: command.to_owned(), seconds });
     };
     let status = child.wait().map_err(not_started)?;

@@ -115,6 +115,22 @@ fn a_consent_file_is_as_narrow_as_it_says() {
 }
 
 #[test]
+fn a_consent_file_may_name_several_devices() {
+    let machine = FakeMachine::new().disk("sdb", "8:16").disk("sdc", "8:32");
+    let devices = [device(&machine, "sdb"), device(&machine, "sdc")];
+    let one = |device: &BlockDevice| consent::template(&machine.system, device, now());
+    let both = devices.each_ref().map(one).concat();
+    for device in &devices {
+        let typed = consent::tokens(&machine.system, device).remove(0);
+        let give = |text: &str| {
+            Consent::from_file(&machine.system, device, &typed, text, now(), &[]).map(|_| ())
+        };
+        assert_eq!(give(&both), Ok(()));
+        assert!(give(&both.replace(&typed, "another")).is_err());
+    }
+}
+
+#[test]
 fn a_changed_device_is_told_apart() {
     let machine = FakeMachine::new().disk("sdb", "8:16").attribute("sdb", "diskseq", "7");
     let then = device(&machine, "sdb").identity;

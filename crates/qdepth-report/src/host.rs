@@ -232,7 +232,7 @@ mod tests {
         let [machine, devices, unknown] = host_tables(&facts, false, Lang::En).try_into().unwrap();
         assert_eq!(machine.rows.len(), 1);
         let cells: Vec<&str> = devices.rows[0].cells.iter().map(|cell| &*cell.text).collect();
-        assert_eq!(&cells[..4], ["nvme0n1", "P3700", "800 GB", "PCIe 3.0 x2 (of PCIe 3.0 x4)"]);
+        assert_eq!(&cells[..4], ["nvme0n1", "P3700", "800.17 GB", "PCIe 3.0 x2 (of PCIe 3.0 x4)"]);
         assert_eq!(&cells[4..], ["1,690", "–", "none", "–", "–", "–"]);
         assert_eq!(unknown.rows.len(), 1);
         assert_eq!(unknown.rows[0].cells[1].text, "percentage used, temperature celsius");

@@ -98,6 +98,81 @@ pub(crate) struct InventoryOptions {
 pub(crate) enum HostCommand {
     /// Measure what the generator costs and could reach, on 1, 2 … all CPUs; touches no storage
     Calibrate(CalibrateOptions),
+    /// What would disturb a measurement here, each with what to do, and the smallest difference that
+    /// this machine can tell from none; touches no storage
+    Check(CheckOptions),
+    /// The settings that a measurement should have, beside those that are; --apply sets them, until
+    /// `qdepth host undo`
+    Tune(TuneOptions),
+    /// The steps of a preparation file (purge, partition, array, volume, file system, mount,
+    /// setting); --apply takes them, until `qdepth host undo`
+    Prepare(PrepareOptions),
+    /// Take back what `tune` and `prepare` did, the last first, also after a kill
+    Undo(UndoOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct CheckOptions {
+    #[command(flatten)]
+    pub(crate) engine: CalibrateOptions,
+    /// How long to look, as 30s; half of it at the idle machine, half at the generator
+    #[arg(long, default_value = "2min")]
+    pub(crate) duration: Nanos,
+    /// Print one JSON document instead of the list
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct JournalOption {
+    /// The undo journal
+    #[arg(long, default_value = qdepth_host::prepare::journal::PLACE, value_name = "FILE")]
+    pub(crate) journal: PathBuf,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TuneOptions {
+    /// Devices to be measured, as nvme0n1; without any, all that are there
+    pub(crate) devices: Vec<String>,
+    /// Set them
+    #[arg(long)]
+    pub(crate) apply: bool,
+    #[command(flatten)]
+    pub(crate) journal: JournalOption,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ConsentOptions {
+    /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
+    /// one without a serial). Without it, a device is written only where its label says that an
+    /// earlier run had this consent
+    #[arg(long, value_name = "SERIAL")]
+    pub(crate) destroy: Vec<String>,
+    /// Where no terminal asks: a file that names serial, size and the end of the consent
+    #[arg(long, value_name = "FILE")]
+    pub(crate) consent: Option<PathBuf>,
+    /// Signatures (ext4, gpt, data, …) on the device whose loss is accepted
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) overwrite_signature: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PrepareOptions {
+    /// The steps (TOML, a list of [[prepare]])
+    pub(crate) file: PathBuf,
+    /// Take them
+    #[arg(long)]
+    pub(crate) apply: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
+    #[command(flatten)]
+    pub(crate) journal: JournalOption,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct UndoOptions {
+    #[command(flatten)]
+    pub(crate) journal: JournalOption,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -116,7 +116,7 @@ fn mark(name: &str) -> String {
 }
 
 /// What a command complained about, in its own first line.
-fn complaint(command: &str, output: &Output) -> String {
+pub(crate) fn complaint(command: &str, output: &Output) -> String {
     let said = output.stderr.lines().chain(output.stdout.lines());
     let first = said.map(str::trim).find(|line| !line.is_empty()).unwrap_or("it says nothing");
     match output.status {

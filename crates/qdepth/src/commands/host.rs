@@ -2,7 +2,9 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
-use qdepth_host::environment::{inventory, redact};
+use qdepth_host::environment::{inventory, redact, storage};
+use qdepth_host::prepare::journal::{self, Journal};
+use qdepth_host::prepare::{Step, Undone, apply, base_devices, tuning, undo_all};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_logbook::export_host_json;
@@ -10,8 +12,14 @@ use qdepth_report::{Lang, host_tables};
 
 use crate::commands::read::{print, print_list};
 use crate::ended::{Status, Usage};
-use crate::flags::{HostCommand, HostOptions, InventoryOptions};
+use crate::flags::{
+    CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
+    TuneOptions,
+};
+use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
+use crate::lab::preparation::may_be_destroyed;
+use crate::screen::Screen;
 
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {
     match &options.command {
@@ -21,7 +29,128 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
             print(&calibrate(options.engine.choice().first(), &more)?.text())?;
             Ok(Status::Valid)
         }
+        Some(HostCommand::Check(options)) => check(options),
+        Some(HostCommand::Tune(options)) => tune(options),
+        Some(HostCommand::Prepare(options)) => prepare(options),
+        Some(HostCommand::Undo(options)) => undo(&options.journal),
     }
+}
+
+/// Says what would disturb a measurement.
+fn check(options: &CheckOptions) -> Result<Status> {
+    let engine = options.engine.engine.choice().first();
+    let checked = lab::check::check(&System::real(), &Screen::new(), engine, options.duration)?;
+    print(&if options.json { checked.json() } else { checked.text() })?;
+    Ok(Status::Valid)
+}
+
+/// Shows the settings that should be, and sets them where that is asked.
+fn tune(options: &TuneOptions) -> Result<Status> {
+    let system = System::real();
+    let devices = if options.devices.is_empty() {
+        storage(&system)
+    } else {
+        let name = |word: &String| word.trim_start_matches("/dev/").to_owned();
+        options.devices.iter().map(name).collect()
+    };
+    if let Some(unknown) = devices.iter().find(|d| !system.exists(format!("/sys/class/block/{d}")))
+    {
+        anyhow::bail!(Usage(format!("there is no block device {unknown}")));
+    }
+    let steps = tuning(&system, &devices);
+    if steps.is_empty() {
+        print("every setting that is there is as it should be")?;
+        return Ok(Status::Valid);
+    }
+    show(&steps, options.apply)?;
+    if options.apply {
+        take(&system, &steps, &options.journal)?;
+    }
+    Ok(Status::Valid)
+}
+
+/// Shows the steps of a preparation, and takes them where that is asked and every guard agrees.
+fn prepare(options: &PrepareOptions) -> Result<Status> {
+    let path = options.file.display();
+    let text = std::fs::read_to_string(&options.file)
+        .map_err(|error| Usage(format!("the preparation {path} cannot be read: {error}")))?;
+    let steps = qdepth_host::prepare::read(&text).map_err(|e| Usage(format!("{path}: {e}")))?;
+    let system = System::real();
+    show(&steps, options.apply)?;
+    let devices = base_devices(&steps);
+    if options.apply {
+        may_be_destroyed(&system, &devices, &options.consent, &Screen::new())?;
+        take(&system, &steps, &options.journal)?;
+    } else {
+        for device in devices {
+            print(&format!("destroys everything on {device}"))?;
+        }
+    }
+    Ok(Status::Valid)
+}
+
+/// What would be run, and what would take it back.
+fn show(steps: &[Step], apply: bool) -> Result<()> {
+    for step in steps {
+        print(&step.describe())?;
+        for action in step.actions() {
+            print(&format!("    {}", action.text()))?;
+        }
+        let undo = step.undo(true);
+        for back in &undo {
+            print(&format!("    back: {}", back.action.text()))?;
+        }
+        if undo.is_empty() {
+            print("    back: there is no way back")?;
+        }
+    }
+    if !apply {
+        print("\nnothing was changed; --apply takes these steps")?;
+    }
+    Ok(())
+}
+
+fn take(system: &System, steps: &[Step], option: &JournalOption) -> Result<()> {
+    let mut journal = open_journal(option)?;
+    for step in steps {
+        apply(system, step, &mut journal)?;
+    }
+    Screen::new().say(&format!(
+        "done; `qdepth host undo` takes it back (journal {})",
+        option.journal.display()
+    ));
+    Ok(())
+}
+
+fn open_journal(option: &JournalOption) -> Result<Journal> {
+    Journal::open(&option.journal)
+        .with_context(|| format!("cannot use the undo journal {}", option.journal.display()))
+}
+
+/// Takes back what is in the journal.
+fn undo(option: &JournalOption) -> Result<Status> {
+    if !journal::is_open(&option.journal) {
+        print("nothing is to be taken back")?;
+        return Ok(Status::Valid);
+    }
+    let mut failed = 0;
+    for one in undo_all(&System::real(), &mut open_journal(option)?)? {
+        print(&match one {
+            Undone::Done(text) => format!("done       {text}"),
+            Undone::Nothing(text) => format!("not needed {text}"),
+            Undone::Left(text) => format!("left       {text}: somebody else changed it since"),
+            Undone::Failed(text, error) => {
+                failed += 1;
+                format!("failed     {text}: {error}")
+            }
+        })?;
+    }
+    if failed > 0 {
+        anyhow::bail!(
+            "{failed} actions failed and stay in the journal; remove the cause, then `qdepth host undo` again"
+        );
+    }
+    Ok(Status::Valid)
 }
 
 /// Tells what the machine is.

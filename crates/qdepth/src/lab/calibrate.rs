@@ -72,6 +72,12 @@ pub(crate) fn ceilings<'a>(
     ceilings
 }
 
+/// The rate of one worker where storage costs nothing, once; some 40 ms.
+pub(crate) fn null_rate(engine: Engine) -> Result<f64> {
+    let rate = ceiling(&null_point()?, engine, zero()?.as_fd());
+    Ok(rate.context("the generator could not be measured with this engine")?.io_per_s)
+}
+
 /// How many CPUs this process may use.
 pub(crate) fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)

@@ -8,11 +8,13 @@ use crate::screen::Screen;
 
 pub(crate) mod begin;
 pub(crate) mod calibrate;
+pub(crate) mod check;
 pub(crate) mod disturbed;
 pub(crate) mod emulate;
 pub(crate) mod execute;
 pub(crate) mod foresee;
 pub(crate) mod points;
+pub(crate) mod preparation;
 pub(crate) mod prepare;
 pub(crate) mod read_plan;
 pub(crate) mod record;

@@ -456,7 +456,7 @@ fn shape(real: &Real) -> TargetShape {
 
 /// The user's consent for a device. None where `--destroy` names nothing: then a label of ours
 /// from an earlier consent may still open it, and every other device is refused.
-fn consent_for(
+pub(crate) fn consent_for(
     system: &System,
     device: &BlockDevice,
     order: &Order<'_>,

@@ -1,0 +1,333 @@
+//! What would disturb a measurement on this machine, and what to do about it.
+
+use qdepth_logbook::record::Observation;
+
+use crate::sysfs;
+use crate::system::System;
+use crate::witness::{CpuTimes, Sample};
+
+/// Idle states that take longer to leave than this, µs, show in a drive's latency.
+const IDLE_MAX_US: u64 = 10;
+/// Share of CPU time stolen, and of time under pressure, that is worth a word (notes on trust, 2.7).
+const STEAL: f64 = 0.005;
+const PRESSURE: f64 = 0.02;
+/// Kelvins that a drive should be away from its warning limit before it is loaded.
+const HEAD_ROOM: f64 = 15.0;
+
+/// How something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// As it should be.
+    Good,
+    /// It would disturb.
+    Disturbs,
+    /// It cannot be seen.
+    Unknown,
+}
+
+impl Standing {
+    /// As printed and in machine output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Disturbs => "disturbs",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What.
+    pub what: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// What was found.
+    pub found: String,
+    /// What to do; empty where nothing is.
+    pub advice: String,
+}
+
+impl Item {
+    /// Something that was found as good or as disturbing, with what to do about it.
+    pub fn new(what: &str, good: bool, found: impl Into<String>, advice: &str) -> Self {
+        let standing = if good { Standing::Good } else { Standing::Disturbs };
+        let advice = if good { String::new() } else { advice.to_owned() };
+        Self { what: what.to_owned(), standing, found: found.into(), advice }
+    }
+
+    /// Something that cannot be seen.
+    pub fn unknown(what: &str, why: impl Into<String>) -> Self {
+        let standing = Standing::Unknown;
+        Self { what: what.to_owned(), standing, found: why.into(), advice: String::new() }
+    }
+}
+
+/// What the facts of a machine ([`crate::environment::inventory`]) say.
+pub fn settings(system: &System, facts: &[Observation]) -> Vec<Item> {
+    let machine = Facts { facts, subject: "cpu" };
+    let mut items = vec![
+        machine.item("governor", "governor", |v| v == "performance", "Set `performance` (`qdepth host tune`)"),
+        machine.item(
+            "energy preference",
+            "energy_preference",
+            |v| v == "performance",
+            "Set `performance` (`qdepth host tune`)",
+        ),
+        machine.item(
+            "idle states",
+            "idle_states",
+            |states| deepest_us(states) <= IDLE_MAX_US,
+            "Turn the deep ones off (`qdepth host tune`): leaving one shows in the latency",
+        ),
+        machine.item(
+            "SMT",
+            "smt_active",
+            |v| v == "0",
+            "Two threads of a core slow each other down: use fewer workers than cores",
+        ),
+        Facts { facts, subject: "kernel" }.item(
+            "clock source",
+            "clock_source",
+            |v| matches!(v, "tsc" | "kvm-clock" | "arch_sys_counter"),
+            "Reading the clock is a call of the kernel: expect a cost of a microsecond for each I/O",
+        ),
+        Facts { facts, subject: "memory" }.item(
+            "swap",
+            "swap_total_bytes",
+            |v| v == "0",
+            "Turn it off while measuring (`swapoff -a`)",
+        ),
+    ];
+    items.push(interrupts(system));
+    for device in devices(facts) {
+        items.extend(of_device(&Facts { facts, subject: &device }));
+    }
+    items
+}
+
+/// The facts of one subject.
+struct Facts<'a> {
+    facts: &'a [Observation],
+    subject: &'a str,
+}
+
+impl Facts<'_> {
+    fn value(&self, key: &str) -> Result<&str, &str> {
+        let mut own = self.facts.iter().filter(|fact| fact.subject == self.subject);
+        match own.find(|fact| fact.key == key) {
+            Some(fact) => fact.value.as_deref().map_err(String::as_str),
+            None => Err("it was not looked at"),
+        }
+    }
+
+    fn item(&self, what: &str, key: &str, good: impl Fn(&str) -> bool, advice: &str) -> Item {
+        match self.value(key) {
+            Ok(value) => Item::new(what, good(value), value, advice),
+            Err(why) => Item::unknown(what, why),
+        }
+    }
+}
+
+/// The longest time to leave an idle state that is not off, µs.
+fn deepest_us(states: &str) -> u64 {
+    let on = states.split(", ").filter(|state| !state.ends_with("(off)"));
+    let us = on.filter_map(|state| state.strip_suffix(" µs")?.rsplit(' ').next()?.parse().ok());
+    us.max().unwrap_or(0)
+}
+
+fn devices(facts: &[Observation]) -> Vec<String> {
+    let sized = facts.iter().filter(|fact| fact.key == "size_bytes");
+    sized.map(|fact| fact.subject.clone()).collect()
+}
+
+/// What of a device matters; what a device does not have is no item.
+fn of_device(device: &Facts<'_>) -> Vec<Item> {
+    let name = device.subject;
+    let what = |key: &str| format!("{name} {key}");
+    let mut items = Vec::new();
+    if let Ok(scheduler) = device.value("scheduler") {
+        let turns = device.value("rotational") == Ok("1");
+        let none = scheduler == "none" || scheduler.contains("[none]");
+        let advice =
+            "Set `none` (`qdepth host tune`): a scheduler reorders requests and costs CPU time";
+        items.push(Item::new(&what("scheduler"), none || turns, scheduler, advice));
+    }
+    if let (Ok(link), Ok(possible)) = (device.value("link"), device.value("link_possible")) {
+        let found =
+            if link == possible { link.to_owned() } else { format!("{link} of {possible}") };
+        let advice =
+            "The link is smaller than the device could use: see slot, cable and firmware settings";
+        items.push(Item::new(&what("link"), link == possible, found, advice));
+    }
+    if let Ok(used) = device.value("percentage_used") {
+        let worn = used.parse::<f64>().is_ok_and(|used| used >= 100.0);
+        let found = format!("{used} % used");
+        items.push(Item::new(
+            &what("wear"),
+            !worn,
+            found,
+            "Beyond its rated life its figures say little of a new one",
+        ));
+    }
+    if let Ok(work) = device.value("background_work") {
+        items.push(Item::new(
+            &what("background work"),
+            work == "idle",
+            work,
+            "Wait until the array is in order",
+        ));
+    }
+    items.extend(head_room(device));
+    items
+}
+
+fn head_room(device: &Facts<'_>) -> Option<Item> {
+    let number =
+        |keys: [&str; 2]| keys.iter().find_map(|key| device.value(key).ok()?.parse::<f64>().ok());
+    let now = number(["sensor_celsius", "temperature_celsius"])?;
+    let limit = number(["sensor_warning_celsius", "warning_celsius"])?;
+    let found = format!("{now:.0} °C, warns at {limit:.0} °C");
+    let what = format!("{} heat", device.subject);
+    Some(Item::new(&what, limit - now >= HEAD_ROOM, found, "Give it more air before a long load"))
+}
+
+/// Whether each NVMe queue's interrupt comes to a CPU that its driver names.
+fn interrupts(system: &System) -> Item {
+    let Ok(text) = system.read_file("/proc/interrupts") else {
+        return Item::unknown("interrupts", "/proc/interrupts cannot be read");
+    };
+    let storage = text
+        .lines()
+        .filter(|line| line.split_whitespace().last().is_some_and(|name| name.starts_with("nvme")));
+    let away = crate::prepare::misplaced_interrupts(system).len();
+    let all = storage.count();
+    if all == 0 {
+        return Item::unknown("interrupts", "no NVMe queue has one");
+    }
+    let found = format!("{away} of {all} NVMe interrupts away from the CPUs that the driver names");
+    Item::new("interrupts", away == 0, found, "Set them (`qdepth host tune`), and stop irqbalance")
+}
+
+/// What two looks tell, with nothing of ours running in between.
+pub fn quiet(system: &System, before: &Sample, after: &Sample) -> Vec<Item> {
+    let seconds = (after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9).max(1e-9);
+    let mut items = vec![steal(before.cpu.as_ref(), after.cpu.as_ref())];
+    for (index, what) in ["CPU", "I/O", "memory"].iter().enumerate() {
+        let what = format!("waiting for {what}");
+        items.push(match after.pressure_us[index].zip(before.pressure_us[index]) {
+            None => Item::unknown(&what, "the kernel does not count it (PSI)"),
+            Some((now, then)) => {
+                let share = now.saturating_sub(then) as f64 / 1e6 / seconds;
+                let found = format!("{:.1} % of the time", share * 100.0);
+                Item::new(&what, share <= PRESSURE, found, "Stop what else runs")
+            }
+        });
+    }
+    for (name, now) in &after.devices {
+        // What an array does shows on its members.
+        let Some((_, then)) = before.devices.iter().find(|(other, _)| other == name) else {
+            continue;
+        };
+        if sysfs::slaves_of(system, name).is_empty() {
+            let counts = now.since(then);
+            let rate = (counts.reads + counts.writes) as f64 / seconds;
+            let found = format!("{rate:.1} IO/s by others");
+            let what = format!("{name} foreign I/O");
+            items.push(Item::new(
+                &what,
+                rate < 1.0,
+                found,
+                "Find who (iotop, a backup, a scrub) and stop it",
+            ));
+        }
+    }
+    items
+}
+
+fn steal(before: Option<&CpuTimes>, after: Option<&CpuTimes>) -> Item {
+    let what = "stolen CPU time";
+    match after.zip(before).and_then(|(after, before)| after.steal_share_since(before)) {
+        None => Item::unknown(what, "/proc/stat does not tell"),
+        Some(share) => {
+            let found = format!("{:.2} %", share * 100.0);
+            Item::new(
+                what,
+                share <= STEAL,
+                found,
+                "Other machines share these CPUs: reserve them, or measure at another time",
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::FakeMachine;
+    use crate::witness::KernelStat;
+
+    fn fact(subject: &str, key: &str, value: &str) -> Observation {
+        let (subject, key) = (subject.to_owned(), key.to_owned());
+        Observation { subject, key, value: Ok(value.to_owned()), source: String::new() }
+    }
+
+    fn standing(items: &[Item], what: &str) -> Standing {
+        items
+            .iter()
+            .find(|item| item.what == what)
+            .unwrap_or_else(|| panic!("{what}: {items:?}"))
+            .standing
+    }
+
+    #[test]
+    fn each_setting_is_judged() {
+        let facts = [
+            fact("cpu", "governor", "powersave"),
+            fact("cpu", "idle_states", "POLL 0 µs, C1 2 µs, C6 133 µs (off)"),
+            fact("nvme0n1", "size_bytes", "1"),
+            fact("nvme0n1", "scheduler", "[none] mq-deadline"),
+            fact("nvme0n1", "link", "PCIe 3.0 x2"),
+            fact("nvme0n1", "link_possible", "PCIe 3.0 x4"),
+            fact("nvme0n1", "sensor_celsius", "56"),
+            fact("nvme0n1", "sensor_warning_celsius", "70"),
+        ];
+        let items = settings(&FakeMachine::new().system, &facts);
+        for (what, expected) in [
+            ("governor", Standing::Disturbs),
+            ("idle states", Standing::Good),
+            ("energy preference", Standing::Unknown),
+            ("nvme0n1 scheduler", Standing::Good),
+            ("nvme0n1 link", Standing::Disturbs),
+            ("nvme0n1 heat", Standing::Disturbs),
+        ] {
+            assert_eq!(standing(&items, what), expected, "{what}");
+        }
+        assert!(
+            items
+                .iter()
+                .all(|item| (item.standing == Standing::Disturbs) != item.advice.is_empty())
+        );
+    }
+
+    #[test]
+    fn a_quiet_machine_is_told_from_a_busy_one() {
+        let look = |second: u64, ios: u64, stolen: u64| Sample {
+            at_ns: second * 1_000_000_000,
+            devices: vec![("sda".to_owned(), KernelStat { reads: ios, ..KernelStat::default() })],
+            cpu: Some(CpuTimes { total: 100 * second, idle: 0, steal: stolen }),
+            pressure_us: [Some(0), Some(second * 100_000), None],
+            ..Sample::default()
+        };
+        let system = FakeMachine::new().disk("sda", "8:0").system;
+        let busy = quiet(&system, &look(0, 0, 0), &look(10, 100, 10));
+        assert_eq!(standing(&busy, "sda foreign I/O"), Standing::Disturbs);
+        assert_eq!(standing(&busy, "stolen CPU time"), Standing::Disturbs);
+        assert_eq!(standing(&busy, "waiting for CPU"), Standing::Good);
+        assert_eq!(standing(&busy, "waiting for I/O"), Standing::Disturbs);
+        assert_eq!(standing(&busy, "waiting for memory"), Standing::Unknown);
+        let calm = quiet(&system, &look(0, 0, 0), &look(10, 5, 0));
+        assert_eq!(standing(&calm, "sda foreign I/O"), Standing::Good);
+    }
+}

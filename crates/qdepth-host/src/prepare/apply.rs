@@ -1,0 +1,137 @@
+//! The one place that acts.
+
+use std::io;
+
+use super::journal::Journal;
+use super::{Action, Condition, Step};
+use crate::mounts;
+use crate::refusal::Failure;
+use crate::system::System;
+
+/// Applies a step: its way back is on disk before its first action.
+///
+/// # Errors
+/// The action that failed. What was done before it is in the journal.
+pub fn apply(system: &System, step: &Step, journal: &mut Journal) -> Result<(), Failure> {
+    let mut step = step.clone();
+    let mut make_directory = false;
+    match &mut step {
+        Step::Setting { path, before, .. } => *before = setting(system, path),
+        Step::Mount { at, .. } => make_directory = !system.exists(&*at),
+        _ => {}
+    }
+    let thing = step.describe();
+    // The way back is walked from its end: what is to be undone first is written last.
+    for undo in step.undo(make_directory).iter().rev() {
+        journal.intend(undo).map_err(|source| Failure {
+            doing: "write to the undo journal the way back of",
+            thing: thing.clone(),
+            source,
+            remedy: "Nothing of this step was done; make room for the journal",
+        })?;
+    }
+    for action in step.actions() {
+        act(system, &action).map_err(|source| Failure {
+            doing: "prepare",
+            thing: format!("{thing} (`{}`)", action.text()),
+            source,
+            remedy: "`qdepth host undo` takes back what was done before",
+        })?;
+    }
+    Ok(())
+}
+
+/// What became of one action of the way back.
+#[derive(Debug)]
+pub enum Undone {
+    /// It was done.
+    Done(String),
+    /// There was nothing to do.
+    Nothing(String),
+    /// Somebody else changed it since: it is left as it is.
+    Left(String),
+    /// It failed, and stays in the journal.
+    Failed(String, io::Error),
+}
+
+/// Takes back everything in the journal, the last first. What fails stays there, and what comes
+/// before it is still tried.
+///
+/// # Errors
+/// When the journal itself cannot be read or written.
+pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone>> {
+    let mut told = Vec::new();
+    for (id, undo) in journal.open_entries()? {
+        let text = undo.action.text();
+        let outcome = match holds(system, &undo.only_if) {
+            false if matches!(undo.only_if, Condition::Holds { .. }) => {
+                if is_back(system, &undo.action) {
+                    Undone::Nothing(text)
+                } else {
+                    Undone::Left(text)
+                }
+            }
+            false => Undone::Nothing(text),
+            true => match act(system, &undo.action) {
+                Ok(()) => Undone::Done(text),
+                Err(error) => Undone::Failed(text, error),
+            },
+        };
+        if !matches!(outcome, Undone::Failed(..)) {
+            journal.undone(id)?;
+        }
+        told.push(outcome);
+    }
+    Ok(told)
+}
+
+fn is_back(system: &System, action: &Action) -> bool {
+    match action {
+        Action::Set { path, value } => setting(system, path).as_ref() == Some(value),
+        _ => false,
+    }
+}
+
+fn holds(system: &System, condition: &Condition) -> bool {
+    match condition {
+        Condition::Exists(path) => system.exists(path),
+        Condition::Mounted(path) => {
+            let mounts = mounts::own(system);
+            mounts.iter().any(|mount| mount.mount_point.as_os_str() == path.as_str())
+        }
+        Condition::Succeeds(words) => match words.split_first() {
+            Some((command, args)) => {
+                system.run(command, args).is_ok_and(|output| output.status == Some(0))
+            }
+            None => false,
+        },
+        Condition::Holds { path, value } => setting(system, path).as_ref() == Some(value),
+    }
+}
+
+/// The value of a setting: of a choice the one in brackets.
+pub(super) fn setting(system: &System, path: &str) -> Option<String> {
+    let text = system.read_trimmed(path)?;
+    let inner = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    Some(inner.map_or(text.as_str(), |(chosen, _)| chosen).to_owned())
+}
+
+fn act(system: &System, action: &Action) -> io::Result<()> {
+    match action {
+        Action::Set { path, value } => system.write_setting(path, value),
+        Action::MakeDirectory(path) => std::fs::create_dir_all(system.path(path)),
+        Action::RemoveDirectory(path) => std::fs::remove_dir(system.path(path)),
+        Action::Run(words) => {
+            let (command, args) =
+                words.split_first().ok_or_else(|| io::Error::other("a command without words"))?;
+            let output = system.run_for(command, args, LONGEST).map_err(io::Error::other)?;
+            match output.status {
+                Some(0) => Ok(()),
+                _ => Err(io::Error::other(crate::environment::complaint(command, &output))),
+            }
+        }
+    }
+}
+
+/// Making a file system or erasing a drive may take this long.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);

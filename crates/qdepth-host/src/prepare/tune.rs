@@ -1,0 +1,85 @@
+//! The settings of a machine that is to be measured: as fast and as even as it can be.
+
+use super::Step;
+use super::apply::setting;
+use crate::environment::cpu;
+use crate::sysfs;
+use crate::system::System;
+
+/// An idle state that takes longer to leave than this, µs, is turned off. The shallow ones cost
+/// nothing that a drive's latency shows.
+const IDLE_MAX_US: u64 = 2;
+
+/// The settings that differ from what a measurement should have, for the machine and for these
+/// devices, by the kernel's names. Each knows its value now, so that it can be put back.
+pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
+    let mut wanted = Vec::new();
+    for number in cpu::numbers(system) {
+        let base = format!("/sys/devices/system/cpu/cpu{number}");
+        let of = |about: &str| format!("{about} of CPU {number}");
+        wanted.push((of("governor"), format!("{base}/cpufreq/scaling_governor"), "performance"));
+        let preference = format!("{base}/cpufreq/energy_performance_preference");
+        wanted.push((of("energy preference"), preference, "performance"));
+        for state in system.list_dir(format!("{base}/cpuidle")).unwrap_or_default() {
+            let place = format!("{base}/cpuidle/{state}");
+            let at = |key: &str| system.read_trimmed(format!("{place}/{key}"));
+            let latency: u64 = at("latency").and_then(|us| us.parse().ok()).unwrap_or(0);
+            if latency > IDLE_MAX_US {
+                let name = at("name").unwrap_or(state);
+                wanted.push((
+                    of(&format!("idle state {name} off")),
+                    format!("{place}/disable"),
+                    "1",
+                ));
+            }
+        }
+    }
+    let cpu = "/sys/devices/system/cpu";
+    wanted.push(("turbo off".to_owned(), format!("{cpu}/intel_pstate/no_turbo"), "0"));
+    wanted.push(("boost".to_owned(), format!("{cpu}/cpufreq/boost"), "1"));
+    for name in devices {
+        let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.clone());
+        let queue = format!("/sys/block/{whole}/queue");
+        // A disk that turns gains by the order of its requests.
+        if system.read_trimmed(format!("{queue}/rotational")).as_deref() == Some("0") {
+            wanted.push((format!("scheduler of {whole}"), format!("{queue}/scheduler"), "none"));
+        }
+        wanted.push((format!("merging for {whole} off"), format!("{queue}/nomerges"), "2"));
+        wanted.push((
+            format!("completions of {whole} on the issuing CPU"),
+            format!("{queue}/rq_affinity"),
+            "2",
+        ));
+    }
+    let mut steps: Vec<Step> = wanted
+        .into_iter()
+        .filter_map(|(about, path, value)| differing(system, about, path, value))
+        .collect();
+    steps.extend(misplaced_interrupts(system));
+    steps
+}
+
+/// None where it is so already, or is not there to be set.
+fn differing(system: &System, about: String, path: String, value: &str) -> Option<Step> {
+    let before = setting(system, &path).filter(|before| before != value)?;
+    Some(Step::Setting { path, value: value.to_owned(), about, before: Some(before) })
+}
+
+/// Interrupts of NVMe queues, to the CPUs that their driver names; those whose place the kernel
+/// manages itself cannot be set and name none.
+pub(crate) fn misplaced_interrupts(system: &System) -> Vec<Step> {
+    let text = system.read_file("/proc/interrupts").unwrap_or_default();
+    let nvme = text
+        .lines()
+        .filter(|line| line.split_whitespace().last().is_some_and(|name| name.starts_with("nvme")));
+    let numbers = nvme.filter_map(|line| line.split(':').next()?.trim().parse::<u32>().ok());
+    let one = |number: u32| {
+        let hint = system.read_trimmed(format!("/proc/irq/{number}/affinity_hint"))?;
+        if hint.chars().all(|c| c == '0' || c == ',') {
+            return None;
+        }
+        let path = format!("/proc/irq/{number}/smp_affinity");
+        differing(system, format!("CPUs of interrupt {number}"), path, &hint)
+    };
+    numbers.filter_map(one).collect()
+}

@@ -1,0 +1,57 @@
+//! What the witnesses of a real point see: a second load on the same device.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use common::{Place, alone, can, codes, figure, points};
+
+/// 2000 random reads a second, and 20 that somebody else adds.
+const PLAN: &str = r#"name = "NAME"
+outstanding = [64]
+duration = "DURATION"
+warm_up = "100ms"
+[[profile]]
+name = "reads"
+random = 100
+read = 100
+request_size = "4KiB"
+arrivals = { kind = "fixed", rate = RATE }
+area = { size = "full" }
+"#;
+
+#[cfg(test)]
+fn plan(place: &Place, name: &str, rate: u32, duration: &str) -> String {
+    let text = PLAN.replace("NAME", name).replace("RATE", &rate.to_string());
+    place.write(&format!("{name}.toml"), &text.replace("DURATION", duration))
+}
+
+#[test]
+fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
+    let _alone = alone();
+    if !can("foreign I/O on a loop device", &["losetup"]) {
+        return;
+    }
+    let place = Place::new();
+    let device = place.device("image", 64 << 20);
+    let (ours, theirs) = (plan(&place, "ours", 2000, "2s"), plan(&place, "theirs", 20, "6s"));
+    let run = |book: &str| {
+        let words = format!("run {ours} {} --json --no-report --logbook {book}", device.display());
+        place.run(&words).expect_finished().json()
+    };
+    for trial in 0..3 {
+        let quiet = run(&format!("quiet{trial}.db"));
+        let point = &points(&quiet)[0];
+        assert!(!codes(point).contains(&"foreign-io".to_owned()), "{point:#}");
+        assert!(point["witnesses"].as_array().unwrap().len() > 4, "{point:#}");
+        let words = format!("run {theirs} {} --no-report --logbook other.db", device.display());
+        let other = place.start(&words);
+        common::pause(1500);
+        let disturbed = run(&format!("disturbed{trial}.db"));
+        other.signal("INT");
+        other.wait();
+        let share = figure(&points(&disturbed)[0], "foreign-io", "share");
+        assert!(share.is_some_and(|share| (0.007..0.013).contains(&share)), "{share:?}");
+    }
+}

@@ -1,0 +1,192 @@
+#!/bin/busybox sh
+# Runs in the guest as its first process. Each check prints `ok NAME` or `not ok NAME` with what
+# was said; the last line is `guest done`. Nothing here reaches a device outside of the guest.
+/bin/busybox --install -s /bin
+export PATH=/sbin:/bin LD_LIBRARY_PATH=/usr/lib HOME=/root IMSM_NO_PLATFORM=1
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mount -t tmpfs tmp /run
+mkdir -p /run/lvm /run/mdadm /run/lock /dev/shm
+mount -t tmpfs shm /dev/shm
+mount -t tmpfs tmp /tmp
+chmod 1777 /tmp
+echo 3 >/proc/sys/kernel/printk
+for module in md-mod raid0 raid1 dm-mod xfs ext4; do modprobe $module; done
+for wait in 1 2 3 4 5 6 7 8 9 10; do [ -e /dev/nvme3n1 ] && break; sleep 0.2; done
+cat >/etc/lvm/lvm.conf <<'EOF'
+devices { scan=["/dev"] }
+global { use_lvmpolld=0 }
+activation { udev_sync=0 udev_rules=0 verify_udev_operations=0 monitoring=0 }
+backup { backup=0 archive=0 }
+EOF
+cd /tmp
+
+check() {
+    name=$1
+    shift
+    if "$@" >/tmp/said 2>&1; then echo "ok $name"; else
+        echo "not ok $name"
+        tail -20 /tmp/said | sed 's/^/    /'
+    fi
+}
+says() { grep -qF -- "$1" "$2" || { echo "nothing says \`$1\`:"; cat "$2"; return 1; }; }
+ends() {
+    wanted=$1
+    shift
+    "$@" >/tmp/out 2>/tmp/err
+    got=$?
+    [ $got = "$wanted" ] || { echo "ended with $got, not $wanted: $*"; cat /tmp/out /tmp/err; return 1; }
+}
+written() { awk '{print $7}' "/sys/block/$1/stat"; }
+# What the machine looks like: devices, arrays, volumes, mounts, signatures, settings.
+state() {
+    lsblk -n -o NAME,SIZE,TYPE,MOUNTPOINT | sort
+    grep -v unused /proc/mdstat
+    vgs --noheadings -o vg_name,vg_size 2>/dev/null
+    blkid -p /dev/nvme?n1
+    grep nvme /proc/mounts
+    for file in /sys/block/nvme*/queue/scheduler /sys/block/nvme*/queue/nomerges \
+        /sys/block/nvme*/queue/rq_affinity; do echo "$file $(cat "$file")"; done
+    ls /mnt
+}
+until_time=$(date -u -d "@$(($(date +%s) + 3600))" +%Y-%m-%dT%H:%M:%SZ)
+for n in 0 1 2 3; do
+    bytes=$(($(cat /sys/block/nvme${n}n1/size) * 512))
+    printf 'destroy = "%s"\nsize_bytes = %s\nexpires = "%s"\n' \
+        "$(cat /sys/block/nvme${n}n1/device/serial | tr -d ' ')" $bytes "$until_time"
+done >/tmp/consent
+device_of() { for d in /sys/block/nvme*n1; do grep -q "$1" "$d/device/serial" && echo "${d##*/}"; done; }
+A=$(device_of QD0000) B=$(device_of QD0001) C=$(device_of QD0002) D=$(device_of QD0003)
+DESTROY="--destroy QD0000 --destroy QD0001 --destroy QD0002 --destroy QD0003 --consent /tmp/consent"
+SMALL="--profile database --outstanding 4 --duration 300ms --no-report --logbook /tmp/q.db"
+
+# --- inventory ---
+inventory() {
+    ends 0 qdepth host --json && for n in 0 1 2 3; do says "\"value\": \"QD000$n\"" /tmp/out || return 1; done
+    says '"key": "media_errors"' /tmp/out && says '"key": "power_states"' /tmp/out
+}
+check "inventory: four drives with serials and health" inventory
+unprivileged() {
+    ends 0 /sbin/setpriv --reuid 65534 --regid 65534 --clear-groups qdepth host --json &&
+        says 'Permission denied' /tmp/out
+}
+check "inventory: an ordinary user is told what is unknown" unprivileged
+
+# --- guards ---
+refused() { # GUARD DEVICE
+    before=$(written "${2#/dev/}")
+    ends 3 qdepth run quick "$2" $SMALL --area 64MiB $DESTROY --overwrite-signature data || return 1
+    says "guard $1" /tmp/err || return 1
+    [ "$before" = "$(written "${2#/dev/}")" ] || { echo "$2 was written to"; return 1; }
+}
+mdadm --create /dev/md0 --run --level=0 --chunk=128 --raid-devices=2 /dev/$A /dev/$B >/dev/null 2>&1
+check "guards: member of an active array" refused G3 /dev/$A
+mkfs.xfs -q -f /dev/md0 && mkdir -p /mnt/held && mount /dev/md0 /mnt/held
+check "guards: array that is mounted" refused G4 /dev/md0
+check "guards: member of a mounted array" refused G3 /dev/$B
+umount /mnt/held && rmdir /mnt/held && mdadm --stop /dev/md0 >/dev/null 2>&1
+mdadm --zero-superblock /dev/$A /dev/$B
+{ pvcreate -q -ff -y /dev/$C; vgcreate -q held /dev/$C; lvcreate -q -y -Wn -Zn -L64M -n v held; } >/dev/null 2>&1
+check "guards: physical volume in use" refused G3 /dev/$C
+vgremove -q -ff -y held >/dev/null 2>&1; pvremove -q -ff -y /dev/$C >/dev/null 2>&1
+printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$C >/dev/null 2>&1; sleep 1
+mkfs.ext4 -q -F /dev/${C}p1 && mkdir -p /mnt/held && mount /dev/${C}p1 /mnt/held
+check "guards: disk with a mounted partition" refused G4 /dev/$C
+umount /mnt/held; rmdir /mnt/held; wipefs -q -a /dev/${C}p1; wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null
+for drive in $A $B $C $D; do blkdiscard -f /dev/$drive; done
+
+# --- settings ---
+tuned() {
+    state >/tmp/before
+    ends 0 qdepth host tune --apply && [ "$(cat /sys/block/$A/queue/nomerges)" = 2 ] || return 1
+    ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+}
+check "settings: tuned and put back" tuned
+
+# --- preparation ---
+array() { # LEVEL METADATA
+    cat <<EOF
+[[prepare]]
+step = "purge"
+device = "/dev/$A"
+method = "discard"
+[[prepare]]
+step = "array"
+device = "/dev/md0"
+level = "$1"
+members = ["/dev/$A", "/dev/$B"]
+$2
+EOF
+}
+xfs() { # DEVICE
+    cat <<EOF
+[[prepare]]
+step = "file-system"
+kind = "xfs"
+device = "$1"
+options = ["-K"]
+[[prepare]]
+step = "mount"
+at = "/mnt/prepared"
+device = "$1"
+options = "noatime"
+EOF
+}
+there_and_back() { # FILE
+    state >/tmp/before
+    c=$(written $C) d=$(written $D)
+    ends 0 qdepth host prepare "$1" --apply $DESTROY --overwrite-signature data || return 1
+    ends_well qdepth run quick /mnt/prepared $SMALL --area 32MiB || return 1
+    ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after || return 1
+    [ "$2" = all ] || [ "$c $d" = "$(written $C) $(written $D)" ] || { echo "others were written to"; return 1; }
+}
+# Finished, whatever the points are worth on an emulated CPU.
+ends_well() { "$@" >/tmp/out 2>/tmp/err; [ $? -le 1 ] || { cat /tmp/out /tmp/err; return 1; }; }
+{ array 0 'chunk = "128KiB"'; xfs /dev/md0; } >raid0.toml
+{ array 1; xfs /dev/md0; } >raid1.toml
+{ array 0 'metadata = "imsm"'; xfs /dev/md0; } >imsm.toml
+{ printf '[[prepare]]\nstep = "volume"\ngroup = "prepared"\nname = "v"\ndevices = ["/dev/%s", "/dev/%s"]\nstripe = "128KiB"\n' $C $D; xfs /dev/prepared/v; } >volume.toml
+dry() { state >/tmp/before; ends 0 qdepth host prepare raid0.toml && says 'mdadm --create /dev/md0' /tmp/out && says 'nothing was changed' /tmp/out && state >/tmp/after && diff /tmp/before /tmp/after; }
+check "preparation: shown and not done" dry
+check "preparation: refused without consent" ends 3 qdepth host prepare raid0.toml --apply
+check "preparation: RAID 0, XFS, a run, and back" there_and_back raid0.toml
+check "preparation: RAID 1, XFS, a run, and back" there_and_back raid1.toml
+check "preparation: IMSM RAID 0, XFS, a run, and back" there_and_back imsm.toml
+check "preparation: striped volume, XFS, a run, and back" there_and_back volume.toml all
+killed_at() { # NUMBER OF STEPS that were taken
+    awk -v n="$1" '/^\[\[prepare/{k++} k<=n' raid0.toml >cut.toml
+    state >/tmp/before
+    ends 0 qdepth host prepare cut.toml --apply $DESTROY --overwrite-signature data || return 1
+    ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+}
+for n in 1 2 3; do check "preparation: undone after $n steps" killed_at $n; done
+killed() { # SECONDS
+    state >/tmp/before
+    qdepth host prepare raid0.toml --apply $DESTROY --overwrite-signature data >/dev/null 2>&1 &
+    process=$!
+    sleep "$1"
+    kill -9 $process; wait $process 2>/dev/null
+    sleep 1 # What it had started ends by itself.
+    ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+}
+for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
+
+# --- a drive goes ---
+gone() {
+    qdepth run quick /dev/$D /dev/$C --read-only --profile streaming --outstanding 4 --duration 6s \
+        --no-report --logbook /tmp/gone.db --json >/tmp/out 2>/tmp/err &
+    process=$!
+    sleep 4
+    echo "unplug 3" >/dev/console
+    wait $process
+    status=$?
+    [ $status = 1 ] || [ $status = 4 ] || { echo "ended with $status"; cat /tmp/out /tmp/err; return 1; }
+    qdepth export --json --logbook /tmp/gone.db >/tmp/out 2>/tmp/err || { cat /tmp/err; return 1; }
+    says '"code": "device-gone"' /tmp/out && says "/dev/$C" /tmp/out || return 1
+    [ "$(grep -c '"profile": "streaming"' /tmp/out)" = 2 ] || { echo "not two points"; cat /tmp/err; return 1; }
+}
+check "a drive is pulled in mid-point: its point says so, the other drive's is measured" gone
+
+echo "guest done $(cut -d' ' -f1 /proc/uptime)"
+poweroff -f

@@ -1,0 +1,48 @@
+#!/bin/bash
+# Builds the guest: Debian's cloud kernel, and an initial RAM disk with the tools, qdepth and the
+# guest's script. Everything is made below $VM and is left there for the next time.
+set -euo pipefail
+VM=$1 QDEPTH=$2 GUEST=$3 ROOT=$VM/root
+
+if [ ! -e "$VM/kernel/boot" ]; then
+    mkdir -p "$VM/kernel"
+    package=$(apt-cache depends linux-image-cloud-amd64 | awk '/Depends: linux-image-[0-9]/{print $2; exit}')
+    (cd "$VM" && apt-get download -qq "$package")
+    dpkg -x "$VM/$package"_*.deb "$VM/kernel"
+    [ -e "$VM/kernel/lib/modules" ] || ln -s usr/lib "$VM/kernel/lib"
+fi
+release=$(ls "$VM/kernel/lib/modules")
+modules=$VM/kernel/lib/modules/$release
+[ -e "$modules/modules.dep" ] || depmod -b "$VM/kernel" "$release"
+
+rm -rf "$ROOT"
+mkdir -p "$ROOT"/{bin,sbin,etc/lvm,dev,proc,sys,run,tmp,mnt,root,lib64,usr/lib/modules,var/lib}
+ln -s usr/lib "$ROOT/lib"
+cp -L "$(command -v busybox)" "$ROOT/bin/busybox"
+add() {
+    cp -L "$1" "$ROOT/sbin/"
+    strip "$ROOT/sbin/${1##*/}" 2>/dev/null || true
+    ldd "$1" 2>/dev/null | grep -oE '/[^ ]+' | while read -r library; do
+        [ -e "$ROOT/usr/lib/${library##*/}" ] || cp -L "$library" "$ROOT/usr/lib/"
+    done
+}
+for program in mdadm mkfs.xfs mkfs.ext4 lvm nvme smartctl blkid wipefs blkdiscard sfdisk lsblk setpriv mount umount; do
+    add "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
+done
+add "$QDEPTH"
+for name in pvcreate pvremove pvs vgcreate vgremove vgs vgchange lvcreate lvs; do
+    ln -s lvm "$ROOT/sbin/$name"
+done
+cp -L /lib64/ld-linux-x86-64.so.2 "$ROOT/lib64/"
+for module in md-mod raid0 raid1 raid10 raid456 dm-mod dm-mirror xfs ext4 nvme; do
+    modprobe -d "$VM/kernel" -S "$release" --show-depends $module 2>/dev/null | awk '/^insmod/{print $2}'
+done | sort -u | while read -r file; do
+    place=$ROOT/usr/lib/modules/$release/${file#*"$release"/}
+    mkdir -p "${place%/*}"
+    cp "$file" "$place"
+done
+cp "$modules"/modules.{order,builtin,builtin.modinfo} "$ROOT/usr/lib/modules/$release/"
+depmod -b "$ROOT" "$release"
+cp "$GUEST" "$ROOT/init"
+chmod +x "$ROOT/init"
+(cd "$ROOT" && find . -print0 | cpio --null -o -H newc --quiet | zstd -1 -q -f -o "$VM/initrd.img")

@@ -1,0 +1,168 @@
+//! `cargo xtask vm`: what needs NVMe, MD and device mapper is tried in a virtual machine, on four
+//! emulated drives, without KVM and without touching a device of this machine.
+
+#![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::command::{output, root, show};
+
+/// Debian packages of the guest and of what runs it, each with a program that tells whether it is
+/// there.
+pub const PACKAGES: &[(&str, &str)] = &[
+    ("qemu-system-x86", "qemu-system-x86_64"),
+    ("busybox-static", "busybox"),
+    ("cpio", "cpio"),
+    ("zstd", "zstd"),
+    ("kmod", "modprobe"),
+    ("nvme-cli", "nvme"),
+    ("smartmontools", "smartctl"),
+    ("lvm2", "lvm"),
+    ("mdadm", "mdadm"),
+    ("xfsprogs", "mkfs.xfs"),
+];
+const DRIVES: usize = 4;
+const DRIVE_BYTES: u64 = 1 << 30;
+/// The guest takes about a minute and a half; a hang must not stop the tests.
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// What the guest's checks came to.
+#[derive(Debug, Default)]
+pub struct Counts {
+    pub passed: u64,
+    pub failed: u64,
+}
+
+/// Runs the guest. None where it cannot be: that is printed, as a test that was skipped.
+pub fn vm() -> Result<Option<Counts>> {
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, program)| !installed(program)).map(|(name, _)| *name).collect();
+    if !missing.is_empty() || !cfg!(target_arch = "x86_64") {
+        println!("SKIPPED: virtual machine (missing: {})", missing.join(", "));
+        return Ok(None);
+    }
+    let target = target_folder()?;
+    let place = target.join("vm");
+    std::fs::create_dir_all(&place)?;
+    show("cargo", &["build", "--quiet", "-p", "qdepth"])?;
+    let text = |path: PathBuf| path.display().to_string();
+    let here = root().join("xtask/src/vm");
+    let image = [
+        text(here.join("image.sh")),
+        text(place.clone()),
+        text(target.join("debug/qdepth")),
+        text(here.join("guest.sh")),
+    ];
+    let image: Vec<&str> = image.iter().map(String::as_str).collect();
+    if let Err(error) = output("bash", &image, &[0]) {
+        println!("SKIPPED: virtual machine (its image could not be made: {error:#})");
+        return Ok(None);
+    }
+    run(&place).map(Some)
+}
+
+fn installed(program: &str) -> bool {
+    ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].iter().any(|p| Path::new(p).join(program).exists())
+}
+
+fn target_folder() -> Result<PathBuf> {
+    let text = output("cargo", &["metadata", "--format-version", "1", "--no-deps"], &[0])?;
+    let metadata: Value = serde_json::from_str(&text)?;
+    Ok(PathBuf::from(metadata["target_directory"].as_str().context("no target directory")?))
+}
+
+/// Starts the machine, shows what the guest says, and counts.
+fn run(place: &Path) -> Result<Counts> {
+    let control = place.join("control");
+    let _ = std::fs::remove_file(&control);
+    let mut machine = start(place, &control)?;
+    let process = machine.id();
+    let (ended, end) = channel::<()>();
+    std::thread::spawn(move || {
+        if end.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+            let _ = Command::new("kill").arg(process.to_string()).status();
+        }
+    });
+    let mut counts = Counts::default();
+    let mut done = false;
+    let console = machine.stdout.take().context("the machine has no console")?;
+    for line in BufReader::new(console).split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).trim_end().to_owned();
+        counts.passed += u64::from(line.starts_with("ok "));
+        counts.failed += u64::from(line.starts_with("not ok "));
+        done |= line.starts_with("guest done");
+        if let Some(drive) = line.strip_prefix("unplug ") {
+            unplug(&control, drive)?;
+        }
+        println!("vm: {line}");
+    }
+    drop(ended);
+    machine.wait()?;
+    if !done {
+        bail!("the guest did not come to its end");
+    }
+    Ok(counts)
+}
+
+fn start(place: &Path, control: &Path) -> Result<Child> {
+    let kernel = std::fs::read_dir(place.join("kernel/boot"))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| path.display().to_string().contains("vmlinuz"))
+        .context("the package holds no kernel")?;
+    let mut qemu = Command::new("qemu-system-x86_64");
+    qemu.args(["-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"])
+        .args(["-m", "1280", "-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"])
+        .arg("-qmp")
+        .arg(format!("unix:{},server=on,wait=off", control.display()))
+        .arg("-kernel")
+        .arg(kernel)
+        .arg("-initrd")
+        .arg(place.join("initrd.img"))
+        .args(["-append", "console=ttyS0 quiet loglevel=3 mitigations=off panic=-1"]);
+    for drive in 0..DRIVES {
+        let image = place.join(format!("drive{drive}.img"));
+        let _ = std::fs::remove_file(&image);
+        File::create(&image)?.set_len(DRIVE_BYTES)?;
+        let file = image.display();
+        qemu.arg("-drive")
+            .arg(format!(
+                "file={file},format=raw,if=none,id=d{drive},cache=unsafe,aio=threads,discard=unmap"
+            ))
+            .arg("-device")
+            .arg(format!("pcie-root-port,id=port{drive},chassis={drive},slot={drive}"))
+            .arg("-device")
+            .arg(format!(
+                "nvme,id=nvme{drive},drive=d{drive},serial=QD{drive:04},bus=port{drive},max_ioqpairs=2"
+            ));
+    }
+    qemu.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("QEMU cannot be started")
+}
+
+/// Pulls a drive, by QEMU's machine protocol.
+fn unplug(control: &Path, drive: &str) -> Result<()> {
+    let mut stream = UnixStream::connect(control)?;
+    let mut answers = BufReader::new(stream.try_clone()?).lines();
+    answers.next();
+    for command in [
+        json!({ "execute": "qmp_capabilities" }),
+        json!({ "execute": "device_del", "arguments": { "id": format!("nvme{}", drive.trim()) } }),
+    ] {
+        writeln!(stream, "{command}")?;
+        let answered = answers.by_ref().map_while(Result::ok).any(|line| {
+            serde_json::from_str::<Value>(&line).is_ok_and(|json| json.get("return").is_some())
+        });
+        if !answered {
+            bail!("QEMU did not answer {command}");
+        }
+    }
+    Ok(())
+}
