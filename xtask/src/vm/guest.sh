@@ -83,7 +83,13 @@ refused() { # GUARD DEVICE
 mdadm --create /dev/md0 --run --level=0 --chunk=128 --raid-devices=2 /dev/$A /dev/$B >/dev/null 2>&1
 check "guards: member of an active array" refused G3 /dev/$A
 mkfs.xfs -q -f /dev/md0 && mkdir -p /mnt/held && mount /dev/md0 /mnt/held
-check "guards: array that is mounted" refused G4 /dev/md0
+mounted_array() {
+    name=$(cat /sys/block/md0/md/uuid)
+    printf 'destroy = "%s"\nsize_bytes = %s\nexpires = "%s"\n' \
+        "$name" $(($(cat /sys/block/md0/size) * 512)) "$until_time" >/tmp/consent-md0
+    DESTROY="--destroy $name --consent /tmp/consent-md0" refused G4 /dev/md0
+}
+check "guards: array that is mounted" mounted_array
 check "guards: member of a mounted array" refused G3 /dev/$B
 umount /mnt/held && rmdir /mnt/held && mdadm --stop /dev/md0 >/dev/null 2>&1
 mdadm --zero-superblock /dev/$A /dev/$B
