@@ -9,8 +9,8 @@ mod estimate;
 mod finding;
 mod histogram;
 mod laws;
-mod scaling;
 mod resolvable;
+mod scaling;
 mod spectrum;
 mod units;
 mod until;
@@ -20,7 +20,7 @@ pub use estimate::{Estimate, Percentile, percentile, reported_percentiles, serie
 pub use finding::{Code, Finding, Grade, Severity};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};
-pub use scaling::{Saturation, saturation, together};
 pub use resolvable::{Repeatability, repeatability};
+pub use scaling::{Saturation, saturation, together};
 pub use units::{Bytes, Instant, Nanos, ParseBytesError, ParseNanosError, Seed};
 pub use until::{ParseToleranceError, Precision, Tolerance};
