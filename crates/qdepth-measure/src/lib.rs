@@ -4,6 +4,7 @@
 //! This crate never does I/O, never reads a clock and holds no `unsafe`. Time is integer
 //! nanoseconds. Start with [`Nanos`], [`LatencyHistogram`] and [`Finding`].
 
+mod comparison;
 mod credible;
 mod estimate;
 mod finding;
@@ -15,6 +16,7 @@ mod spectrum;
 mod units;
 mod until;
 
+pub use comparison::{fairness, quotient, skew};
 pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{Estimate, Percentile, percentile, reported_percentiles, series_mean};
 pub use finding::{Code, Finding, Grade, Severity};
