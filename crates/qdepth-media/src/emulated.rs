@@ -14,8 +14,8 @@ use crate::node::Node;
 use crate::ssd::Wear;
 use crate::tick::{NEVER, Tick, instant, ticks};
 
-/// Slots that a target may have: the engine's limit.
-pub(crate) const SLOTS: usize = 4096;
+/// Slots that a target has at least: the engine's limit for one point.
+const SLOTS: usize = 4096;
 
 /// Where the requests of a stream go: which of several independent drives, and from where on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +41,8 @@ pub struct Emulated {
     now: Instant,
     host: Host,
     nodes: Vec<Node>,
+    /// How many of the nodes are those of each target.
+    drives: Vec<usize>,
     lanes: Vec<Lane>,
     /// Stream of each slot.
     streams: Vec<u16>,
@@ -67,6 +69,8 @@ impl Emulated {
         let several = lanes.len() > 1;
         let immediate = nodes.iter().all(Node::is_immediate);
         let last = lanes.len().saturating_sub(1) as u16;
+        let slots = outstanding.iter().map(|slots| (*slots).max(1) as usize).sum::<usize>();
+        let slots = slots.max(SLOTS);
         let owned = (0..)
             .zip(outstanding)
             .flat_map(|(stream, slots)| std::iter::repeat_n(stream, (*slots).max(1) as usize));
@@ -74,26 +78,36 @@ impl Emulated {
             now: Instant(0),
             staged: !immediate || (several && !host.is_none()),
             host,
+            drives: vec![nodes.len()],
             nodes,
             bound: 0,
             begun: vec![0; lanes.len()],
             present: vec![0; lanes.len()],
-            held: Vec::with_capacity(SLOTS),
-            streams: owned.chain(std::iter::repeat(last)).take(SLOTS).collect(),
+            held: Vec::with_capacity(slots),
+            streams: owned.chain(std::iter::repeat(last)).take(slots).collect(),
             lanes,
-            results: vec![0; SLOTS],
-            requests: vec![Io { read: true, offset: 0, size: 0 }; SLOTS],
-            pending: Calendar::new(SLOTS),
-            host_events: BinaryHeap::with_capacity(SLOTS),
-            ends: Vec::with_capacity(SLOTS),
+            results: vec![0; slots],
+            requests: vec![Io { read: true, offset: 0, size: 0 }; slots],
+            pending: Calendar::new(slots),
+            host_events: BinaryHeap::with_capacity(slots),
+            ends: Vec::with_capacity(slots),
         }
     }
 
     /// How worn in each drive is now, to be handed to the next point's target.
-    pub fn wear(&self) -> Vec<Wear> {
-        let mut wear = Vec::new();
-        self.nodes.iter().for_each(|node| node.wear(&mut wear));
-        wear
+    pub fn wear(&self) -> Vec<Vec<Wear>> {
+        let mut nodes = self.nodes.iter();
+        let of_target = |drives: &usize| {
+            let mut wear = Vec::new();
+            nodes.by_ref().take(*drives).for_each(|node| node.wear(&mut wear));
+            wear
+        };
+        self.drives.iter().map(of_target).collect()
+    }
+
+    /// So many of the nodes, in order, are those of each target.
+    pub(crate) fn belong(&mut self, drives: Vec<usize>) {
+        self.drives = drives;
     }
 
     /// Binds the streams to each other: each has the same work to do.

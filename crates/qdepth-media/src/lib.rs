@@ -33,5 +33,5 @@ pub use host::Settings;
 pub use node::Fault;
 pub use open::{MediaLoad, OpenMedia, Shape, Spelled, open};
 pub use parameter::{Parameter, Values, parameters};
-pub use spelling::is_emulated;
+pub use spelling::{is_emulated, several};
 pub use ssd::Wear;

@@ -263,6 +263,60 @@ impl Spelled {
     /// # Errors
     /// As [`open`].
     pub fn open(&self, options: &OpenMedia) -> Result<Emulated, MediaError> {
+        self.open_beside(options, &[])
+    }
+
+    /// This target and others on one host, each under loads of its own at the same time; their
+    /// slots follow each other.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open_beside(
+        &self,
+        options: &OpenMedia,
+        others: &[(&Self, &OpenMedia)],
+    ) -> Result<Emulated, MediaError> {
+        let (mut nodes, mut lanes, mut drives) = (Vec::new(), Vec::new(), Vec::new());
+        let mut outstanding: Vec<u32> = Vec::new();
+        for (target, options) in std::iter::once(&(self, options)).chain(others) {
+            let own = target.nodes(options)?;
+            let before = nodes.len();
+            let of_own = target.lanes(&target.shape()?, options, own.len()).into_iter();
+            lanes.extend(of_own.map(|lane| Lane { node: before + lane.node, ..lane }));
+            drives.push(own.len());
+            nodes.extend(own);
+            for load in &options.loads {
+                outstanding.extend(std::iter::repeat_n(load.outstanding, load.streams as usize));
+            }
+        }
+        let host = match &self.host {
+            Some(values) => {
+                let values = self.host_values(values)?;
+                let streams = lanes.len() as u32;
+                Host::new(&values, self.otherwise.ghz, self.otherwise.settings, streams)
+            }
+            None => Host::none(lanes.len() as u32),
+        };
+        let mut emulated = Emulated::new(host, nodes, lanes, &outstanding);
+        emulated.belong(drives);
+        if let Some(host) = &self.host {
+            emulated.bind(self.host_values(host)?.get("equal_work") as u64);
+        }
+        Ok(emulated)
+    }
+
+    /// Whether both are on the same host, so that they share it where they are loaded at the same
+    /// time.
+    pub fn shares_host(&self, other: &Self) -> bool {
+        let of = |spelled: &Self| {
+            let host = spelled.host.as_ref().map(|host| spelled.host_values(host).ok());
+            (host, spelled.otherwise.ghz, spelled.otherwise.settings)
+        };
+        self.host.is_some() && of(self) == of(other)
+    }
+
+    /// What is loaded: a node for each independent drive.
+    fn nodes(&self, options: &OpenMedia) -> Result<Vec<Node>, MediaError> {
         let shape = self.shape()?;
         let fewest = options.loads.iter().map(|load| load.streams).min().unwrap_or(0);
         if fewest < shape.parts {
@@ -281,29 +335,8 @@ impl Spelled {
         let mut maker = Maker { spelled: self, options, made: 0, area: 0.0 };
         let parts = f64::from(shape.parts.max(1));
         let share = parts / members.len() as f64;
-        let area = options.loads.iter().map(|load| load.area.length_bytes).max().unwrap_or(0);
-        maker.area = area as f64 / parts * share;
-        let nodes =
-            members.iter().map(|m| maker.node(m, maker.area)).collect::<Result<Vec<_>, _>>()?;
-        let lanes = self.lanes(&shape, options, nodes.len());
-        let host = match &self.host {
-            Some(values) => {
-                let values = self.host_values(values)?;
-                let streams = lanes.len() as u32;
-                Host::new(&values, self.otherwise.ghz, self.otherwise.settings, streams)
-            }
-            None => Host::none(lanes.len() as u32),
-        };
-        let outstanding: Vec<u32> = options
-            .loads
-            .iter()
-            .flat_map(|load| std::iter::repeat_n(load.outstanding, load.streams as usize))
-            .collect();
-        let mut emulated = Emulated::new(host, nodes, lanes, &outstanding);
-        if let Some(host) = &self.host {
-            emulated.bind(self.host_values(host)?.get("equal_work") as u64);
-        }
-        Ok(emulated)
+        maker.area = loaded_bytes(&options.loads) as f64 / parts * share;
+        members.iter().map(|member| maker.node(member, maker.area)).collect()
     }
 
     fn host_values(&self, values: &Values) -> Result<Values, MediaError> {
@@ -341,11 +374,24 @@ impl Spelled {
                 Lane {
                     node: stream as usize % nodes,
                     from: load.area.offset_bytes + u64::from(stream) * part,
-                    to: partition * partition_bytes + within * part,
+                    to: load.area.offset_bytes + partition * partition_bytes + within * part,
                 }
             })
             .collect()
     }
+}
+
+/// Bytes under any of these loads.
+fn loaded_bytes(loads: &[MediaLoad]) -> u64 {
+    let mut areas: Vec<Extent> = loads.iter().map(|load| load.area).collect();
+    areas.sort_by_key(|area| area.offset_bytes);
+    let (mut bytes, mut counted_to) = (0, 0);
+    for area in areas {
+        let end = area.offset_bytes + area.length_bytes;
+        bytes += end.saturating_sub(area.offset_bytes.max(counted_to));
+        counted_to = counted_to.max(end);
+    }
+    bytes
 }
 
 fn media_of(form: &Form, into: &mut Vec<(String, Option<String>)>) {

@@ -96,6 +96,20 @@ pub fn is_emulated(word: &str) -> bool {
     word.starts_with("media:") || (word.contains('(') && WRAPPERS.contains(&head))
 }
 
+/// `media:NAME*4` as four targets; nothing for a word that stands for one.
+///
+/// # Errors
+/// Where that number is not possible.
+pub fn several(word: &str) -> Result<Option<Vec<String>>, MediaError> {
+    let many = word.rsplit_once('*').is_some_and(|(_, count)| !count.contains(')'));
+    // Behind `@` a star would stand in a value.
+    if !many || word.contains('@') || !is_emulated(word) {
+        return Ok(None);
+    }
+    let (one, count) = counted(word)?;
+    Ok(Some(vec![one.to_owned(); count]))
+}
+
 pub(crate) fn read(text: &str) -> Result<(Form, Otherwise), MediaError> {
     let mut pieces = text.split('@');
     let form = form(pieces.next().unwrap_or_default().trim(), 0)?;

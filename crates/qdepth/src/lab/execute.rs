@@ -142,7 +142,8 @@ pub(crate) fn execute(
     }
 }
 
-/// The loads of one medium share its time; media share nothing, so each goes through its own.
+/// The loads of one medium share its time, and media that are on one host share that; others share
+/// nothing, so each goes through a time of its own.
 fn emulated(
     targets: &[Prepared],
     group: &[Point],
@@ -150,23 +151,23 @@ fn emulated(
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
-    for (index, target) in targets.iter().enumerate() {
-        let What::Emulated(emulation) = &target.what else { continue };
-        let places: Vec<usize> =
-            (0..group.len()).filter(|place| group[*place].target as usize == index).collect();
-        let points: Vec<&Point> = places.iter().map(|place| &group[*place]).collect();
-        if points.is_empty() {
-            continue;
-        }
-        let outcomes = in_virtual_time(emulation, &points, stop, &mut |lane, interval| {
+    for loads in on_one_host(targets, group) {
+        let places: Vec<usize> = loads.iter().flat_map(|(_, places)| places.clone()).collect();
+        let points: Vec<(&Emulation, Vec<&Point>)> = loads
+            .iter()
+            .map(|(emulation, places)| {
+                (*emulation, places.iter().map(|place| &group[*place]).collect())
+            })
+            .collect();
+        let outcomes = in_virtual_time(&points, stop, &mut |lane, interval| {
             seen(places[lane], interval);
         })?;
-        for ((place, point), outcome) in places.iter().zip(points).zip(outcomes) {
-            measured[*place] = Some(Measured {
+        for (place, outcome) in places.into_iter().zip(outcomes) {
+            measured[place] = Some(Measured {
                 outcome,
                 ranks: Vec::new(),
                 engine: None,
-                direct: point.direct,
+                direct: group[place].direct,
                 seen: Seen::default(),
                 changed: None,
             });
@@ -175,16 +176,47 @@ fn emulated(
     Ok(measured.into_iter().flatten().collect())
 }
 
+/// A medium with the places of its loads in the group.
+type Loaded<'a> = (&'a Emulation, Vec<usize>);
+
+/// The loaded media, host by host.
+fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'a>>> {
+    let mut hosts: Vec<Vec<Loaded<'a>>> = Vec::new();
+    for (index, target) in targets.iter().enumerate() {
+        let What::Emulated(emulation) = &target.what else { continue };
+        let is_on = |place: &usize| group[*place].target as usize == index;
+        let places: Vec<usize> = (0..group.len()).filter(is_on).collect();
+        if places.is_empty() {
+            continue;
+        }
+        let shared = |host: &&mut Vec<Loaded<'a>>| {
+            host.first().is_some_and(|(first, _)| first.spelled.shares_host(&emulation.spelled))
+        };
+        match hosts.iter_mut().find(shared) {
+            Some(host) => host.push((emulation, places)),
+            None => hosts.push(vec![(emulation, places)]),
+        }
+    }
+    hosts
+}
+
 /// On a thread of its own as well, so that the screen lives while virtual time flies.
 fn in_virtual_time(
-    emulation: &Emulation,
-    points: &[&Point],
+    media: &[(&Emulation, Vec<&Point>)],
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Outcome>> {
-    let wear = emulation.wear.borrow_mut().take();
-    let options = OpenMedia { wear, ..OpenMedia::for_points(points) };
-    let mut target = emulation.spelled.open(&options)?;
+    let options: Vec<OpenMedia> = media
+        .iter()
+        .map(|(emulation, points)| OpenMedia {
+            wear: emulation.wear.borrow_mut().take(),
+            ..OpenMedia::for_points(points)
+        })
+        .collect();
+    let mut all = media.iter().map(|(emulation, _)| &emulation.spelled).zip(&options);
+    let (first, options) = all.next().ok_or_else(bug)?;
+    let mut target = first.open_beside(options, &all.collect::<Vec<_>>())?;
+    let points: Vec<&Point> = media.iter().flat_map(|(_, points)| points.clone()).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let (outcomes, wear) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
@@ -209,7 +241,9 @@ fn in_virtual_time(
         watch(&shown, seen);
         worker.join().map_err(|_| bug())
     })?;
-    *emulation.wear.borrow_mut() = Some(wear);
+    for ((emulation, _), wear) in media.iter().zip(wear) {
+        *emulation.wear.borrow_mut() = Some(wear);
+    }
     Ok(outcomes)
 }
 

@@ -1,0 +1,89 @@
+//! Drives that are loaded at the same time on one host.
+
+#[cfg(test)]
+mod common;
+
+use std::sync::atomic::AtomicBool;
+
+use common::{measured, point};
+use qdepth_engine::{Part, Target, measure_together};
+use qdepth_media::{OpenMedia, Spelled, several};
+use qdepth_workload::Point;
+
+const DATABASE: &str = "random = 100\nread = 67\nrequest_size = \"8KiB\"";
+
+/// Long enough for a share of reads that is within 0.5 %.
+#[cfg(test)]
+fn point_of(spelling: &str, outstanding: u32) -> Point {
+    point(spelling, outstanding, if outstanding == 1 { 2000 } else { 200 }, DATABASE)
+}
+
+/// Rates of drives at the same time, each with a load of its own.
+#[cfg(test)]
+fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
+    let spelled: Vec<Spelled> = drives.iter().map(|d| Spelled::read(d).unwrap()).collect();
+    let of = |(seed, drive): (u64, &&str)| Point { seed, ..point_of(drive, outstanding) };
+    let points: Vec<Point> = (1..).zip(drives).map(of).collect();
+    let options: Vec<OpenMedia> = points.iter().map(OpenMedia::for_point).collect();
+    let others: Vec<_> = spelled[1..].iter().zip(&options[1..]).collect();
+    let mut target = spelled[0].open_beside(&options[0], &others).unwrap();
+    let parts: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
+    let start = target.now();
+    let stop = AtomicBool::new(false);
+    let outcomes = measure_together(&mut target, &parts, start, &stop, &mut |_, _| {});
+    assert_eq!(target.wear().len(), drives.len(), "the wear of each target apart");
+    outcomes.iter().map(|o| o.completed() as f64 / o.duration.as_secs_f64()).collect()
+}
+
+#[test]
+fn drives_opened_beside_each_other_are_independent_drives_on_one_host() {
+    for outstanding in [1, 128] {
+        let independent = "independent(media:p3700-800gb*4)";
+        let one = measured(independent, &point_of(independent, outstanding));
+        let whole = one.completed() as f64 / one.duration.as_secs_f64();
+        let sum: f64 = together(&["media:p3700-800gb"; 4], outstanding).iter().sum();
+        assert!((sum / whole - 1.0).abs() < 0.01, "{outstanding}: {sum} and {whole}");
+    }
+}
+
+#[test]
+fn a_fixed_drive_scales_with_their_number() {
+    let host = "media:fixed @host=none";
+    let alone = together(&[host], 4)[0];
+    let sum: f64 = together(&[host; 16], 4).iter().sum();
+    assert!((sum / alone - 16.0).abs() < 0.01, "{}", sum / alone);
+}
+
+#[test]
+fn sixty_four_drives_have_512_outstanding_each() {
+    let rates = together(&["media:p3700-800gb"; 64], 512);
+    assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
+    // One host for all: it is what they share.
+    let alone = together(&["media:p3700-800gb"], 512)[0];
+    let sum: f64 = rates.iter().sum();
+    assert!(sum > alone && sum < 64.0 * alone, "{sum} and {alone}");
+}
+
+#[test]
+fn a_host_is_shared_where_it_is_the_same() {
+    let read = |text: &str| Spelled::read(text).unwrap();
+    let one = read("media:p3700-800gb");
+    assert!(one.shares_host(&read("media:p3700-2tb")));
+    for other in ["media:iodrive-320gb/advertised", "media:p3700-800gb @cpu=1.6GHz", "media:null"] {
+        assert!(!one.shares_host(&read(other)), "{other}");
+    }
+    assert!(!read("media:null").shares_host(&read("media:null")), "without a host none is shared");
+}
+
+#[test]
+fn a_number_of_targets_is_spelled_behind_a_star() {
+    assert_eq!(several("media:p3700-800gb*3").unwrap().unwrap(), ["media:p3700-800gb"; 3]);
+    let arrays = several("raid0(media:fixed*2)*2").unwrap().unwrap();
+    assert_eq!(arrays, ["raid0(media:fixed*2)"; 2]);
+    for one in ["media:p3700-800gb", "raid0(media:fixed*2)", "a*4", "media:fixed @die_read_us=1*2"]
+    {
+        let said = several(one);
+        assert!(matches!(said, Ok(None)), "{one}: {said:?}");
+    }
+    assert!(several("media:fixed*65").unwrap_err().to_string().contains("1 to 64"));
+}
