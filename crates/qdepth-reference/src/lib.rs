@@ -7,6 +7,7 @@
 
 mod compare;
 mod data;
+mod drives;
 mod error;
 mod expression;
 mod goals;
@@ -22,6 +23,7 @@ pub use compare::{
     GoalResult, SectionSummary, ShareResult, Verdict, compare,
 };
 pub use data::{Document, Reference};
+pub use drives::{PublishedDrive, PublishedValue};
 pub use error::DataError;
 pub use expression::{
     Condition, Evaluated, Expression, Figures, ParseError, PointName, Quantity, Side, Standing,
