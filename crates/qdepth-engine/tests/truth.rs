@@ -18,6 +18,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
     Point {
         index: 0,
         group: 0,
+        variant: None,
         step: String::new(),
         target: 0,
         profile: "test".to_owned(),

@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    DirectionRecord, Observation, PointRecord, RunRecord, TargetRecord, WitnessRecord,
+    ComparisonRecord, DirectionRecord, Observation, PointRecord, RunRecord, TargetRecord,
+    WitnessRecord,
 };
 use crate::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 use crate::write::{kind_text, severity_text, state_text};
@@ -69,6 +70,8 @@ pub struct RunEntry {
     pub state: String,
     /// Points of the plan.
     pub points_planned: u32,
+    /// What it compares; null where it compares nothing.
+    pub comparison: Option<ComparisonRecord>,
 }
 
 /// A fact read from the machine, with where it was read.
@@ -136,6 +139,9 @@ pub struct PointEntry {
     pub workers: u32,
     /// Points with the same number ran at the same time.
     pub group: u32,
+    /// Index of the column of `run.comparison` that it belongs to, with the others of its group;
+    /// null where nothing is compared.
+    pub variant: Option<u32>,
     /// Name of the step; empty where the plan has none.
     pub step: String,
     /// Whether direct I/O was in effect.
@@ -301,6 +307,7 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
             ended_at: run.ended_at.clone(),
             state: state_text(run.state).to_owned(),
             points_planned: run.points_planned,
+            comparison: run.comparison.clone(),
         },
         environment: run.environment.iter().map(observation).collect(),
         targets: run.targets.iter().map(target).collect(),
@@ -371,6 +378,7 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         streams: point.streams,
         workers: point.workers,
         group: point.group,
+        variant: point.variant,
         step: point.step.clone(),
         direct: point.direct,
         started_at: point.started_at.clone(),

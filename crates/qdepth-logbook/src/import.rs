@@ -132,6 +132,7 @@ impl Imported {
             emulated: false,
             points_planned: self.points.len() as u32,
             engine_choice: "auto".to_owned(),
+            comparison: None,
             environment: Vec::new(),
             targets: self.targets.iter().enumerate().map(target).collect(),
             findings: vec![mark],

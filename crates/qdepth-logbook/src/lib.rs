@@ -21,6 +21,7 @@ pub mod record;
 mod reserve;
 mod summary;
 mod table;
+mod together;
 mod write;
 
 pub use document::{
@@ -38,3 +39,4 @@ pub use logbook::{Logbook, RunHeadline};
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;
+pub use together::{Cell, cells};

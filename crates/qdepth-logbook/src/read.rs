@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::logbook::RunHeadline;
 use crate::record::{
-    DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
-    RunRecord, RunState, TargetKind, TargetRecord, WitnessRecord,
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts,
+    Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord, WitnessRecord,
 };
 
 /// Of each point the attempt that counts.
@@ -109,6 +109,7 @@ pub(crate) fn run(connection: &Connection, id: &str) -> Result<RunRecord> {
                 emulated: row.get("emulated")?,
                 points_planned: row.get("points_planned")?,
                 engine_choice: engine_choice(row)?,
+                comparison: comparison(row)?,
                 environment: Vec::new(),
                 targets: Vec::new(),
                 findings: Vec::new(),
@@ -119,6 +120,11 @@ pub(crate) fn run(connection: &Connection, id: &str) -> Result<RunRecord> {
     run.targets = targets(connection, sequence)?;
     run.findings = findings(connection, sequence, None)?;
     Ok(run)
+}
+
+fn comparison(row: &Row<'_>) -> Result<Option<ComparisonRecord>> {
+    let text: Option<String> = since_later_version(row.get("comparison"))?;
+    text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()
 }
 
 /// Logbooks of schema version 1, opened for reading only, do not have it.
@@ -309,7 +315,7 @@ pub(crate) fn points(connection: &Connection, id: &str) -> Result<Vec<PointRecor
 }
 
 /// Logbooks of an older schema, opened for reading only, do not have it.
-fn since_version_4<T: Default>(column: Result<T>) -> Result<T> {
+fn since_later_version<T: Default>(column: Result<T>) -> Result<T> {
     match column {
         Err(rusqlite::Error::InvalidColumnName(_)) => Ok(T::default()),
         value => value,
@@ -317,7 +323,7 @@ fn since_version_4<T: Default>(column: Result<T>) -> Result<T> {
 }
 
 fn ended_by(row: &Row<'_>) -> Result<EndedBy> {
-    let text: Option<String> = since_version_4(row.get("ended_by").map(Some))?;
+    let text: Option<String> = since_later_version(row.get("ended_by").map(Some))?;
     let Some(text) = text else { return Ok(EndedBy::Duration) };
     let named = EndedBy::ALL.into_iter().find(|ended| ended.as_str() == text);
     named.ok_or_else(|| unreadable(format!("`{text}` ends no point")))
@@ -327,6 +333,7 @@ fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
     let point = PointRecord {
         index: row.get("place")?,
         group: row.get("load_group")?,
+        variant: since_later_version(row.get("variant"))?,
         step: row.get("step")?,
         target: row.get("target")?,
         profile: row.get("profile")?,
@@ -346,8 +353,8 @@ fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
         warm_up_ns: count(row, "warm_up_ns")?,
         duration_ns: count(row, "duration_ns")?,
         ended_by: ended_by(row)?,
-        tolerance: since_version_4(row.get("tolerance"))?,
-        looks: since_version_4(row.get("looks"))?,
+        tolerance: since_later_version(row.get("tolerance"))?,
+        looks: since_later_version(row.get("looks"))?,
         issued: count(row, "issued")?,
         completed_outside: count(row, "completed_outside")?,
         failed_outside: count(row, "failed_outside")?,

@@ -5,6 +5,7 @@
 //! change inside the engine cannot silently change the stored form.
 
 use qdepth_measure::{EncodedHistogram, Finding, LatencyHistogram};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of the meaning of stored figures. It rises with every change that makes the same
@@ -73,6 +74,41 @@ pub struct TargetRecord {
     pub facts: Vec<Observation>,
 }
 
+/// A column of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VariantRecord {
+    /// Name that the plan or its user gave; empty: none.
+    pub name: String,
+    /// `single` (one drive), `together` (several at the same time), `array`, or `variant`.
+    pub role: String,
+    /// Index of its first target.
+    pub target: u32,
+    /// Points of each load and intensity: one for each drive or process.
+    pub parts: u32,
+    /// Outstanding I/Os of a point by the intensity that it stands at: the number of drives of an
+    /// array, else 1.
+    pub times: u32,
+}
+
+/// What a run compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ComparisonRecord {
+    /// What its columns are: `drives`, `targets`, `processes` or `areas`.
+    pub of: String,
+    /// The columns, in order.
+    pub variants: Vec<VariantRecord>,
+    /// Index of the column that the others are divided by.
+    pub base: u32,
+    /// Whether the quotients are base ÷ column, in place of column ÷ base.
+    pub base_above: bool,
+    /// Whether increases over the base are shaded by class.
+    pub shaded: bool,
+    /// Profiles that were measured at one outstanding I/O alone, for their latency.
+    pub latency_profiles: Vec<String>,
+    /// Published drives beside the columns, by the names of their media.
+    pub published: Vec<String>,
+}
+
 /// One plan executed once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
@@ -102,6 +138,8 @@ pub struct RunRecord {
     pub points_planned: u32,
     /// How requests were to reach the kernel, as asked: `auto`, or the name of an engine.
     pub engine_choice: String,
+    /// What it compares.
+    pub comparison: Option<ComparisonRecord>,
     /// The machine.
     pub environment: Vec<Observation>,
     /// The targets, by index.
@@ -239,6 +277,8 @@ pub struct PointRecord {
     pub index: u32,
     /// Points with the same number ran at the same time.
     pub group: u32,
+    /// The column of the run's comparison that it belongs to, with the others of its group.
+    pub variant: Option<u32>,
     /// Name of the step, as `300 MB/s`; empty where the plan has none.
     pub step: String,
     /// Index of its target in the run.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Finding, LatencyHistogram, Severity};
 use rusqlite::{Connection, Result, named_params, params};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::record::{
@@ -45,10 +46,11 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO run (id, started_at, ended_at, state, qdepth_version, measurement_version,
-                plan_name, plan_hash, plan_text, seed, emulated, points_planned, engine_choice)
+                plan_name, plan_hash, plan_text, seed, emulated, points_planned, engine_choice,
+                comparison)
              VALUES (:id, :started_at, :ended_at, :state, :qdepth_version, :measurement_version,
                 :plan_name, :plan_hash, :plan_text, :seed, :emulated, :points_planned,
-                :engine_choice)",
+                :engine_choice, :comparison)",
         )?
         .execute(named_params! {
             ":id": run.id, ":started_at": run.started_at, ":ended_at": run.ended_at,
@@ -57,6 +59,7 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
             ":plan_hash": run.plan_hash, ":plan_text": run.plan_text,
             ":seed": run.seed.to_string(), ":emulated": run.emulated,
             ":points_planned": run.points_planned, ":engine_choice": run.engine_choice,
+            ":comparison": run.comparison.as_ref().map(json).transpose()?,
         })?;
     let sequence = connection.last_insert_rowid();
     for fact in &run.environment {
@@ -131,9 +134,6 @@ pub(crate) fn finding(
 ) -> Result<()> {
     let figures: BTreeMap<&str, Value> =
         finding.values.iter().map(|(name, value)| (name.as_str(), number(*value))).collect();
-    let text = |json: serde_json::Result<String>| {
-        json.map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
-    };
     connection
         .prepare_cached(
             "INSERT INTO finding (run, point, code, severity, figures, labels)
@@ -144,10 +144,15 @@ pub(crate) fn finding(
             point,
             finding.code_text(),
             severity_text(finding.severity),
-            text(serde_json::to_string(&figures))?,
-            text(serde_json::to_string(&finding.labels))?
+            json(&figures)?,
+            json(&finding.labels)?
         ])?;
     Ok(())
+}
+
+fn json(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
 }
 
 /// JSON has no infinity; a ratio by zero is kept as the text `inf`, not lost.
@@ -198,7 +203,7 @@ fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -
                 ended_by, tolerance, looks, issued, completed_outside, failed_outside, abandoned, in_flight_integral_ns,
                 latency_in_window_ns, longest_gap_ns, gaps_100ms, gaps_1s, gaps_10s, backlog_max,
                 cpu_user_ns, cpu_system_ns, kernel_reads, kernel_read_bytes, kernel_writes,
-                kernel_written_bytes, load_group, step, workers, offered_io_per_s)
+                kernel_written_bytes, load_group, step, workers, offered_io_per_s, variant)
              VALUES (:run, :place, :attempt, :target, :profile, :profile_title, :random_share,
                 :read_share, :request_size, :request_size_mean_bytes, :reported_as_throughput,
                 :arrivals, :outstanding, :streams, :direct, :started_at, :warm_up_ns, :duration_ns,
@@ -206,10 +211,10 @@ fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -
                 :latency_in_window_ns, :longest_gap_ns, :gaps_100ms, :gaps_1s, :gaps_10s,
                 :backlog_max, :cpu_user_ns, :cpu_system_ns, :kernel_reads, :kernel_read_bytes,
                 :kernel_writes, :kernel_written_bytes, :load_group, :step, :workers,
-                :offered_io_per_s)",
+                :offered_io_per_s, :variant)",
         )?
         .execute(named_params! {
-            ":load_group": p.group, ":step": p.step, ":workers": p.workers,
+            ":variant": p.variant, ":load_group": p.group, ":step": p.step, ":workers": p.workers,
             ":offered_io_per_s": p.offered_io_per_s, ":run": run, ":place": p.index, ":attempt": attempt, ":target": p.target,
             ":profile": p.profile, ":profile_title": p.profile_title,
             ":random_share": p.random_share, ":read_share": p.read_share,

@@ -6,7 +6,7 @@ mod common;
 
 use common::{any_point, point, run};
 use proptest::prelude::*;
-use qdepth_logbook::record::{PointRecord, RunState};
+use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_logbook::{Document, Logbook, LogbookError, PointSummary, export_csv, export_json};
 use qdepth_measure::{Code, Finding, Grade};
 
@@ -176,11 +176,13 @@ fn what_killed_runs_left_behind_goes_away() {
 fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_writing() {
     let (directory, mut logbook) = fresh();
     let file = directory.path().join("qdepth.db");
-    logbook.begin_run(&run(ID)).unwrap();
+    let first = RunRecord { comparison: None, ..run(ID) };
+    logbook.begin_run(&first).unwrap();
     drop(logbook);
     let old = rusqlite::Connection::open(&file).unwrap();
     old.execute_batch(
-        "ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;
+        "ALTER TABLE run DROP COLUMN comparison; ALTER TABLE point DROP COLUMN variant;
+         ALTER TABLE run DROP COLUMN engine_choice; ALTER TABLE point DROP COLUMN load_group;
          ALTER TABLE point DROP COLUMN step; ALTER TABLE point DROP COLUMN workers;
          ALTER TABLE point DROP COLUMN offered_io_per_s;
          ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
@@ -189,9 +191,9 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     )
     .unwrap();
     drop(old);
-    assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap(), run(ID));
+    assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap(), first);
     let mut logbook = Logbook::open(&file).unwrap();
-    assert_eq!(logbook.run(ID).unwrap(), run(ID));
+    assert_eq!(logbook.run(ID).unwrap(), first);
     logbook.begin_run(&run(OTHER)).unwrap();
 }
 

@@ -7,6 +7,7 @@
 mod address;
 mod arrival;
 mod bandwidth;
+mod comparison;
 mod distribution;
 pub mod fio;
 pub mod ior;
@@ -22,6 +23,7 @@ mod stream;
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
 pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
+pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, published_name};
 pub use distribution::{Distribution, Zone};
 pub use payload::{Payload, fill, is_stamped, stamp};
 pub use plan::{Extent, Fsync, Layout, Plan, Point, Samples, Stop, Until};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::arrival::Arrivals;
+use crate::comparison::Comparison;
 use crate::distribution::Distribution;
 use crate::payload::Payload;
 use crate::size::SizeMix;
@@ -106,6 +107,9 @@ pub struct Point {
     /// Points with the same number, which follow each other, run at the same time.
     #[serde(default)]
     pub group: u32,
+    /// The column of the comparison that it belongs to, with the others of its group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<u32>,
     /// Name of the step for people; may be empty.
     #[serde(default)]
     pub step: String,
@@ -229,6 +233,9 @@ pub struct Plan {
     /// Whether the steps on a target end with the first whose offered load was not reached.
     #[serde(default)]
     pub ends_when_not_followed: bool,
+    /// What it compares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
     /// The points, in order of execution.
     pub points: Vec<Point>,
 }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
+use crate::comparison::ComparisonSpec;
 use crate::distribution::Distribution;
 use crate::steps::{StaircaseSpec, StepSpec};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
@@ -173,6 +174,9 @@ pub struct PlanFile {
     /// Outstanding I/Os per stream, one point each. Left out: the plan has steps only.
     #[serde(default)]
     pub outstanding: Vec<u32>,
+    /// Shipped profiles that are measured at one outstanding I/O alone, for their latency.
+    #[serde(default)]
+    pub latency_profiles: Vec<String>,
     /// Loads that run at the same time, step by step.
     #[serde(default, rename = "step")]
     pub steps: Vec<StepSpec>,
@@ -186,6 +190,8 @@ pub struct PlanFile {
     /// How several targets are measured. Left out: one after the other.
     #[serde(default)]
     pub targets: TargetsSpec,
+    /// What is compared with what. Left out: the targets are measured as `targets` says.
+    pub comparison: Option<ComparisonSpec>,
     /// Unrecorded lead-in of each point. Left out: a tenth of the duration, at least 200 ms.
     #[serde(default, deserialize_with = "from_text_option")]
     #[schemars(with = "Option<String>")]

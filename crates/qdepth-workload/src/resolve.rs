@@ -3,8 +3,9 @@
 use qdepth_measure::{Bytes, Credible, Nanos, Seed, Tolerance};
 use thiserror::Error;
 
+use crate::comparison::ways;
 use crate::plan::{Extent, Plan, Point};
-use crate::profile::{PlanFile, Profile, TargetsSpec};
+use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
 
@@ -67,6 +68,16 @@ pub struct Choices {
     pub seed: Option<u64>,
     /// Leave out every point that writes.
     pub read_only: bool,
+    /// In a comparison: names of its columns.
+    pub variants: Option<Vec<String>>,
+    /// In a comparison: the column that the others are divided by, by its name or place from 1.
+    pub base: Option<String>,
+    /// In a comparison of processes: how many, a column each.
+    pub processes: Option<Vec<u32>>,
+    /// In a comparison of drives: so many of the last targets are arrays of the others.
+    pub arrays: usize,
+    /// In a comparison: published drives beside what is measured, by the names of their media.
+    pub published: Vec<String>,
 }
 
 /// What the command line decides over a staircase.
@@ -106,6 +117,9 @@ pub enum ResolveError {
         "plan `{0}` says step by step how many I/Os are outstanding; other numbers are written in a plan file of your own (`qdepth plan --show {0}` prints this one)"
     )]
     NotASweep(String),
+    /// What cannot be compared.
+    #[error("{0}")]
+    Comparison(String),
     /// Precision as the end of loads that run at the same time.
     #[error(
         "`until` ends a point when its own rate is known; {0}, which must end together. Leave `until` out, or measure them one after the other"
@@ -183,7 +197,8 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     if !file.outstanding.is_empty() {
         let intensities = choices.outstanding.as_ref().unwrap_or(&file.outstanding);
-        for profile in &profiles {
+        let for_latency = |profile: &&Profile| file.latency_profiles.contains(&profile.name);
+        for profile in profiles.iter().filter(|profile| !for_latency(profile)) {
             for &outstanding in intensities {
                 let spec = LoadSpec {
                     profile: profile.name.clone(),
@@ -194,6 +209,13 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
                 let load = Load { profile: profile.clone(), spec };
                 steps.push(Step { title: String::new(), loads: vec![load] });
             }
+        }
+        let chosen =
+            |name: &&String| choices.profiles.as_ref().is_none_or(|only| only.contains(*name));
+        for name in file.latency_profiles.iter().filter(chosen) {
+            let spec = LoadSpec { profile: name.clone(), outstanding: 1, ..LoadSpec::default() };
+            let load = Load { profile: shipped(name)?, spec };
+            steps.push(Step { title: String::new(), loads: vec![load] });
         }
     }
     let bad = |what| ResolveError::Value { profile: "staircase".to_owned(), what };
@@ -261,30 +283,32 @@ pub fn resolve(
 ) -> Result<Plan, ResolveError> {
     let seed = choices.seed.or(file.seed).unwrap_or(1);
     let steps = steps(file, choices, targets.len())?;
-    let numbered = || targets.iter().enumerate();
-    // Each entry runs at the same time on its targets.
-    let turns: Vec<(&Step, Vec<(usize, &TargetShape)>)> = match file.targets {
-        TargetsSpec::Together => steps.iter().map(|step| (step, numbered().collect())).collect(),
-        TargetsSpec::InTurn => numbered()
-            .flat_map(|target| steps.iter().map(move |step| (step, vec![target])))
-            .collect(),
+    let (comparison, ways) = ways(file, choices, targets)?;
+    // What is compared is measured close together in time; else each target goes through all steps.
+    let turns: Vec<_> = if comparison.is_some() {
+        steps.iter().flat_map(|step| ways.iter().map(move |way| (step, way))).collect()
+    } else {
+        ways.iter().flat_map(|way| steps.iter().map(move |step| (step, way))).collect()
     };
     let mut points = Vec::new();
-    for (group, (step, targets)) in turns.into_iter().enumerate() {
-        for (target, shape) in targets {
+    for (group, (step, way)) in turns.into_iter().enumerate() {
+        for (part, place) in way.places.iter().enumerate() {
             let loads = step.loads.iter().enumerate();
-            for (place, load) in loads.filter(|(_, load)| load.spec.on(target)) {
-                let mut point = point(file, choices, load, shape)?;
+            for (number, load) in loads.filter(|(_, load)| load.spec.on(place.target)) {
+                let mut point = point(file, choices, load, place)?;
                 let seed = Seed(seed).derive(&point.profile);
-                let mut seed = seed.derive(&point.outstanding.to_string());
+                let mut seed = seed.derive(&load.spec.outstanding.to_string());
                 if !step.title.is_empty() {
-                    seed = seed.derive(&step.title).derive(&place.to_string());
+                    seed = seed.derive(&step.title).derive(&number.to_string());
+                }
+                if way.variant.is_some() && part > 0 {
+                    seed = seed.derive(&part.to_string());
                 }
                 point.seed = seed.0;
                 point.index = points.len() as u32;
                 point.group = group as u32;
+                point.variant = way.variant;
                 point.step.clone_from(&step.title);
-                point.target = target as u32;
                 points.push(point);
             }
         }
@@ -301,7 +325,8 @@ pub fn resolve(
         return Err(ResolveError::Empty(why.to_owned()));
     }
     let ends_when_not_followed = file.staircase.is_some();
-    Ok(Plan { version: 1, name: file.name.clone(), seed, ends_when_not_followed, points })
+    let name = file.name.clone();
+    Ok(Plan { version: 1, name, seed, ends_when_not_followed, comparison, points })
 }
 
 /// Groups that wait for samples may last forty times as long.

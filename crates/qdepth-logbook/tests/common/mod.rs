@@ -4,8 +4,9 @@
 
 use proptest::prelude::*;
 use qdepth_logbook::record::{
-    DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts, Observation, PointRecord,
-    RunRecord, RunState, StatedLatency, TargetKind, TargetRecord, WitnessRecord,
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts,
+    Observation, PointRecord, RunRecord, RunState, StatedLatency, TargetKind, TargetRecord,
+    VariantRecord, WitnessRecord,
 };
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
@@ -54,6 +55,21 @@ pub(crate) fn run(id: &str) -> RunRecord {
         emulated: true,
         points_planned: 4,
         engine_choice: "auto".into(),
+        comparison: Some(ComparisonRecord {
+            of: "drives".into(),
+            variants: vec![VariantRecord {
+                name: "ein Laufwerk".into(),
+                role: "single".into(),
+                target: 1,
+                parts: 1,
+                times: 1,
+            }],
+            base: 0,
+            base_above: false,
+            shaded: true,
+            latency_profiles: vec!["latency-read".into()],
+            published: vec!["p3700-800gb".into()],
+        }),
         environment: vec![fact("model", Ok("=cmd()")), fact("cores", Err("not permitted"))],
         targets: vec![
             target(0, "a", TargetKind::Directory),
@@ -96,6 +112,7 @@ pub(crate) fn point(index: u32) -> PointRecord {
         arrivals: "poisson 1000/s".into(),
         outstanding: 32,
         group: 2,
+        variant: Some(1),
         step: "300 MB/s".into(),
         workers: 1,
         offered_io_per_s: Some(1600.5),
@@ -206,6 +223,7 @@ prop_compose! {
             direct: flags[1],
             outstanding: loads.0,
             group: 2,
+            variant: None,
             step: "300 MB/s".into(),
             workers: 1,
             offered_io_per_s: Some(1600.5),

@@ -4,6 +4,7 @@ use qdepth_measure::{Bytes, Nanos};
 
 use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape};
 use crate::arrival::Arrivals;
+use crate::comparison::Place;
 use crate::payload::Payload;
 use crate::plan::{Extent, Fsync, Layout, Point, Samples, Stop, Until};
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
@@ -26,9 +27,10 @@ pub(super) fn point(
     file: &PlanFile,
     choices: &Choices,
     load: &Load,
-    shape: &TargetShape,
+    place: &Place,
 ) -> Result<Point, ResolveError> {
-    let (profile, outstanding) = (&load.profile, load.spec.outstanding);
+    let (profile, shape) = (&load.profile, &place.shape);
+    let outstanding = load.spec.outstanding.saturating_mul(place.times);
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
@@ -40,7 +42,7 @@ pub(super) fn point(
     let distribution = profile.distribution.clone().unwrap_or_default();
     distribution.check(request_size.sizes.len()).map_err(bad)?;
     let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
-    let spec = match &choices.area {
+    let spec = match choices.area.as_ref().or(place.area.as_ref()) {
         Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
         None => profile.area.clone(),
     };
@@ -61,8 +63,9 @@ pub(super) fn point(
     Ok(Point {
         index: 0,
         group: 0,
+        variant: None,
         step: String::new(),
-        target: 0,
+        target: place.target as u32,
         profile: profile.name.clone(),
         profile_title: profile.title.clone().unwrap_or_else(|| profile.name.clone()),
         application: profile.application.clone().unwrap_or_default(),
@@ -82,10 +85,7 @@ pub(super) fn point(
         verify: profile.verify.unwrap_or(false),
         direct,
         fsync: fsync(profile, direct),
-        reported_as_throughput: match profile.reported_as {
-            Some(choice) => choice == ReportedAs::Throughput,
-            None => profile.random == 0.0,
-        },
+        reported_as_throughput: as_throughput(profile),
         warm_up_ns: load.spec.warm_up.or(file.warm_up).unwrap_or(default_warm_up).0,
         stop,
         seed: 0,
@@ -135,6 +135,11 @@ fn layout(file: &PlanFile, choices: &Choices, shape: &TargetShape) -> Result<Lay
         FilesSpec::Shared => Layout::SharedFile,
         FilesSpec::PerStream => Layout::FilePerStream,
     })
+}
+
+/// Method.md item 6: sequential profiles are, unless the profile says otherwise.
+fn as_throughput(profile: &Profile) -> bool {
+    profile.reported_as.map_or(profile.random == 0.0, |choice| choice == ReportedAs::Throughput)
 }
 
 /// `part` is the area of one stream, bytes.

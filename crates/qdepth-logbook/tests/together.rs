@@ -1,0 +1,106 @@
+//! Points that ran at the same time, as one: sums are exact, and half a group is no column.
+
+use qdepth_logbook::cells;
+use qdepth_logbook::record::{
+    ComparisonRecord, DirectionRecord, IntervalRecord, PointRecord, VariantRecord,
+};
+use qdepth_measure::{LatencyHistogram, Nanos};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn comparison(parts: u32) -> ComparisonRecord {
+    let variant = |role: &str, parts, times| VariantRecord {
+        name: String::new(),
+        role: role.into(),
+        target: 0,
+        parts,
+        times,
+    };
+    ComparisonRecord {
+        of: "drives".into(),
+        variants: vec![
+            variant("single", 1, 1),
+            variant("together", parts, 1),
+            variant("array", 1, parts),
+        ],
+        base: 0,
+        base_above: false,
+        shaded: false,
+        latency_profiles: Vec::new(),
+        published: Vec::new(),
+    }
+}
+
+/// A drive that reads `rate` I/Os in each second for so many seconds.
+fn point(index: u32, group: u32, variant: u32, rate: u64, seconds: u64) -> PointRecord {
+    let mut service_time = LatencyHistogram::new();
+    for _ in 0..rate * seconds {
+        service_time.record(Nanos(SECOND / rate));
+    }
+    let reads = DirectionRecord {
+        completed: rate * seconds,
+        bytes: rate * seconds * 4096,
+        service_time,
+        ..DirectionRecord::default()
+    };
+    let slice = |second| IntervalRecord {
+        start_ns: second * SECOND,
+        length_ns: SECOND,
+        reads: rate,
+        read_bytes: rate * 4096,
+        ..IntervalRecord::default()
+    };
+    PointRecord {
+        index,
+        group,
+        variant: Some(variant),
+        target: index,
+        outstanding: 8,
+        duration_ns: seconds * SECOND,
+        reads,
+        issued: rate * seconds,
+        intervals: (0..seconds).map(slice).collect(),
+        ..PointRecord::default()
+    }
+}
+
+#[test]
+fn sums_are_exact() {
+    let points = [point(0, 1, 1, 100, 3), point(1, 1, 1, 40, 3), point(2, 1, 1, 60, 3)];
+    let cells = cells(&comparison(3), &points);
+    let [cell] = cells.as_slice() else { panic!("{cells:?}") };
+    assert_eq!((cell.variant, cell.whole.outstanding, cell.whole.duration_ns), (1, 8, 3 * SECOND));
+    assert_eq!(cell.whole.reads.completed, 600);
+    assert_eq!(cell.whole.reads.bytes, 600 * 4096);
+    assert_eq!(cell.whole.reads.service_time.count(), 600);
+    let sum: u128 = points.iter().map(|p| u128::from(p.reads.service_time.sum() as u64)).sum();
+    assert_eq!(u128::from(cell.whole.reads.service_time.sum() as u64), sum);
+    let series: Vec<u64> = cell.whole.intervals.iter().map(|slice| slice.reads).collect();
+    assert_eq!(series, [200, 200, 200]);
+    assert_eq!(cell.done_ns(), (3 * SECOND, 3 * SECOND));
+}
+
+#[test]
+fn a_slow_drive_is_seen_in_what_was_done_first_and_last() {
+    // The same work, 300 I/Os: one drive needs 3 s, the slow one 6 s.
+    let points = [point(0, 0, 1, 100, 3), point(1, 0, 1, 50, 6)];
+    let cell = &cells(&comparison(2), &points)[0];
+    assert_eq!(cell.done_ns(), (3 * SECOND, 6 * SECOND));
+    assert_eq!(cell.io_per_s_until_first_done(), Some(150.0));
+    assert_eq!(cell.whole.reads.completed, 600);
+    assert_eq!(cell.whole.duration_ns, 6 * SECOND);
+}
+
+#[test]
+fn an_array_stands_at_the_outstanding_ios_of_one_of_its_drives() {
+    let array = PointRecord { outstanding: 32, ..point(0, 0, 2, 10, 1) };
+    assert_eq!(cells(&comparison(4), &[array])[0].whole.outstanding, 8);
+}
+
+#[test]
+fn half_a_group_and_what_is_not_compared_are_no_columns() {
+    let alone = PointRecord { variant: None, ..point(3, 2, 0, 10, 1) };
+    let strange = point(4, 3, 9, 10, 1);
+    let points = [point(0, 1, 1, 10, 1), point(1, 1, 1, 10, 1), alone, strange];
+    assert_eq!(cells(&comparison(3), &points), []);
+}

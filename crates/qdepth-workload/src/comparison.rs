@@ -1,0 +1,335 @@
+//! What a plan compares: its variants, the columns of the comparison, and the targets, processes or
+//! areas that each of them puts under load.
+
+use std::str::FromStr;
+
+use qdepth_measure::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Extent;
+use crate::profile::{PlanFile, TargetsSpec};
+use crate::resolve::{Choices, ResolveError, TargetShape};
+
+/// Processes begin at whole multiples of this, as partitions do.
+const PARTITION_ALIGNMENT: u64 = 1 << 20;
+/// Most processes of a variant: each has a thread of its own.
+const PROCESSES_MAX: u32 = 64;
+/// What a published drive is spelled with.
+const PUBLISHED: &str = "published:";
+
+/// What the variants of a comparison are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compared {
+    /// The first target alone, all at the same time, and arrays of them.
+    Drives,
+    /// Each target, one after the other.
+    Targets,
+    /// Numbers of processes on a target, each on a part of its own.
+    Processes,
+    /// Sizes of the measurement area on a target.
+    Areas,
+}
+
+/// What a variant is to the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// One drive.
+    Single,
+    /// Several drives at the same time, each under a load of its own.
+    Together,
+    /// An array of those drives.
+    Array,
+    /// A prepared form of the storage, a number of processes, an area.
+    Variant,
+}
+
+/// A column of a comparison.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variant {
+    /// Name for people; empty: the target's name.
+    pub name: String,
+    /// What it is to the others.
+    pub role: Role,
+    /// Points of each load and intensity: one for each drive or process.
+    pub parts: u32,
+    /// Outstanding I/Os of a point by the intensity that it stands at: the number of drives of an
+    /// array, else 1.
+    pub times: u32,
+    /// Its first target.
+    pub target: u32,
+}
+
+/// What a plan compares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What the variants are.
+    pub of: Compared,
+    /// The columns, in order.
+    pub variants: Vec<Variant>,
+    /// Which of them the others are divided by.
+    pub base: u32,
+    /// Whether the quotients are base ÷ variant, in place of variant ÷ base.
+    pub base_above: bool,
+    /// Whether increases over the base are shaded by class.
+    pub shaded: bool,
+    /// Profiles that are measured at one outstanding I/O alone, for their latency.
+    pub latency_profiles: Vec<String>,
+    /// Published drives beside the variants, by the names of their media.
+    pub published: Vec<String>,
+}
+
+/// What a plan compares, as written.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ComparisonSpec {
+    /// What the columns are.
+    pub of: Compared,
+    /// Numbers of processes, a column each.
+    #[serde(default)]
+    pub processes: Vec<u32>,
+    /// Measurement areas, a column each: `"32GiB"`, `"50%"`, `"full"`.
+    #[serde(default)]
+    pub areas: Vec<String>,
+    /// Whether quotients are base ÷ column, in place of column ÷ base.
+    #[serde(default)]
+    pub base_above: bool,
+    /// Whether increases over the base are shaded: above 30, 60 and 120 %.
+    #[serde(default)]
+    pub shaded: bool,
+}
+
+/// Where the loads of a step go at the same time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Way {
+    /// The variant that it is, where the plan compares.
+    pub(crate) variant: Option<u32>,
+    pub(crate) places: Vec<Place>,
+}
+
+/// A target or a part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Place {
+    /// Index of the target.
+    pub(crate) target: usize,
+    /// What of it may be touched.
+    pub(crate) shape: TargetShape,
+    /// Outstanding I/Os of a load by those that are written.
+    pub(crate) times: u32,
+    /// The area, where the variant decides it.
+    pub(crate) area: Option<String>,
+}
+
+impl Place {
+    fn on((target, shape): (usize, &TargetShape)) -> Self {
+        Self { target, shape: *shape, times: 1, area: None }
+    }
+}
+
+/// Whether a word of the command line stands for a published drive; the medium's name.
+pub fn published_name(word: &str) -> Option<&str> {
+    word.strip_prefix(PUBLISHED)
+}
+
+/// The comparison of a plan and the ways of its variants; without a comparison the ways in which
+/// the file wants its targets measured.
+pub(crate) fn ways(
+    file: &PlanFile,
+    choices: &Choices,
+    targets: &[TargetShape],
+) -> Result<(Option<Comparison>, Vec<Way>), ResolveError> {
+    let places = || targets.iter().enumerate().map(Place::on);
+    let Some(spec) = &file.comparison else {
+        nothing_to_compare(file, choices)?;
+        let one = |places: Vec<Place>| Way { variant: None, places };
+        return Ok((
+            None,
+            match file.targets {
+                TargetsSpec::Together => vec![one(places().collect())],
+                TargetsSpec::InTurn => places().map(|place| one(vec![place])).collect(),
+            },
+        ));
+    };
+    if !file.steps.is_empty() || file.staircase.is_some() {
+        return Err(bad(
+            "a comparison is of profiles at numbers of outstanding I/Os; it has no steps",
+        ));
+    }
+    let all: Vec<Place> = places().collect();
+    let columns = match spec.of {
+        Compared::Drives => drives(choices, &all)?,
+        Compared::Targets => {
+            let column = |place: Place| variant(Role::Variant, String::new(), vec![place]);
+            all.into_iter().map(column).collect()
+        }
+        Compared::Processes => processes(spec, choices, &all)?,
+        Compared::Areas => areas(spec, choices, &all)?,
+    };
+    let (mut variants, ways): (Vec<Variant>, Vec<Vec<Place>>) = columns.into_iter().unzip();
+    name(&mut variants, choices.variants.as_deref())?;
+    let base = base(&variants, choices.base.as_deref())?;
+    let comparison = Comparison {
+        of: spec.of,
+        variants,
+        base,
+        base_above: spec.base_above,
+        shaded: spec.shaded,
+        latency_profiles: file.latency_profiles.clone(),
+        published: choices.published.clone(),
+    };
+    let numbered = (0..).zip(ways);
+    let ways = numbered.map(|(number, places)| Way { variant: Some(number), places });
+    Ok((Some(comparison), ways.collect()))
+}
+
+fn bad(what: impl Into<String>) -> ResolveError {
+    ResolveError::Comparison(what.into())
+}
+
+/// Choices that only a comparison can follow.
+fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
+    let asked = [
+        (choices.variants.is_some(), "--variants"),
+        (choices.base.is_some(), "--base"),
+        (choices.processes.is_some(), "--processes"),
+        (choices.arrays > 0, "--array"),
+        (!choices.published.is_empty(), "a published drive"),
+    ];
+    match asked.iter().find(|(asked, _)| *asked) {
+        Some((_, what)) => Err(bad(format!(
+            "{what} belongs to a comparison, and the plan `{}` is none; devices, arrays, processes, area, options and media-comparison are",
+            file.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn variant(role: Role, name: String, places: Vec<Place>) -> (Variant, Vec<Place>) {
+    let (target, times) = places.first().map_or((0, 1), |p| (p.target as u32, p.times));
+    (Variant { name, role, parts: places.len() as u32, times, target }, places)
+}
+
+type Columns = Vec<(Variant, Vec<Place>)>;
+
+/// The first alone, all at once, then each array with the outstanding I/Os of all.
+fn drives(choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
+    let (drives, arrays) = all.split_at(all.len().saturating_sub(choices.arrays));
+    let [first, _, ..] = drives else {
+        return Err(bad(format!(
+            "{} given; drives are compared from two on: name each as a target (of an emulated medium, `media:NAME*4` is four)",
+            if drives.len() == 1 { "one drive is" } else { "no drive is" }
+        )));
+    };
+    let mut columns = vec![
+        variant(Role::Single, String::new(), vec![first.clone()]),
+        variant(Role::Together, String::new(), drives.to_vec()),
+    ];
+    columns.extend(arrays.iter().map(|array| {
+        let array = Place { times: drives.len() as u32, ..array.clone() };
+        variant(Role::Array, String::new(), vec![array])
+    }));
+    Ok(columns)
+}
+
+/// Each number of processes, each process on a part of the target that it shares with no other.
+fn processes(
+    spec: &ComparisonSpec,
+    choices: &Choices,
+    all: &[Place],
+) -> Result<Columns, ResolveError> {
+    let place = only(all, "processes")?;
+    let counts = choices.processes.as_ref().unwrap_or(&spec.processes);
+    if counts.len() < 2 {
+        return Err(bad("two numbers of processes at least are compared, as --processes 1,4"));
+    }
+    let column = |count: &u32| {
+        if *count == 0 || *count > PROCESSES_MAX {
+            return Err(bad(format!("{count} processes; 1 to {PROCESSES_MAX} are possible")));
+        }
+        let parts = (0..*count).map(|part| part_of(place, part, *count)).collect();
+        let (variant, parts) = variant(Role::Variant, count.to_string(), parts);
+        Ok((variant, parts))
+    };
+    counts.iter().map(column).collect()
+}
+
+fn part_of(place: &Place, part: u32, count: u32) -> Place {
+    let usable = place.shape.usable;
+    let each = usable.length_bytes / u64::from(count);
+    let length_bytes = if count == 1 { each } else { each - each % PARTITION_ALIGNMENT };
+    let offset_bytes = usable.offset_bytes + u64::from(part) * length_bytes;
+    let shape = TargetShape { usable: Extent { offset_bytes, length_bytes }, ..place.shape };
+    Place { shape, ..place.clone() }
+}
+
+fn areas(spec: &ComparisonSpec, choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
+    let place = only(all, "areas")?;
+    if choices.area.is_some() {
+        return Err(bad(
+            "--area would make all columns alike; the plan says which areas it compares",
+        ));
+    }
+    let column = |area: &String| {
+        let place = Place { area: Some(area.clone()), ..place.clone() };
+        let name = Bytes::from_str(area).map_or_else(|_| area.clone(), |bytes| bytes.to_string());
+        variant(Role::Variant, name, vec![place])
+    };
+    if spec.areas.len() < 2 {
+        return Err(bad("two areas at least are compared: areas = [\"32GiB\", \"full\"]"));
+    }
+    Ok(spec.areas.iter().map(column).collect())
+}
+
+fn only<'a>(all: &'a [Place], of: &str) -> Result<&'a Place, ResolveError> {
+    match all {
+        [place] if place.shape.parts == 1 => Ok(place),
+        [_] => Err(bad(format!(
+            "{of} are compared on one drive, and the target has parts of its own already"
+        ))),
+        _ => Err(bad(format!("{of} are compared on one target, and {} are given", all.len()))),
+    }
+}
+
+/// Names that the user gave, one for each.
+fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), ResolveError> {
+    let Some(names) = names else { return Ok(()) };
+    if names.len() != variants.len() {
+        return Err(bad(format!(
+            "--variants names {} columns, and there are {}: one name for each, in the order of the targets",
+            names.len(),
+            variants.len()
+        )));
+    }
+    for (index, name) in names.iter().enumerate() {
+        if name.trim().is_empty() || names[..index].contains(name) {
+            return Err(bad(format!("--variants: `{name}` names no column, or two")));
+        }
+        name.trim().clone_into(&mut variants[index].name);
+    }
+    Ok(())
+}
+
+/// The base by its name, or by its place from 1.
+fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
+    let Some(asked) = asked else { return Ok(0) };
+    let place = variants.iter().position(|variant| variant.name == asked);
+    let number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    match place.or(number.filter(|number| *number < variants.len())) {
+        Some(place) => Ok(place as u32),
+        None => {
+            let known: Vec<String> = (1..)
+                .zip(variants)
+                .map(|(number, variant)| match variant.name.as_str() {
+                    "" => number.to_string(),
+                    name => format!("{name} (or {number})"),
+                })
+                .collect();
+            Err(bad(format!(
+                "--base {asked}: there is no such column; there are {}",
+                known.join(", ")
+            )))
+        }
+    }
+}

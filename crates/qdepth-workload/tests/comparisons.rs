@@ -1,0 +1,137 @@
+//! What a plan compares: which points stand for which column, and what cannot be compared.
+
+use qdepth_workload::*;
+
+#[cfg(test)]
+fn shape(gib: u64) -> TargetShape {
+    TargetShape::whole(Extent { offset_bytes: 0, length_bytes: gib << 30 }, 512)
+}
+
+#[cfg(test)]
+fn shipped(name: &str, choices: Choices, targets: &[TargetShape]) -> Result<Plan, String> {
+    let file: PlanFile = toml::from_str(shipped_plan_text(name).unwrap()).unwrap();
+    let outstanding = choices.outstanding.or(Some(vec![8]));
+    let choices = Choices { outstanding, ..choices };
+    resolve(&file, &choices, targets).map_err(|error| error.to_string())
+}
+
+#[test]
+fn drives_alone_together_and_as_an_array_have_the_same_load_for_each_drive() {
+    let choices = Choices {
+        profiles: Some(vec!["database".into()]),
+        outstanding: Some(vec![1, 8]),
+        arrays: 1,
+        ..Choices::default()
+    };
+    let plan = shipped("devices", choices, &[shape(64); 4]).unwrap();
+    let seen: Vec<(u32, Option<u32>, u32, u32)> =
+        plan.points.iter().map(|p| (p.group, p.variant, p.target, p.outstanding)).collect();
+    let at = |group: u32, outstanding: u32| {
+        let together = (0..3).map(move |drive| (group + 1, Some(1), drive, outstanding));
+        std::iter::once((group, Some(0), 0, outstanding)).chain(together).chain([(
+            group + 2,
+            Some(2),
+            3,
+            3 * outstanding,
+        )])
+    };
+    assert_eq!(seen, at(0, 1).chain(at(3, 8)).collect::<Vec<_>>());
+    let seeds: Vec<u64> = plan.points[1..4].iter().map(|point| point.seed).collect();
+    assert!(seeds[0] != seeds[1] && seeds[1] != seeds[2], "drives draw alike: {seeds:?}");
+    assert_eq!(plan.points[0].seed, seeds[0], "the single drive draws as the first of all does");
+    let comparison = plan.comparison.unwrap();
+    let roles: Vec<(Role, u32, u32)> =
+        comparison.variants.iter().map(|v| (v.role, v.parts, v.times)).collect();
+    assert_eq!(roles, [(Role::Single, 1, 1), (Role::Together, 3, 1), (Role::Array, 1, 3)]);
+}
+
+#[test]
+fn processes_have_parts_that_do_not_overlap() {
+    let choices = Choices {
+        profiles: Some(vec!["random-4k-read".into()]),
+        processes: Some(vec![1, 4, 7]),
+        ..Choices::default()
+    };
+    let plan = shipped("processes", choices, &[shape(100)]).unwrap();
+    for (variant, count) in [(0, 1), (1, 4), (2, 7)] {
+        let areas: Vec<Extent> =
+            plan.points.iter().filter(|p| p.variant == Some(variant)).map(|p| p.area).collect();
+        assert_eq!(areas.len(), count);
+        let each = (32 << 30).min(((100u64 << 30) / count as u64) & !((1 << 20) - 1));
+        assert!(areas.iter().all(|area| area.length_bytes == each), "{areas:?}");
+        for pair in areas.windows(2) {
+            assert!(pair[0].offset_bytes + pair[0].length_bytes <= pair[1].offset_bytes);
+        }
+        let last = areas[count - 1];
+        assert!(last.offset_bytes + last.length_bytes <= 100 << 30);
+    }
+}
+
+#[test]
+fn areas_are_the_standard_one_and_all_there_is() {
+    let profiles = Some(vec!["random-64k-write".into()]);
+    let choices = Choices { profiles: profiles.clone(), ..Choices::default() };
+    let plan = shipped("area", choices.clone(), &[shape(800)]).unwrap();
+    let lengths: Vec<u64> = plan.points.iter().map(|p| p.area.length_bytes >> 30).collect();
+    assert_eq!(lengths, [32, 800]);
+    let small = shipped("area", choices, &[shape(16)]).unwrap_err();
+    assert!(small.contains("does not fit"), "{small}");
+}
+
+#[test]
+fn latencies_are_measured_at_one_outstanding_beside_the_sweep() {
+    let plan = shipped("media-comparison", Choices::default(), &[shape(64)]).unwrap();
+    let at_one: Vec<&str> =
+        plan.points.iter().filter(|p| p.outstanding == 1).map(|p| p.profile.as_str()).collect();
+    assert_eq!(at_one, ["latency-read", "latency-write"]);
+    assert_eq!(plan.points.len(), 7);
+}
+
+#[test]
+fn names_and_base_are_those_of_the_user() {
+    let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    let choices = Choices {
+        variants: names(&["single", "RAID 1", "RAID 0"]),
+        base: Some("RAID 1".into()),
+        ..Choices::default()
+    };
+    let comparison = shipped("arrays", choices, &[shape(64); 3]).unwrap().comparison.unwrap();
+    assert_eq!(comparison.variants[2].name, "RAID 0");
+    assert_eq!(comparison.base, 1);
+    let choices = Choices { base: Some("3".into()), ..Choices::default() };
+    assert_eq!(shipped("arrays", choices, &[shape(64); 3]).unwrap().comparison.unwrap().base, 2);
+    for (variants, base, says) in [
+        (names(&["single", "RAID 1"]), None, "names 2 columns, and there are 3"),
+        (names(&["a", "b", "a"]), None, "`a` names no column, or two"),
+        (names(&["a", "b", "c"]), Some("d"), "there are a (or 1), b (or 2), c (or 3)"),
+        (None, Some("4"), "there are 1, 2, 3"),
+    ] {
+        let choices = Choices { variants, base: base.map(str::to_owned), ..Choices::default() };
+        let said = shipped("arrays", choices, &[shape(64); 3]).unwrap_err();
+        assert!(said.contains(says), "{said}");
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_says_why() {
+    let one = Choices::default;
+    for (plan, choices, targets, says) in [
+        ("devices", one(), 1, "one drive is given"),
+        ("devices", Choices { arrays: 1, ..one() }, 2, "one drive is given"),
+        ("processes", one(), 2, "2 are given"),
+        ("processes", Choices { processes: Some(vec![4]), ..one() }, 1, "two numbers"),
+        ("processes", Choices { processes: Some(vec![1, 0]), ..one() }, 1, "0 processes"),
+        ("area", Choices { area: Some("1GiB".into()), ..one() }, 1, "--area"),
+        ("standard", Choices { base: Some("1".into()), ..one() }, 1, "--base belongs"),
+        ("quick", Choices { processes: Some(vec![1, 4]), ..one() }, 1, "--processes belongs"),
+    ] {
+        let said = shipped(plan, choices, &vec![shape(64); targets]).unwrap_err();
+        assert!(said.contains(says), "{plan}: {said}");
+    }
+}
+
+#[test]
+fn a_plan_without_a_comparison_keeps_its_text() {
+    let plan = shipped("standard", Choices::default(), &[shape(64)]).unwrap();
+    assert!(!plan.text().contains("comparison") && !plan.text().contains("variant"));
+}
