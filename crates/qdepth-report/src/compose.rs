@@ -6,6 +6,7 @@ use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_measure::{Code, Finding, Severity};
 
 use crate::bandwidth::Bandwidth;
+use crate::comparison::{self, Compared};
 use crate::document::{Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table};
 use crate::limit::Limit;
 use crate::number;
@@ -34,9 +35,10 @@ impl From<Lang> for Telling {
 /// the same diagrams).
 pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telling>) -> Document {
     let telling = telling.into();
-    let view = View::new(run, points, &telling);
+    let compared = Compared::of(run, points);
+    let view = View::new(run, points, compared.as_ref(), &telling);
     let words = view.words;
-    let targets = sentences::list(&view, run.targets.iter().map(|t| t.name.clone()).collect());
+    let targets = sentences::targets(&view);
     let title = say(words.title, &[("targets", targets)]);
     let subtitle = say(
         words.subtitle,
@@ -66,17 +68,22 @@ pub fn summary_sentences(
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<String> {
-    sentences::summary(&View::new(run, points, &telling.into()))
+    let compared = Compared::of(run, points);
+    sentences::summary(&View::new(run, points, compared.as_ref(), &telling.into()))
 }
 
 /// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
-/// step and target of write pressure, a line a load of other steps.
+/// step and target of write pressure, a line a load of other steps; of a comparison its tables.
 pub fn point_tables(
     run: &RunRecord,
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<Table> {
-    let view = View::new(run, points, &telling.into());
+    let compared = Compared::of(run, points);
+    let view = View::new(run, points, compared.as_ref(), &telling.into());
+    if compared.is_some() && !view.loads.is_empty() {
+        return comparison::all_tables(&view);
+    }
     if let Some(bandwidth) = Bandwidth::new(&view) {
         let tables = [Some(bandwidth::tables::rates(&view, &bandwidth))].into_iter();
         return tables.chain([bandwidth::tables::scaling(&view, &bandwidth)]).flatten().collect();
@@ -109,7 +116,7 @@ fn banners(view: &View<'_>) -> Vec<Banner> {
 }
 
 fn missing(view: &View<'_>) -> usize {
-    (view.run.points_planned as usize).saturating_sub(view.points().count())
+    view.planned().saturating_sub(view.points().count())
 }
 
 fn state_words(view: &View<'_>) -> [&'static str; 2] {
@@ -153,10 +160,7 @@ fn header_facts(view: &View<'_>) -> Vec<Fact> {
     facts.extend(run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at))));
     let points = say(
         words.points,
-        &[
-            ("measured", view.points().count().to_string()),
-            ("planned", run.points_planned.to_string()),
-        ],
+        &[("measured", view.points().count().to_string()), ("planned", view.planned().to_string())],
     );
     facts.push(fact(words.state, format!("{}, {points}", state_words(view)[0])));
     let version = say(
@@ -180,8 +184,10 @@ fn sections(view: &View<'_>) -> Vec<Section> {
         let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
         all.push(section("key-figures", names.key_figures, nothing));
     } else {
+        all.extend(comparison::section(view));
         if view.swept().next().is_some() {
-            let key = std::iter::once(tables::key_figures(view)).chain(tables::quotients(view));
+            let quotients = tables::quotients(view).filter(|_| view.compared.is_none());
+            let key = std::iter::once(tables::key_figures(view)).chain(quotients);
             all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
             all.push(section("diagrams", names.diagrams, diagrams(view)));
         }
@@ -223,7 +229,7 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
 }
 
 fn all_points(view: &View<'_>) -> Vec<Block> {
-    let swept = view.swept().flat_map(|load| {
+    let swept = view.loads.iter().filter(|load| !load.stepped).flat_map(|load| {
         std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))
     });
     let steps = Steps::new(view);

@@ -84,6 +84,7 @@ pub(crate) fn run(targets: u32) -> RunRecord {
         emulated: false,
         points_planned: targets * 45,
         engine_choice: "auto".into(),
+        comparison: None,
         environment: vec![
             observation("host", "kernel", Ok("6.1.0-28-amd64"), "uname"),
             observation(

@@ -67,7 +67,7 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
 
 fn figure(view: &View<'_>, y_label: String, y_scale: Scale, series: Vec<Series>) -> Figure {
     Figure {
-        x_label: view.words.pictures.x.to_owned(),
+        x_label: view.intensity_words().to_owned(),
         y_label,
         y_scale,
         x_axis: Horizontal::Intensities(view.intensities.iter().copied().collect()),

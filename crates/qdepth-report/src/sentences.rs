@@ -15,6 +15,9 @@ use crate::words::{counted, finding_text, say};
 /// How many kinds of doubt the summary names.
 const DOUBTS_NAMED: usize = 3;
 
+/// Targets that are named; of more than one beyond them only the number is.
+const TARGETS_NAMED: usize = 4;
+
 /// What was measured; what came out; how far it can be trusted.
 pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
     vec![measured(view), results(view), trust(view)]
@@ -27,6 +30,17 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
         return last;
     }
     format!("{} {} {last}", items.join(", "), view.words.summary.and)
+}
+
+/// The names of the targets; of many the first ones.
+pub(crate) fn targets(view: &View<'_>) -> String {
+    let mut names: Vec<String> = view.run.targets.iter().map(|t| t.name.clone()).collect();
+    let more = names.len().saturating_sub(TARGETS_NAMED);
+    if more > 1 {
+        names.truncate(TARGETS_NAMED);
+        names.push(say(view.words.summary.more, &[("n", more.to_string())]));
+    }
+    list(view, names)
 }
 
 /// The day of an RFC 3339 time.
@@ -46,15 +60,14 @@ pub(crate) fn moment(at: &str) -> String {
 
 fn measured(view: &View<'_>) -> String {
     let words = &view.words.summary;
-    let names = if view.run.targets.is_empty() {
-        view.targets.iter().map(|t| view.target_name(*t)).collect()
-    } else {
-        view.run.targets.iter().map(|t| t.name.clone()).collect()
+    let names = match view.run.targets.is_empty() {
+        true => list(view, view.targets.iter().map(|t| view.target_name(*t)).collect()),
+        false => targets(view),
     };
     let mut values = vec![
         ("date", date(&view.run.started_at)),
-        ("targets", list(view, names)),
-        ("planned", view.run.points_planned.to_string()),
+        ("targets", names),
+        ("planned", view.planned().to_string()),
         ("measured", view.points().count().to_string()),
         ("profiles", list(view, view.loads.iter().map(|l| l.title.clone()).collect())),
         ("intensities", intensities(view)),
@@ -179,7 +192,7 @@ fn trust(view: &View<'_>) -> String {
     let points = view.points().count();
     let [a, b, c] = tables::grades(view);
     let doubts = doubts(view);
-    let missing = (view.run.points_planned as usize).saturating_sub(points);
+    let missing = view.planned().saturating_sub(points);
     let mut remarks = Vec::new();
     if missing > 0 {
         remarks.push(counted(words.missing, missing));

@@ -2,8 +2,11 @@
 
 use qdepth_logbook::LatencySummary;
 use qdepth_logbook::record::{EndedBy, Observation, TargetKind};
-use qdepth_measure::Grade;
+use qdepth_measure::{Estimate, Grade, quotient};
 
+use crate::comparison::tables::{
+    published_maximum, published_name, published_note, quotient_heading,
+};
 use crate::document::{Align, Cell, Column, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::view::{Load, Point, QUANTILES, View, percentile_ns};
@@ -19,7 +22,11 @@ pub(crate) fn number_in(heading: &str, unit: &str) -> Column {
 
 /// A column of targets where there are several to tell apart.
 pub(crate) fn target_column(view: &View<'_>) -> Option<Column> {
-    view.compares().then(|| text(view.words.columns.target))
+    let heading = match view.compared {
+        Some(_) => view.words.comparison.variant,
+        None => view.words.columns.target,
+    };
+    view.compares().then(|| text(heading))
 }
 
 pub(crate) fn target_cell(view: &View<'_>, target: u32) -> Option<Cell> {
@@ -101,39 +108,65 @@ fn key_row(view: &View<'_>, load: &Load<'_>, target: u32, unit: TimeUnit) -> Row
     Row { cells: cells.into_iter().flatten().collect(), opens_group: false }
 }
 
-/// Maxima side by side, and each over that of the first target. Nothing for one target.
+/// Maxima side by side, and each over that of the base: the first target, or what a comparison
+/// says. Nothing for one target and nothing published.
 pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
-    let (base, others) = view.targets.split_first()?;
-    if others.is_empty() {
+    let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
+    let others: Vec<u32> = view.targets.iter().copied().filter(|target| *target != base).collect();
+    let published = view.compared.map_or(&[][..], |compared| &compared.published);
+    if others.is_empty() && published.is_empty() {
         return None;
     }
+    let names = |targets: &[u32]| -> Vec<String> {
+        let printed = published.iter().map(|drive| published_name(view, &drive.title));
+        targets.iter().map(|t| view.target_name(*t)).chain(printed).collect()
+    };
+    let heading = |name: String| match view.compared {
+        Some(compared) => quotient_heading(view, compared, &name),
+        None => format!("{name} ÷ {}", view.target_name(base)),
+    };
     let mut columns = vec![text(view.words.columns.profile), text(view.words.columns.unit)];
-    columns.extend(view.targets.iter().map(|t| number_in(&view.target_name(*t), "")));
-    columns.extend(others.iter().map(|target| {
-        let heading = format!("{} ÷ {}", view.target_name(*target), view.target_name(*base));
-        number_in(&heading, "")
-    }));
-    let rows = view.swept().map(|load| {
-        let maximum = |target: &u32| load.maximum(*target).map(Point::main);
-        let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
-        cells.extend(
-            view.targets.iter().map(|t| Cell::or_dash(maximum(t).map(|e| rounded(e).value))),
-        );
-        cells.extend(others.iter().map(|target| {
-            let quotient = maximum(target).zip(maximum(base)).map(|(a, b)| a.value / b.value);
-            Cell::or_dash(quotient.map(|q| number::thousands(q, 2)))
-        }));
-        Row { cells, opens_group: false }
-    });
-    Some(with_mark(
-        view,
-        Table {
-            caption: view.words.tables.quotient_caption.to_owned(),
-            columns,
-            rows: rows.collect(),
-            note: view.words.tables.quotient_note.to_owned(),
-        },
-    ))
+    columns.extend(names(&view.targets).iter().map(|name| number_in(name, "")));
+    columns.extend(names(&others).into_iter().map(|name| number_in(&heading(name), "")));
+    let rows =
+        view.swept().map(|load| {
+            let maximum = |target: &u32| load.maximum(*target).map(|point| *point.main());
+            let printed =
+                || published.iter().map(|drive| published_maximum(drive, load).map(exact));
+            let quotient = |value: Option<Estimate>| {
+                let (value, base) = (value?, maximum(&base)?);
+                let above = view.compared.is_some_and(|compared| compared.record.base_above);
+                if above { quotient(&base, &value) } else { quotient(&value, &base) }
+            };
+            let value = |value: Option<Estimate>| Cell::or_dash(value.map(|e| rounded(&e).value));
+            let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
+            cells.extend(view.targets.iter().map(maximum).map(value));
+            let as_printed = |value: Option<Estimate>| Some(number::thousands(value?.value, 0));
+            cells.extend(printed().map(|value| Cell::or_dash(as_printed(value))));
+            cells.extend(others.iter().map(maximum).chain(printed()).map(|other| {
+                Cell::or_dash(quotient(other).map(|q| number::thousands(q.value, 2)))
+            }));
+            Row { cells, opens_group: false }
+        });
+    let words = &view.words.tables;
+    let note = match view.compared {
+        Some(compared) => {
+            format!("{} {}", view.words.comparison.maxima_note, published_note(view, compared))
+        }
+        None => words.quotient_note.to_owned(),
+    };
+    let table = Table {
+        caption: words.quotient_caption.to_owned(),
+        columns,
+        rows: rows.collect(),
+        note: note.trim_end().to_owned(),
+    };
+    Some(with_mark(view, table))
+}
+
+/// A figure as it was printed.
+fn exact(value: f64) -> Estimate {
+    Estimate { value, interval: None, degrees: 0, autocorrelation: 0.0 }
 }
 
 /// The load profiles as measured.

@@ -6,6 +6,7 @@ use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{LatencySummary, PointSummary};
 use qdepth_measure::{Estimate, Grade, Percentile};
 
+use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::limit::Limit;
 use crate::words::{Lang, Words, say, words};
@@ -25,6 +26,8 @@ pub(crate) struct View<'a> {
     pub(crate) targets: Vec<u32>,
     /// All load intensities of the sweeps.
     pub(crate) intensities: BTreeSet<u32>,
+    /// What the run compares; then its columns stand in the place of targets.
+    pub(crate) compared: Option<&'a Compared<'a>>,
     /// The longest latencies that the reader of the report accepts.
     pub(crate) limits: Vec<Limit>,
 }
@@ -36,6 +39,8 @@ pub(crate) struct Load<'a> {
     pub(crate) title: String,
     /// Whether it ran in steps, beside others, rather than alone over intensities.
     pub(crate) stepped: bool,
+    /// Whether it was measured at one outstanding I/O alone, for its latency.
+    pub(crate) alone: bool,
     pub(crate) points: Vec<Point<'a>>,
 }
 
@@ -111,7 +116,14 @@ impl<'a> Load<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn new(run: &'a RunRecord, points: &'a [PointRecord], telling: &Telling) -> Self {
+    /// What is told of a run: its points, or where it compares, the columns of the comparison.
+    pub(crate) fn new(
+        run: &'a RunRecord,
+        points: &'a [PointRecord],
+        compared: Option<&'a Compared<'a>>,
+        telling: &Telling,
+    ) -> Self {
+        let points = compared.map_or(points, |compared| &compared.wholes);
         let words = words(telling.lang);
         let mut in_order: Vec<&PointRecord> = points.iter().collect();
         in_order.sort_by_key(|p| p.index);
@@ -123,7 +135,8 @@ impl<'a> View<'a> {
                 keys.push(key);
                 let id = format!("load-{}", loads.len() + 1);
                 let stepped = !record.step.is_empty();
-                loads.push(Load { id, title: profile_title(record), stepped, points: Vec::new() });
+                let (title, points) = (profile_title(record), Vec::new());
+                loads.push(Load { id, title, stepped, alone: false, points });
                 loads.len() - 1
             });
             loads[place].points.push(point(record));
@@ -132,25 +145,33 @@ impl<'a> View<'a> {
             load.points.sort_by_key(|p| (p.record.target, p.record.outstanding, p.record.index));
         }
         distinguish(&mut loads, words);
+        for load in &mut loads {
+            load.alone = compared.is_some_and(|c| c.is_for_latency(&load.first().profile));
+        }
         let targets: BTreeSet<u32> = points.iter().map(|p| p.target).collect();
+        let swept = loads.iter().filter(|load| !load.stepped && !load.alone);
+        let intensities =
+            swept.flat_map(|load| &load.points).map(|p| p.record.outstanding).collect();
         Self {
             run,
             lang: telling.lang,
             words,
             loads,
             targets: targets.into_iter().collect(),
-            intensities: points
-                .iter()
-                .filter(|p| p.step.is_empty())
-                .map(|p| p.outstanding)
-                .collect(),
+            intensities,
+            compared,
             limits: telling.limits.clone(),
         }
     }
 
     /// The name of a target, also of one that the run does not describe.
     pub(crate) fn target_name(&self, index: u32) -> String {
-        let known = self.run.targets.iter().find(|t| t.index == index).map(|t| t.name.clone());
+        let of_target =
+            || self.run.targets.iter().find(|t| t.index == index).map(|t| t.name.clone());
+        let known = match self.compared {
+            Some(compared) => compared.name(self.run, self.words, index),
+            None => of_target(),
+        };
         known.unwrap_or_else(|| {
             say(self.words.tables.target_fallback, &[("index", (index + 1).to_string())])
         })
@@ -177,7 +198,18 @@ impl<'a> View<'a> {
 
     /// The loads of the sweeps.
     pub(crate) fn swept(&self) -> impl Iterator<Item = &Load<'a>> {
-        self.loads.iter().filter(|load| !load.stepped)
+        self.loads.iter().filter(|load| !load.stepped && !load.alone)
+    }
+
+    /// Points that the plan has.
+    pub(crate) fn planned(&self) -> usize {
+        let points = self.run.points_planned;
+        self.compared.map_or(points as usize, |compared| compared.planned(points))
+    }
+
+    /// The words below an axis of outstanding I/Os.
+    pub(crate) fn intensity_words(&self) -> &'static str {
+        self.compared.map_or(self.words.pictures.x, |c| self.words.comparison.x[c.kind()])
     }
 
     /// The lowest intensity of the run: 1 in the standard plan.

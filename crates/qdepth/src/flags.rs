@@ -184,7 +184,8 @@ pub(crate) struct CalibrateOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
-    /// A plan (standard, quick, latency, or a TOML file), then targets: directories (a measurement
+    /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
+    /// write-pressure, or a TOML file), then targets: directories (a measurement
     /// file is made there), regular files, block devices, emulated
     /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
     /// of `standard`; without a target: this directory
@@ -233,6 +234,18 @@ pub(crate) struct Load {
     /// Seed of all draws
     #[arg(long)]
     pub(crate) seed: Option<u64>,
+    /// In a comparison: names of its columns, in the order of the targets
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) variants: Option<Vec<String>>,
+    /// In a comparison: the column that the others are divided by, by its name or number
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+    /// With `processes`: how many, a column each
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub(crate) processes: Option<Vec<u32>>,
+    /// With `devices`: an array of the drives, a column beside them
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) array: Vec<String>,
     #[command(flatten)]
     pub(crate) bandwidth: BandwidthOptions,
     /// A load that was read already, in place of the words.

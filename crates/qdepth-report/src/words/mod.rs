@@ -2,6 +2,7 @@
 //! of finding texts: the compiler counts them, so none can be forgotten.
 
 mod bandwidth;
+mod comparison;
 mod english;
 mod finding;
 mod host;
@@ -15,6 +16,7 @@ use qdepth_measure::Finding;
 use crate::number;
 
 pub(crate) use bandwidth::BandwidthWords;
+pub(crate) use comparison::ComparisonWords;
 pub(crate) use host::HostWords;
 pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
@@ -149,6 +151,7 @@ pub(crate) struct Words {
     pub(crate) not_checked: &'static str,
     pub(crate) nothing_measured: &'static str,
     pub(crate) applications: &'static [[&'static str; 2]],
+    pub(crate) comparison: &'static ComparisonWords,
     pub(crate) pressure: &'static PressureWords,
     pub(crate) bandwidth: &'static BandwidthWords,
     pub(crate) reproduction: &'static ReproductionWords,
@@ -195,6 +198,7 @@ pub(crate) struct SummaryWords {
     pub(crate) latency: &'static str,
     pub(crate) no_result: &'static str,
     pub(crate) and: &'static str,
+    pub(crate) more: &'static str,
     pub(crate) service_time: &'static str,
     pub(crate) response_time: &'static str,
     pub(crate) all_a: Counted,

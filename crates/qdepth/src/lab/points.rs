@@ -58,28 +58,15 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
                 if ready.done.contains(&point.index) {
                     continue;
                 }
-                let prepared = &ready.targets[point.target as usize];
-                let rate = ready.ceilings.get(&point.in_flight_max()).copied();
-                let mut sealed = seal(point, prepared, measured, rate, &started_at);
-                sealed.findings.extend(engine_findings(measured));
-                if lab.options.resume {
-                    sealed.findings.push(Finding::remark(Code::Resumed));
-                }
-                if ready.plan.ends_when_not_followed {
-                    expected(&mut sealed.findings);
-                    let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
-                    ended.extend((whole && !follows(&sealed)).then_some(point.target));
+                let sealed = one_sealed(lab, ready, (point, measured), &started_at);
+                let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
+                if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
+                    ended.insert(point.target);
                 }
                 let kept = logbook.add_point(&ready.run.id, &sealed);
                 running.ended(&line(&sealed, ready.run.emulated));
                 kept?;
-                if lab.options.stop_on_throttle && throttled(&sealed) {
-                    anyhow::bail!(
-                        "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it cool, then `qdepth run --resume`",
-                        sealed.profile_title,
-                        sealed.outstanding
-                    );
-                }
+                must_be_cool(lab, &sealed)?;
             }
         }
         let length = group.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).max();
@@ -112,11 +99,39 @@ fn expected(findings: &mut [Finding]) {
     }
 }
 
-fn throttled(point: &PointRecord) -> bool {
+/// A point as it is kept, with what is said of it besides its own laws.
+fn one_sealed(
+    lab: Lab<'_>,
+    ready: &Ready,
+    (point, measured): (&Point, &Measured),
+    started_at: &str,
+) -> PointRecord {
+    let prepared = &ready.targets[point.target as usize];
+    let rate = ready.ceilings.get(&point.in_flight_max()).copied();
+    let mut sealed = seal(point, prepared, measured, rate, started_at);
+    sealed.findings.extend(engine_findings(measured));
+    if lab.options.resume {
+        sealed.findings.push(Finding::remark(Code::Resumed));
+    }
+    if ready.plan.ends_when_not_followed {
+        expected(&mut sealed.findings);
+    }
+    sealed
+}
+
+/// With `--stop-on-throttle` nothing is measured after a point that heat slowed down.
+fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
     let hot = |finding: &Finding| {
         finding.code == Code::Throttled && finding.severity == Severity::Invalid
     };
-    point.findings.iter().any(hot)
+    if lab.options.stop_on_throttle && point.findings.iter().any(hot) {
+        anyhow::bail!(
+            "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it cool, then `qdepth run --resume`",
+            point.profile_title,
+            point.outstanding
+        );
+    }
+    Ok(())
 }
 
 fn engine_findings(measured: &Measured) -> Vec<Finding> {

@@ -10,7 +10,7 @@ use qdepth_host::target::inspect;
 
 use crate::ended::Usage;
 use crate::flags::ConsentOptions;
-use crate::lab::prepare::{Order, all_different, consent_for};
+use crate::lab::prepare::{Made, Order, all_different, consent_for};
 use crate::screen::Screen;
 
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
@@ -26,7 +26,7 @@ pub(crate) fn may_be_destroyed(
         run_id: "preparation",
         results_dir: Path::new("."),
         writes: true,
-        file_bytes: 0,
+        made: Made::MeasurementFile(0),
         keep: false,
         destroy: &options.destroy,
         consent: options.consent.as_deref(),

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use qdepth_measure::Bytes;
-use qdepth_media::is_emulated;
+use qdepth_media::{is_emulated, several};
+use qdepth_reference::Reference;
 use qdepth_workload::{
-    Choices, Extent, PlanFile, STANDARD_AREA, Stairs, TargetShape, resolve, shipped_plan_names,
-    shipped_plan_text,
+    Choices, Extent, PlanFile, STANDARD_AREA, Stairs, TargetShape, published_name, resolve,
+    shipped_plan_names, shipped_plan_text,
 };
 
 use crate::ended::Usage;
@@ -73,10 +74,18 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
     let mut file: PlanFile =
         toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
     load.bandwidth.decide(&mut file)?;
-    let mut targets: Vec<PathBuf> = targets.iter().map(PathBuf::from).collect();
+    let (published, targets): (Vec<&String>, Vec<&String>) =
+        targets.iter().partition(|word| published_name(word).is_some());
+    let published = self::published(&published)?;
+    let targets = targets
+        .into_iter()
+        .map(|word| Ok(several(word)?.unwrap_or_else(|| vec![word.clone()])))
+        .collect::<Result<Vec<Vec<String>>>>()?;
+    let mut targets: Vec<PathBuf> = targets.concat().into_iter().map(PathBuf::from).collect();
     if targets.is_empty() {
         targets.push(PathBuf::from("."));
     }
+    targets.extend(load.array.iter().map(PathBuf::from));
     for target in &targets {
         must_exist(target)?;
     }
@@ -96,8 +105,24 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         until_credible: load.until_credible,
         seed: load.seed,
         read_only: load.read_only,
+        variants: load.variants.clone(),
+        base: load.base.clone(),
+        processes: load.processes.clone(),
+        arrays: load.array.len(),
+        published,
     };
     Ok(Asked { file, choices, targets, stems: Vec::new() })
+}
+
+/// The names of media that were published, as they are known.
+fn published(words: &[&String]) -> Result<Vec<String>> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reference = Reference::shipped()?;
+    let named = words.iter().filter_map(|word| published_name(word));
+    let known = named.map(|name| reference.drive(name).map(|drive| drive.name));
+    known.collect::<Result<_, _>>().map_err(|error| Usage(error.to_string()).into())
 }
 
 fn is_toml(word: &str) -> bool {

@@ -8,10 +8,13 @@ use qdepth_host::extents::unwritten_share;
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
-use qdepth_logbook::record::{MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord};
+use qdepth_logbook::record::{
+    ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
+    VariantRecord,
+};
 use qdepth_measure::{Code, Finding};
 use qdepth_media::Spelled;
-use qdepth_workload::{Plan, Point, STANDARD_AREA};
+use qdepth_workload::{Compared, Comparison, Plan, Point, Role, STANDARD_AREA};
 
 use crate::lab::Lab;
 use crate::lab::calibrate;
@@ -69,9 +72,41 @@ pub(crate) fn record(
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
         engine_choice: engine.name(),
+        comparison: plan.comparison.as_ref().map(comparison),
         environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
         findings: run_findings(plan, prepared),
+    }
+}
+
+fn comparison(comparison: &Comparison) -> ComparisonRecord {
+    let variant = |variant: &qdepth_workload::Variant| VariantRecord {
+        name: variant.name.clone(),
+        role: match variant.role {
+            Role::Single => "single",
+            Role::Together => "together",
+            Role::Array => "array",
+            Role::Variant => "variant",
+        }
+        .to_owned(),
+        target: variant.target,
+        parts: variant.parts,
+        times: variant.times,
+    };
+    let of = match comparison.of {
+        Compared::Drives => "drives",
+        Compared::Targets => "targets",
+        Compared::Processes => "processes",
+        Compared::Areas => "areas",
+    };
+    ComparisonRecord {
+        of: of.to_owned(),
+        variants: comparison.variants.iter().map(variant).collect(),
+        base: comparison.base,
+        base_above: comparison.base_above,
+        shaded: comparison.shaded,
+        latency_profiles: comparison.latency_profiles.clone(),
+        published: comparison.published.clone(),
     }
 }
 

@@ -40,6 +40,7 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
     PointRecord {
         index: point.index,
         group: point.group,
+        variant: point.variant,
         step: point.step.clone(),
         target: point.target,
         profile: point.profile.clone(),
