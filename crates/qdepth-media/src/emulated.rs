@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
-use qdepth_measure::Instant;
+use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
 
 use crate::calendar::Calendar;
@@ -15,7 +15,7 @@ use crate::ssd::Wear;
 use crate::tick::{NEVER, Tick, instant, ticks};
 
 /// Slots that a target has at least: the engine's limit for one point.
-const SLOTS: usize = 4096;
+pub const SLOTS: usize = 4096;
 
 /// Where the requests of a stream go: which of several independent drives, and from where on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -203,6 +203,56 @@ impl Emulated {
             self.step(event);
         }
     }
+
+    /// Hands back what ends until `limit`, as far as there is room.
+    #[inline]
+    fn hand_back(&mut self, limit: Instant, done: &mut Completions) {
+        let mut next = self.pending.peek();
+        while let Some((at, slot)) = next {
+            if at > limit.0 || !done.has_room() {
+                return;
+            }
+            self.pending.take((at, slot));
+            let result = self.results[slot as usize];
+            if result != 0 {
+                // A sync was never at a medium.
+                let node = self.lanes[self.streams[slot as usize] as usize].node;
+                self.nodes[node].completed(slot);
+                if self.bound > 0 {
+                    self.present[self.streams[slot as usize] as usize] -= 1;
+                }
+            }
+            done.push(Completion { slot: Slot(slot), result, at: Instant(at) });
+            next = self.pending.peek();
+        }
+    }
+
+    /// Moves time on to the moment that a clock outside shows, for a medium that is served in real
+    /// time, and hands back what ends until `lead` after it: so early must an answer leave that has
+    /// as long a way to go. What the medium decides by itself is decided when its time has come,
+    /// never ahead of the requests that may still arrive before it.
+    pub fn keep_up(&mut self, clock: Instant, lead: Nanos, done: &mut Completions) {
+        loop {
+            if self.staged {
+                self.release();
+                self.settle(clock);
+            }
+            self.hand_back(Instant(clock.0.saturating_add(lead.0)), done);
+            let decided = !self.staged || self.next_event() > ticks(clock);
+            if decided || !done.has_room() {
+                break;
+            }
+        }
+        self.now = self.now.max(clock);
+    }
+
+    /// When something next ends or is decided, as far as it is known; never before that must
+    /// [`keep_up`](Self::keep_up) be called again for it.
+    pub fn next_due(&self) -> Option<Instant> {
+        let end = self.pending.peek().map(|(at, _)| Instant(at));
+        let event = Some(self.next_event()).filter(|at| *at != NEVER).map(instant);
+        end.into_iter().chain(event).min()
+    }
 }
 
 impl Target for Emulated {
@@ -254,29 +304,12 @@ impl Target for Emulated {
             self.release();
             self.settle(until);
         }
-        let mut next = self.pending.peek();
-        let Some((first, _)) = next else {
+        let Some((first, _)) = self.pending.peek() else {
             self.now = self.now.max(until);
             return Ok(());
         };
         self.now = self.now.max(Instant(first).min(until));
-        while let Some((at, slot)) = next {
-            if at > self.now.0 || !done.has_room() {
-                break;
-            }
-            self.pending.take((at, slot));
-            let result = self.results[slot as usize];
-            if result != 0 {
-                // A sync was never at a medium.
-                let node = self.lanes[self.streams[slot as usize] as usize].node;
-                self.nodes[node].completed(slot);
-                if self.bound > 0 {
-                    self.present[self.streams[slot as usize] as usize] -= 1;
-                }
-            }
-            done.push(Completion { slot: Slot(slot), result, at: Instant(at) });
-            next = self.pending.peek();
-        }
+        self.hand_back(self.now, done);
         Ok(())
     }
 }

@@ -27,7 +27,7 @@ mod tick;
 
 pub use catalogue::{host_names, names as catalogue, text as description_text};
 pub use description::{Description, Format, Sourced};
-pub use emulated::Emulated;
+pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;
 pub use host::Settings;
 pub use node::Fault;

@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceOptions),
     /// What this machine is, and what it is to a measurement
     Host(HostOptions),
+    /// Serve an emulated medium in real time as a block device, for any NBD client
+    ServeMedium(ServeMediumOptions),
     /// Print a JSON Schema, for editors and scripts
     Schema(SchemaOptions),
 }
@@ -476,6 +478,29 @@ pub(crate) struct ReproduceOptions {
     /// p3700='media:p3700-800gb @die_read_us=120'
     #[arg(long, value_name = "NAME=SPELLING")]
     pub(crate) target: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ServeMediumOptions {
+    /// An emulated target, as media:p3700-800gb
+    pub(crate) medium: String,
+    /// Unix socket that clients connect to; it is made, and removed at the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) socket: PathBuf,
+    /// Let answers leave this much before the medium's time for them: what client and socket take of
+    /// each request. Serve media:null, and see what mean latency the client finds
+    #[arg(long, default_value = "0us", value_name = "TIME")]
+    pub(crate) lead: Nanos,
+    /// Where the sparse file is made that keeps what clients write; it has no name and is gone at
+    /// the end. Without it: beside the socket
+    #[arg(long, value_name = "DIRECTORY")]
+    pub(crate) data: Option<PathBuf>,
+    /// End two seconds after the last client has left
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Print one JSON document at the end instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Clone, Copy, Debug)]

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Host(options) => commands::host::host(&options),
         Command::Media(options) => commands::media::media(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),
+        Command::ServeMedium(options) => commands::serve_medium::serve_medium(&options),
         Command::Schema(options) => commands::read::schema(options),
     };
     match answer {

@@ -9,3 +9,4 @@ pub(crate) mod plan;
 pub(crate) mod read;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod serve_medium;

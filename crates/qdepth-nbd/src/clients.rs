@@ -1,0 +1,133 @@
+//! Everybody who is connected, and the door.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use nbd::server::{Export, handshake};
+use qdepth_measure::Nanos;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::connection::Connection;
+
+/// A client that has not agreed on an export by then is let go.
+const NEGOTIATION: Duration = Duration::from_secs(10);
+
+/// A client by the place that it has, and by its number, since places are taken again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Client {
+    pub(crate) place: usize,
+    pub(crate) number: u64,
+}
+
+/// The door and those inside.
+#[derive(Debug)]
+pub(crate) struct Clients {
+    listener: UnixListener,
+    capacity: u64,
+    places: Vec<Option<(u64, Connection)>>,
+    negotiated: (Sender<UnixStream>, Receiver<UnixStream>),
+    /// How many have come.
+    pub(crate) count: u64,
+}
+
+impl Clients {
+    pub(crate) fn new(socket: &Path, capacity: u64) -> io::Result<Self> {
+        let listener = UnixListener::bind(socket)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self { listener, capacity, places: Vec::new(), negotiated: channel(), count: 0 })
+    }
+
+    /// Lets new clients in. They negotiate on threads of their own, so that a slow one delays
+    /// nobody.
+    pub(crate) fn welcome(&mut self) -> io::Result<()> {
+        while let Ok((stream, _)) = self.listener.accept() {
+            let (negotiated, size) = (self.negotiated.0.clone(), self.capacity);
+            let thread = std::thread::Builder::new().name("negotiation".to_owned());
+            thread.spawn(move || negotiate(&stream, size).map(|()| negotiated.send(stream)))?;
+        }
+        while let Ok(stream) = self.negotiated.1.try_recv() {
+            self.count += 1;
+            let client = Some((self.count, Connection::new(stream)?));
+            match self.places.iter_mut().find(|place| place.is_none()) {
+                Some(place) => *place = client,
+                None => self.places.push(client),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.iter().all(Option::is_none)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Client> {
+        let client = |(place, client): (usize, &Option<(u64, Connection)>)| {
+            client.as_ref().map(|(number, _)| Client { place, number: *number })
+        };
+        self.places.iter().enumerate().filter_map(client).collect()
+    }
+
+    /// The connection of a client that has not left.
+    pub(crate) fn get(&mut self, client: Client) -> Option<&mut Connection> {
+        let (number, connection) = self.places.get_mut(client.place)?.as_mut()?;
+        (*number == client.number).then_some(connection)
+    }
+
+    pub(crate) fn leave(&mut self, client: Client) {
+        if self.get(client).is_some() {
+            self.places[client.place] = None;
+        }
+    }
+
+    /// Reads what clients sent; whether there was anything. Those who are gone leave.
+    pub(crate) fn receive(&mut self) -> bool {
+        let mut any = false;
+        for place in &mut self.places {
+            match place.as_mut().map_or(Ok(false), |(_, connection)| connection.receive()) {
+                Ok(received) => any |= received,
+                Err(_) => *place = None,
+            }
+        }
+        any
+    }
+
+    /// Sends what clients take.
+    pub(crate) fn send(&mut self) {
+        for place in &mut self.places {
+            if place.as_mut().is_some_and(|(_, connection)| connection.send().is_err()) {
+                *place = None;
+            }
+        }
+    }
+
+    /// Sleeps until a client stirs, so long at most.
+    pub(crate) fn sleep(&self, limit: Nanos) -> io::Result<()> {
+        let mut files = vec![PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN)];
+        for (_, connection) in self.places.iter().flatten() {
+            let flags = if connection.unsent() > 0 { PollFlags::OUT } else { PollFlags::empty() };
+            files.push(PollFd::from_borrowed_fd(connection.stream(), flags | PollFlags::IN));
+        }
+        let limit = Timespec {
+            tv_sec: (limit.0 / 1_000_000_000) as i64,
+            tv_nsec: (limit.0 % 1_000_000_000) as i64,
+        };
+        match poll(&mut files, Some(&limit)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn negotiate(stream: &UnixStream, size: u64) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(NEGOTIATION))?;
+    stream.set_write_timeout(Some(NEGOTIATION))?;
+    let export =
+        |_: &str| Ok(Export { size, send_trim: true, send_flush: true, ..Export::default() });
+    handshake(stream, export)
+}

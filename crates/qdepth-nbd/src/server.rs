@@ -1,0 +1,303 @@
+//! The loop that lets virtual time follow the clock.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use qdepth_engine::{Completions, Slot, Target};
+use qdepth_measure::{Instant, Nanos};
+use qdepth_media::{Emulated, MediaError, MediaLoad, OpenMedia, SLOTS, Spelled};
+use qdepth_workload::{Direction, Extent, Request};
+use rustix::time::{ClockId, clock_gettime};
+use thiserror::Error;
+
+use crate::clients::{Client, Clients};
+use crate::served::Served;
+use crate::store::Store;
+use crate::wire::{Command, Kind, LENGTH_MAX};
+
+/// Before a moment that is waited for, and after something was done, this stretch is spent looking:
+/// four times what a kernel is late by in waking a thread.
+const LOOK: Nanos = Nanos::from_micros(200);
+/// Longest sleep: a signal is looked for this often.
+const SLEEP: Nanos = Nanos::from_millis(50);
+/// New clients are looked for this often, also while others are busy.
+const WELCOME: Nanos = Nanos::from_millis(1);
+/// So long may nobody be there before the last client is taken to have left: fio connects once to
+/// ask for the size, leaves, and comes back.
+const LINGER: Nanos = Nanos::from_secs(2);
+/// Bytes in flight or unsent beyond which no further request of a client is taken.
+const BYTES_MAX: u64 = 256 << 20;
+const EIO: i32 = 5;
+const EINVAL: i32 = 22;
+
+/// Why a medium cannot be served.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// It cannot be made, or has parts with streams of their own.
+    #[error(transparent)]
+    Medium(#[from] MediaError),
+    /// The socket cannot be made.
+    #[error("cannot listen on {path}: {source}{}", hint(.source))]
+    Socket {
+        /// Where.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The file for what clients write cannot be as large as the medium.
+    #[error("cannot make a sparse file of {bytes} bytes for what clients write: {source}")]
+    Store {
+        /// Capacity.
+        bytes: u64,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The clients can no longer be waited for.
+    #[error("cannot wait for clients: {0}")]
+    Wait(#[from] io::Error),
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => " (something is there: remove it, or choose another path)",
+        _ => "",
+    }
+}
+
+/// A request in flight.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    client: Client,
+    command: Command,
+    arrived: Instant,
+}
+
+/// A medium and its clients.
+#[derive(Debug)]
+pub struct Server {
+    medium: Emulated,
+    capacity: u64,
+    store: Store,
+    clients: Clients,
+    begun: Nanos,
+    lead: Nanos,
+    /// What is in flight, by slot.
+    waiting: Vec<Option<Waiting>>,
+    free: Vec<u32>,
+    bytes_in_flight: u64,
+    done: Completions,
+    served: Served,
+}
+
+impl Server {
+    /// Listens on `socket`. What clients write is kept in `file`, which is empty. Answers leave
+    /// `lead` before the medium's time for them, for the way that they have to the client; none
+    /// before its request has come.
+    ///
+    /// # Errors
+    /// Where the medium has several parts, or socket or file cannot be.
+    pub fn new(
+        spelled: &Spelled,
+        socket: &Path,
+        file: File,
+        lead: Nanos,
+    ) -> Result<Self, ServeError> {
+        let (medium, capacity) = open(spelled)?;
+        let store = Store::new(file, capacity)
+            .map_err(|source| ServeError::Store { bytes: capacity, source })?;
+        let clients = Clients::new(socket, capacity)
+            .map_err(|source| ServeError::Socket { path: socket.display().to_string(), source })?;
+        Ok(Self {
+            medium,
+            capacity,
+            store,
+            clients,
+            begun: clock(),
+            lead,
+            waiting: vec![None; SLOTS],
+            free: (0..SLOTS as u32).rev().collect(),
+            bytes_in_flight: 0,
+            done: Completions::with_capacity(SLOTS),
+            served: Served::default(),
+        })
+    }
+
+    /// Bytes that clients see.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Serves until `stop`, or with `once` until two seconds after the last client has left.
+    ///
+    /// # Errors
+    /// Where clients can no longer be waited for.
+    pub fn serve(mut self, stop: &AtomicBool, once: bool) -> Result<Served, ServeError> {
+        let (mut active, mut welcomed, mut left) = (Instant(0), None, None);
+        while !stop.load(Ordering::Relaxed) {
+            let received = self.clients.receive();
+            let now = self.now();
+            let ended = self.complete(now);
+            let taken = self.take(now);
+            self.clients.send();
+            if received || ended || taken {
+                active = now;
+            } else if now.since(active) >= LOOK {
+                self.sleep(now)?;
+            }
+            if welcomed.is_none_or(|before| now.since(before) >= WELCOME) {
+                self.clients.welcome()?;
+                welcomed = Some(now);
+            }
+            if !self.clients.is_empty() {
+                left = None;
+            } else if once && self.clients.count > 0 {
+                let since = *left.get_or_insert(now);
+                if now.since(since) >= LINGER {
+                    break;
+                }
+            }
+        }
+        self.served.clients = self.clients.count;
+        Ok(self.served)
+    }
+
+    fn now(&self) -> Instant {
+        Instant(clock().saturating_sub(self.begun).0)
+    }
+
+    /// Moves the medium's time on, and puts down the answers to what has ended.
+    fn complete(&mut self, now: Instant) -> bool {
+        self.done.clear();
+        self.medium.keep_up(now, self.lead, &mut self.done);
+        for index in 0..self.done.as_slice().len() {
+            let done = self.done.as_slice()[index];
+            let Some(waiting) = self.waiting[done.slot.0 as usize].take() else { continue };
+            self.free.push(done.slot.0);
+            self.bytes_in_flight -= u64::from(waiting.command.length);
+            let due = Instant(done.at.0.saturating_sub(self.lead.0)).max(waiting.arrived);
+            self.served.service_time.record(done.at.since(waiting.arrived));
+            self.served.late.record(now.since(due));
+            self.answer(&waiting, done.result.min(0).abs());
+        }
+        !self.done.as_slice().is_empty()
+    }
+
+    fn answer(&mut self, waiting: &Waiting, errno: i32) {
+        self.served.count(&waiting.command, errno == 0);
+        let Some(connection) = self.clients.get(waiting.client) else { return };
+        let reads = errno == 0 && waiting.command.kind == Kind::Read;
+        let length = if reads { waiting.command.length as usize } else { 0 };
+        connection.answer(waiting.command.cookie, length, |data| match errno {
+            0 => self.store.read(waiting.command.offset, data).map_err(|e| errno_of(&e)),
+            _ => Err(errno),
+        });
+    }
+
+    /// Hands the requests that have come to the medium, as far as there is room.
+    fn take(&mut self, now: Instant) -> bool {
+        let mut any = false;
+        for client in self.clients.all() {
+            while self.take_one(client, now) {
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Whether there was a request, and room for it.
+    fn take_one(&mut self, client: Client, arrived: Instant) -> bool {
+        let Some(connection) = self.clients.get(client) else { return false };
+        if self.free.is_empty() || self.bytes_in_flight + connection.unsent() as u64 > BYTES_MAX {
+            return false;
+        }
+        let (command, data) = match connection.next() {
+            Ok(Some(found)) => found,
+            Ok(None) => return false,
+            Err(_) => {
+                self.clients.leave(client);
+                return false;
+            }
+        };
+        if command.kind == Kind::Disconnect {
+            self.clients.leave(client);
+            return false;
+        }
+        let (errno, direction) = match command.kind {
+            _ if !fits(&command, self.capacity) => (EINVAL, Direction::Sync),
+            Kind::Read => (0, Direction::Read),
+            Kind::Write => (failed(self.store.write(command.offset, data)), Direction::Write),
+            // The medium is not told of what was trimmed.
+            Kind::Trim => {
+                (failed(self.store.trim(command.offset, command.length.into())), Direction::Sync)
+            }
+            Kind::Flush | Kind::Disconnect => (0, Direction::Sync),
+            Kind::Unknown => (EINVAL, Direction::Sync),
+        };
+        let waiting = Waiting { client, command, arrived };
+        let slot = if errno == 0 { self.free.pop() } else { None };
+        match slot {
+            Some(slot) => self.submit(slot, waiting, direction),
+            None => self.answer(&waiting, errno),
+        }
+        true
+    }
+
+    fn submit(&mut self, slot: u32, waiting: Waiting, direction: Direction) {
+        let Command { offset, length, .. } = waiting.command;
+        let (offset, size) = if direction == Direction::Sync { (0, 0) } else { (offset, length) };
+        self.bytes_in_flight += u64::from(length);
+        self.waiting[slot as usize] = Some(waiting);
+        self.medium.submit(Slot(slot), Request { direction, offset, size });
+    }
+
+    /// Sleeps where nothing is due soon.
+    fn sleep(&self, now: Instant) -> io::Result<()> {
+        let due = self.medium.next_due().map_or(SLEEP, |due| due.since(now));
+        let sleep = due.saturating_sub(self.lead).saturating_sub(LOOK).min(SLEEP);
+        if sleep == Nanos::ZERO { Ok(()) } else { self.clients.sleep(sleep) }
+    }
+}
+
+fn clock() -> Nanos {
+    let at = clock_gettime(ClockId::Monotonic);
+    Nanos(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
+}
+
+/// The medium under a load that nobody knows yet: one stream, as many requests in flight as can be.
+fn open(spelled: &Spelled) -> Result<(Emulated, u64), MediaError> {
+    let shape = spelled.shape()?;
+    if shape.parts > 1 {
+        return Err(MediaError::Spelling {
+            text: spelled.text().to_owned(),
+            why: "its parts have streams of their own, which one block device cannot tell apart: \
+                  serve each drive by itself, without independent(…) and @processes"
+                .to_owned(),
+        });
+    }
+    let area = Extent { offset_bytes: 0, length_bytes: shape.area_bytes };
+    let load = MediaLoad { outstanding: SLOTS as u32, streams: 1, area, alignment: 1 };
+    let medium = spelled.open(&OpenMedia { seed: 0, loads: vec![load], wear: None })?;
+    Ok((medium, shape.usable_bytes))
+}
+
+/// Whether a request that has a place is within the device, and not too long.
+fn fits(command: &Command, capacity: u64) -> bool {
+    let end = command.offset.checked_add(command.length.into());
+    match command.kind {
+        Kind::Read | Kind::Write => {
+            (1..=LENGTH_MAX).contains(&command.length) && end.is_some_and(|end| end <= capacity)
+        }
+        Kind::Trim => command.length > 0 && end.is_some_and(|end| end <= capacity),
+        Kind::Flush | Kind::Disconnect | Kind::Unknown => true,
+    }
+}
+
+fn failed(answer: io::Result<()>) -> i32 {
+    answer.map_or_else(|error| errno_of(&error), |()| 0)
+}
+
+fn errno_of(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(EIO)
+}

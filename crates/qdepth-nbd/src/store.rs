@@ -1,0 +1,86 @@
+//! What clients wrote: a sparse file, so that a drive of 2 TB takes as much as was written to it.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use rustix::fs::{FallocateFlags, fallocate};
+
+/// Bytes of a piece that was written to or not.
+const PIECE: u64 = 1 << 20;
+
+/// Data by offset; what was never written reads as zeros.
+#[derive(Debug)]
+pub(crate) struct Store {
+    file: File,
+    /// Pieces that were written to: the others need not be asked of the file.
+    written: BTreeSet<u64>,
+}
+
+fn pieces(offset: u64, length: usize) -> std::ops::Range<u64> {
+    offset / PIECE..(offset + length as u64).div_ceil(PIECE)
+}
+
+impl Store {
+    /// On an empty file of this many bytes.
+    pub(crate) fn new(file: File, bytes: u64) -> io::Result<Self> {
+        file.set_len(bytes)?;
+        Ok(Self { file, written: BTreeSet::new() })
+    }
+
+    pub(crate) fn read(&self, offset: u64, data: &mut [u8]) -> io::Result<()> {
+        if self.written.range(pieces(offset, data.len())).next().is_some() {
+            return self.file.read_exact_at(data, offset);
+        }
+        data.fill(0);
+        Ok(())
+    }
+
+    pub(crate) fn write(&mut self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.written.extend(pieces(offset, data.len()));
+        self.file.write_all_at(data, offset)
+    }
+
+    /// What is there is lost, and its room given back.
+    pub(crate) fn trim(&mut self, offset: u64, length: u64) -> io::Result<()> {
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        Ok(fallocate(&self.file, flags, offset, length)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn it_holds_what_a_plain_array_holds(
+            steps in prop::collection::vec((0_u64..3 << 20, 1_usize..70_000, 0_u8..3), 1..20)
+        ) {
+            const BYTES: usize = 4 << 20;
+            let mut store = Store::new(tempfile::tempfile().unwrap(), BYTES as u64).unwrap();
+            let mut plain = vec![0_u8; BYTES];
+            for (number, (offset, length, what)) in steps.into_iter().enumerate() {
+                let at = offset as usize;
+                match what {
+                    0 => {
+                        plain[at..at + length].fill(number as u8 + 1);
+                        store.write(offset, &plain[at..at + length]).unwrap();
+                    }
+                    1 => {
+                        plain[at..at + length].fill(0);
+                        store.trim(offset, length as u64).unwrap();
+                    }
+                    _ => {
+                        let mut data = vec![9; length];
+                        store.read(offset, &mut data).unwrap();
+                        prop_assert!(data == plain[at..at + length]);
+                    }
+                }
+            }
+        }
+    }
+}

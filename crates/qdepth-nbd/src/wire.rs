@@ -1,0 +1,111 @@
+//! The two headers of NBD's transmission phase, with simple replies (NetworkBlockDevice/nbd,
+//! doc/proto.md). The negotiation before it is the `nbd` crate's; its transmission answers one
+//! request after the other, where a medium must be able to have many in flight.
+
+/// Bytes of a request before its data.
+pub(crate) const REQUEST_BYTES: usize = 28;
+/// Bytes of a reply before its data.
+pub(crate) const REPLY_BYTES: usize = 16;
+/// Longest request: what the protocol lets clients expect where nothing else is agreed on.
+pub(crate) const LENGTH_MAX: u32 = 32 << 20;
+const REQUEST_MAGIC: u32 = 0x2560_9513;
+const REPLY_MAGIC: u32 = 0x6744_6698;
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    /// Its data follows.
+    Write,
+    /// The client leaves.
+    Disconnect,
+    Flush,
+    Trim,
+    /// Anything that was not offered.
+    Unknown,
+}
+
+/// A request's header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) kind: Kind,
+    /// The client's name for it, returned with the answer.
+    pub(crate) cookie: u64,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+}
+
+impl Command {
+    /// None where these bytes are no request: then nothing behind them can be understood.
+    pub(crate) fn read(bytes: &[u8; REQUEST_BYTES]) -> Option<Self> {
+        let [m0, m1, m2, m3, _, _, k0, k1, rest @ ..] = *bytes;
+        let (words, length) = rest.split_at(16);
+        let word = |at: usize| words[at..at + 8].try_into().map(u64::from_be_bytes).ok();
+        if u32::from_be_bytes([m0, m1, m2, m3]) != REQUEST_MAGIC {
+            return None;
+        }
+        let kind = match u16::from_be_bytes([k0, k1]) {
+            0 => Kind::Read,
+            1 => Kind::Write,
+            2 => Kind::Disconnect,
+            3 => Kind::Flush,
+            4 => Kind::Trim,
+            _ => Kind::Unknown,
+        };
+        let length = length.try_into().map(u32::from_be_bytes).ok()?;
+        Some(Self { kind, cookie: word(0)?, offset: word(8)?, length })
+    }
+
+    /// Bytes that follow the header.
+    pub(crate) fn data_bytes(&self) -> usize {
+        if self.kind == Kind::Write { self.length as usize } else { 0 }
+    }
+}
+
+/// A reply's header; `errno` 0 is success.
+pub(crate) fn reply(cookie: u64, errno: i32) -> [u8; REPLY_BYTES] {
+    let mut bytes = [0; REPLY_BYTES];
+    bytes[..4].copy_from_slice(&REPLY_MAGIC.to_be_bytes());
+    bytes[4..8].copy_from_slice(&errno.to_be_bytes());
+    bytes[8..].copy_from_slice(&cookie.to_be_bytes());
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A request as doc/proto.md lays it out.
+    fn request(kind: u16, cookie: u64, offset: u64, length: u32) -> [u8; REQUEST_BYTES] {
+        let mut bytes = Vec::from(REQUEST_MAGIC.to_be_bytes());
+        bytes.extend([0, 0]);
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend(cookie.to_be_bytes());
+        bytes.extend(offset.to_be_bytes());
+        bytes.extend(length.to_be_bytes());
+        bytes.try_into().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_laid_out_is_read(kind in 0_u16..9, cookie: u64, offset: u64, length: u32) {
+            let read = Command::read(&request(kind, cookie, offset, length)).unwrap();
+            prop_assert_eq!((read.cookie, read.offset, read.length), (cookie, offset, length));
+            prop_assert_eq!(read.kind == Kind::Unknown, kind > 4);
+            prop_assert_eq!(read.data_bytes(), if kind == 1 { length as usize } else { 0 });
+        }
+
+        #[test]
+        fn other_bytes_are_no_request(bytes: [u8; REQUEST_BYTES]) {
+            let ours = bytes[..4] == REQUEST_MAGIC.to_be_bytes();
+            prop_assert_eq!(Command::read(&bytes).is_some(), ours);
+        }
+    }
+
+    #[test]
+    fn a_reply_returns_the_cookie() {
+        let bytes = reply(0x0102_0304_0506_0708, 5);
+        assert_eq!(bytes, [0x67, 0x44, 0x66, 0x98, 0, 0, 0, 5, 1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+}

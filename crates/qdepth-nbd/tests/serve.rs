@@ -1,0 +1,208 @@
+//! A served medium as its clients see it. Times are held from below, strictly: nothing may end
+//! before the medium says so; from above with room for a busy machine.
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test holds the medium's time against a clock")]
+mod tests {
+    use std::io::{Read, Seek, SeekFrom, Write};
+    use std::os::unix::net::UnixStream;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread::JoinHandle;
+    use std::time::Duration;
+
+    use nbd::client::{NbdClient, handshake};
+    use qdepth_measure::Nanos;
+    use qdepth_media::Spelled;
+    use qdepth_nbd::{Served, Server};
+
+    const MS: u64 = 1_000_000;
+
+    struct Serving {
+        folder: tempfile::TempDir,
+        stop: Arc<AtomicBool>,
+        thread: JoinHandle<Served>,
+    }
+
+    fn serve(spelling: &str) -> Serving {
+        let folder = tempfile::tempdir().unwrap();
+        let spelled = Spelled::read(spelling).unwrap();
+        let data = tempfile::tempfile_in(folder.path()).unwrap();
+        let socket = folder.path().join("socket");
+        let server = Server::new(&spelled, &socket, data, Nanos::ZERO).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || server.serve(&stopped, false).unwrap());
+        Serving { folder, stop, thread }
+    }
+
+    impl Serving {
+        fn socket(&self) -> PathBuf {
+            self.folder.path().join("socket")
+        }
+        /// A client past the negotiation, and the size that it was told.
+        fn connect(&self) -> (UnixStream, u64) {
+            let stream = UnixStream::connect(self.socket()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            let export = handshake(&stream, b"").unwrap();
+            (stream, export.size)
+        }
+        fn client(&self) -> NbdClient<UnixStream> {
+            let stream = UnixStream::connect(self.socket()).unwrap();
+            let export = handshake(&stream, b"").unwrap();
+            NbdClient::new(stream, &export)
+        }
+        fn end(self) -> Served {
+            self.stop.store(true, Ordering::Relaxed);
+            self.thread.join().unwrap()
+        }
+    }
+
+    fn request(kind: u16, cookie: u64, offset: u64, length: u32) -> Vec<u8> {
+        let mut bytes = vec![0x25, 0x60, 0x95, 0x13, 0, 0];
+        bytes.extend(kind.to_be_bytes());
+        bytes.extend(cookie.to_be_bytes());
+        bytes.extend(offset.to_be_bytes());
+        bytes.extend(length.to_be_bytes());
+        bytes
+    }
+
+    /// Error and cookie of the next reply; `lengths` says how much data follows by cookie.
+    fn reply(stream: &mut UnixStream, length: impl Fn(u64) -> usize) -> (u32, u64) {
+        let mut header = [0; 16];
+        stream.read_exact(&mut header).unwrap();
+        assert_eq!(header[..4], [0x67, 0x44, 0x66, 0x98]);
+        let errno = u32::from_be_bytes(header[4..8].try_into().unwrap());
+        let cookie = u64::from_be_bytes(header[8..].try_into().unwrap());
+        if errno == 0 {
+            stream.read_exact(&mut vec![0; length(cookie)]).unwrap();
+        }
+        (errno, cookie)
+    }
+
+    #[test]
+    fn what_was_written_is_read_and_the_rest_is_zeros() {
+        let serving = serve("media:null");
+        let mut client = serving.client();
+        let data: Vec<u8> = (0..100_000_u32).map(|n| n as u8).collect();
+        client.seek(SeekFrom::Start(5 << 30)).unwrap();
+        client.write_all(&data).unwrap();
+        client.flush().unwrap();
+        client.seek(SeekFrom::Start((5 << 30) - 4096)).unwrap();
+        let mut read = vec![1; 4096 + data.len()];
+        client.read_exact(&mut read).unwrap();
+        assert!(read[..4096].iter().all(|byte| *byte == 0) && read[4096..] == data);
+        drop(client);
+        let served = serving.end();
+        assert_eq!((served.written_bytes, served.errors, served.clients), (100_000, 0, 1));
+        assert!(served.read_bytes >= 4096 + 100_000, "{}", served.read_bytes);
+    }
+
+    #[test]
+    fn a_request_ends_when_the_medium_says_and_others_beside_it() {
+        let serving = serve("media:fixed @service_us=50000 @servers=4 @host=none");
+        let (mut stream, size) = serving.connect();
+        assert_eq!(size, qdepth_capacity("media:fixed"));
+        let began = std::time::Instant::now();
+        for cookie in 0..8 {
+            stream.write_all(&request(0, cookie, cookie * 4096, 4096)).unwrap();
+        }
+        let order: Vec<u64> = (0..8).map(|_| reply(&mut stream, |_| 4096).1).collect();
+        let took = began.elapsed();
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 7]);
+        // Eight before four servers of 50 ms: two rounds, where one after the other takes 400 ms.
+        assert!(
+            took >= Duration::from_millis(100) && took < Duration::from_millis(350),
+            "{took:?}"
+        );
+        drop(stream);
+        let served = serving.end();
+        let times = served.service_time;
+        assert_eq!((served.reads, times.count()), (8, 8));
+        assert!(times.min().unwrap().0 >= 50 * MS && times.max().unwrap().0 < 200 * MS);
+    }
+
+    fn qdepth_capacity(spelling: &str) -> u64 {
+        Spelled::read(spelling).unwrap().shape().unwrap().usable_bytes
+    }
+
+    #[test]
+    fn a_write_overtakes_a_read() {
+        let serving = serve("media:p3700-800gb @die_read_us=200 @host=none");
+        let (mut stream, _) = serving.connect();
+        let mut both = request(0, 1, 1 << 30, 4096);
+        both.extend(request(1, 2, 0, 512));
+        both.extend([7; 512]);
+        stream.write_all(&both).unwrap();
+        let length = |cookie| if cookie == 1 { 4096 } else { 0 };
+        let order: Vec<_> = (0..2).map(|_| reply(&mut stream, length)).collect();
+        assert_eq!(order, [(0, 2), (0, 1)]);
+        serving.end();
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_and_the_client_goes_on() {
+        let serving = serve("media:null");
+        let (mut stream, size) = serving.connect();
+        let wrong = [
+            request(0, 1, size - 4095, 4096),
+            request(0, 2, u64::MAX, 4096),
+            request(0, 3, 0, 0),
+            request(0, 4, 0, (32 << 20) + 1),
+            request(4, 5, size, 4096),
+            request(6, 6, 0, 4096),
+            [request(1, 7, size, 512), vec![1; 512]].concat(),
+        ];
+        for (bytes, cookie) in wrong.iter().zip(1..) {
+            stream.write_all(bytes).unwrap();
+            assert_eq!(reply(&mut stream, |_| 0), (22, cookie));
+        }
+        stream.write_all(&request(0, 9, size - 4096, 4096)).unwrap();
+        assert_eq!(reply(&mut stream, |_| 4096), (0, 9));
+        assert_eq!(serving.end().errors, wrong.len() as u64);
+    }
+
+    #[test]
+    fn a_client_that_talks_nonsense_leaves_alone() {
+        let serving = serve("media:null");
+        let (mut sane, _) = serving.connect();
+        for nonsense in [vec![0; 28], request(1, 1, 0, u32::MAX)] {
+            let (mut stream, _) = serving.connect();
+            stream.write_all(&nonsense).unwrap();
+            assert_eq!(stream.read(&mut [0; 1]).unwrap_or(0), 0, "it is let go");
+        }
+        // One that says nothing at all, and one that leaves in the middle of a request.
+        let silent = UnixStream::connect(serving.socket()).unwrap();
+        let (mut gone, _) = serving.connect();
+        gone.write_all(&request(1, 1, 0, 4096)[..20]).unwrap();
+        drop(gone);
+        sane.write_all(&request(3, 8, 0, 0)).unwrap();
+        assert_eq!(reply(&mut sane, |_| 0), (0, 8));
+        drop(silent);
+        serving.end();
+    }
+
+    #[test]
+    fn a_fault_of_the_medium_reaches_the_client() {
+        let serving = serve("fault(media:null, errors=2)");
+        let (mut stream, _) = serving.connect();
+        for cookie in 1..=4 {
+            stream.write_all(&request(0, cookie, 0, 4096)).unwrap();
+            let expected = if cookie % 2 == 0 { 5 } else { 0 };
+            assert_eq!(reply(&mut stream, |_| 4096), (expected, cookie));
+        }
+        serving.end();
+    }
+
+    #[test]
+    fn parts_with_streams_of_their_own_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let spelled = Spelled::read("independent(media:null*2)").unwrap();
+        let data = tempfile::tempfile().unwrap();
+        let socket = folder.path().join("socket");
+        let refused = Server::new(&spelled, &socket, data, Nanos::ZERO).unwrap_err().to_string();
+        assert!(refused.contains("serve each drive by itself"), "{refused}");
+        assert!(!socket.exists());
+    }
+}

@@ -1,0 +1,108 @@
+//! `qdepth serve-medium`: a medium in real time, for any NBD client.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use qdepth_measure::{LatencyHistogram, Nanos};
+use qdepth_media::Spelled;
+use qdepth_nbd::{ServeError, Served, Server};
+
+use crate::commands::read::print;
+use crate::ended::{Status, Usage};
+use crate::flags::ServeMediumOptions;
+use crate::lab::execute::Signals;
+use crate::screen::Screen;
+
+pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
+    let (screen, signals) = (Screen::new(), Signals::watch()?);
+    let spelled = Spelled::read(&options.medium)?;
+    let folder = options.data.as_deref().or(options.socket.parent());
+    let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let data = tempfile::tempfile_in(folder)
+        .with_context(|| format!("cannot make a file for data in {}", folder.display()))?;
+    let server = Server::new(&spelled, &options.socket, data, options.lead).map_err(usage)?;
+    let socket = options.socket.display();
+    screen.say(&format!(
+        "EMULATED: {} is served, {} bytes; clients connect to nbd+unix:///?socket={socket}",
+        spelled.text(),
+        server.capacity()
+    ));
+    let served = server.serve(signals.stop(), options.once);
+    if let Err(error) = std::fs::remove_file(&options.socket) {
+        screen.say(&format!("the socket {socket} is left: {error}"));
+    }
+    let served = served?;
+    let text =
+        if options.json { json(&spelled, &served, options.lead) } else { words(&spelled, &served) };
+    print(&text)?;
+    Ok(if served.is_faithful() == Some(false) { Status::Invalid } else { Status::Valid })
+}
+
+/// What another word on the command line mends is wrong usage.
+fn usage(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::Medium(error) => error.into(),
+        ServeError::Socket { .. } => Usage(error.to_string()).into(),
+        ServeError::Store { .. } | ServeError::Wait(_) => error.into(),
+    }
+}
+
+fn micros(time: Option<Nanos>) -> f64 {
+    time.map_or(0.0, Nanos::as_micros_f64)
+}
+
+fn words(spelled: &Spelled, served: &Served) -> String {
+    let late = &served.late;
+    let faithful = match served.is_faithful() {
+        None => "nothing was asked of it",
+        Some(true) => "faithful",
+        Some(false) => {
+            "NOT FAITHFUL: 99 % of the answers must be at most 5 % of the mean time, or 5 µs, late. \
+             Ask for less, or leave this program a processor of its own"
+        }
+    };
+    format!(
+        "EMULATED {}: {} reads ({} bytes), {} writes ({} bytes), {} errors, {} clients\n\
+         the medium's mean time {:.1} µs; answers late by {:.1} µs in the middle, {:.1} µs at \
+         99 %, {:.1} µs at most: {faithful}",
+        spelled.text(),
+        served.reads,
+        served.read_bytes,
+        served.writes,
+        served.written_bytes,
+        served.errors,
+        served.clients,
+        served.service_time.mean().unwrap_or(0.0) / 1e3,
+        micros(late.quantile(0.5)),
+        micros(late.quantile(0.99)),
+        micros(late.max()),
+    )
+}
+
+fn json(spelled: &Spelled, served: &Served, lead: Nanos) -> String {
+    let times = |h: &LatencyHistogram| {
+        serde_json::json!({
+            "count": h.count(),
+            "mean": h.mean(),
+            "p50": h.quantile(0.5).map(|n| n.0),
+            "p99": h.quantile(0.99).map(|n| n.0),
+            "max": h.max().map(|n| n.0),
+        })
+    };
+    serde_json::json!({
+        "schema": "qdepth-served/1",
+        "emulated": true,
+        "medium": spelled.text(),
+        "lead_ns": lead.0,
+        "clients": served.clients,
+        "reads": served.reads,
+        "read_bytes": served.read_bytes,
+        "writes": served.writes,
+        "written_bytes": served.written_bytes,
+        "errors": served.errors,
+        "service_time_ns": times(&served.service_time),
+        "late_ns": times(&served.late),
+        "faithful": served.is_faithful(),
+    })
+    .to_string()
+}

@@ -1,0 +1,74 @@
+//! A medium in real time, with fio as the witness that knows nothing of us. Held from below
+//! strictly, since nothing may end before the medium says so; from above loosely, for a busy
+//! machine. `cargo xtask bench serve` has the figures.
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::common::{Place, can, sh};
+
+    /// fio's figures: rate, mean latency in µs, errors that verifying found.
+    fn fio(place: &Place, options: &str) -> (f64, f64, i64) {
+        let socket = place.dir.path().join("socket");
+        let out = place.dir.path().join("fio.json");
+        let line = format!(
+            "fio --name=witness --ioengine=nbd --uri='nbd+unix:///?socket={}' --output-format=json \
+             --output={} {options}",
+            socket.display(),
+            out.display()
+        );
+        sh(&line).unwrap();
+        let text = std::fs::read_to_string(out).unwrap();
+        let document: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+        let job = &document["jobs"][0];
+        let mean = job["read"]["lat_ns"]["mean"].as_f64().unwrap() / 1e3;
+        (job["read"]["iops"].as_f64().unwrap(), mean, job["error"].as_i64().unwrap())
+    }
+
+    #[test]
+    fn fio_sees_the_mediums_time_and_its_own_data() {
+        if !can("a served medium under fio", &["fio"]) {
+            return;
+        }
+        let place = Place::new();
+        let medium = "media:fixed@service_us=20000@servers=4@host=none";
+        let mut serving = place.start(&format!("serve-medium {medium} --socket socket --json"));
+        serving.says("EMULATED");
+        // Eight before four servers of 20 ms: 200 a second, 40 ms each. Not faster.
+        let load = "--rw=randread --bs=8k --iodepth=8 --size=1g --time_based --runtime=3";
+        let (rate, mean, _) = fio(&place, load);
+        assert!(rate <= 205.0 && rate > 100.0, "{rate} IO/s");
+        assert!(mean >= 39_000.0 && mean < 80_000.0, "{mean} µs");
+        let verify = "--rw=randwrite --bs=16k --iodepth=64 --size=3m --offset=7g --verify=crc32c";
+        assert_eq!(fio(&place, verify).2, 0);
+        serving.signal("INT");
+        let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
+        let served = ended.json();
+        assert_eq!(
+            (served["emulated"].as_bool(), served["errors"].as_u64()),
+            (Some(true), Some(0))
+        );
+        assert_eq!(served["written_bytes"].as_u64(), Some(3 << 20));
+        assert!(!place.dir.path().join("socket").exists(), "the socket is removed");
+    }
+
+    #[test]
+    fn wrong_words_are_wrong_usage_and_leave_nothing() {
+        let place = Place::new();
+        std::fs::write(place.dir.path().join("taken"), "mine").unwrap();
+        for (medium, socket, says) in [
+            ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`"),
+            ("independent(media:null*2)", "socket", "serve each drive by itself"),
+            ("media:null", "taken", "choose another path"),
+        ] {
+            let ended = place.run(&format!("serve-medium {medium} --socket {socket}")).expect(2);
+            assert!(ended.err.contains(says), "{}", ended.err);
+        }
+        assert!(!place.dir.path().join("socket").exists());
+        assert_eq!(std::fs::read_to_string(place.dir.path().join("taken")).unwrap(), "mine");
+    }
+}
