@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_reference::{
-    EmulatedPoint, Emulation, Reference, RelationUse, Standing, Verdict, compare,
+    EmulatedPoint, Emulation, Reference, RelationUse, Standing, Use, Verdict, compare,
 };
 
 fn reference() -> Reference {
@@ -45,6 +45,32 @@ fn every_figure_has_a_document_and_every_goal_figures() {
     for goal in &reference.goals {
         assert!(reference.published.iter().any(|figure| goal.covers(figure)), "{}", goal.id);
     }
+}
+
+/// `media/calibration.toml` says which figures found the numbers of the media, and
+/// `published.csv` says so again: one that was fitted must never count as a prediction.
+#[test]
+fn a_figure_is_calibrated_where_the_calibration_names_it_and_nowhere_else() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../media/calibration.toml");
+    let calibration: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();
+    let named = |list: &str| -> Vec<String> {
+        let fits = calibration["fit"].as_array().unwrap();
+        let lines = fits.iter().filter_map(|fit| fit.get(list)?.as_array()).flatten();
+        let id =
+            |line: &toml::Value| line.as_str().unwrap().split(" | ").next().unwrap().to_owned();
+        lines.map(id).collect()
+    };
+    let (fitted, predicted) = (named("figures"), named("predictions"));
+    for figure in &reference().published {
+        let says = matches!(figure.used, Use::Calibrated | Use::ReproducedNotValidated);
+        let is = fitted.contains(&figure.id);
+        let fits = if is { says } else { figure.used != Use::Calibrated };
+        assert!(fits, "{}: {:?}, fitted: {is}", figure.id, figure.used);
+        if predicted.contains(&figure.id) {
+            assert_eq!((figure.used, is), (Use::Predicted, false), "{}", figure.id);
+        }
+    }
+    assert!(fitted.len() > 100 && predicted.len() > 50, "{} and {}", fitted.len(), predicted.len());
 }
 
 #[test]
