@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::record::{
-    ComparisonRecord, DirectionRecord, Observation, PointRecord, RunRecord, TargetRecord,
-    WitnessRecord,
+    ComparisonRecord, DirectionRecord, ExpectedRecord, Observation, PointRecord, RunRecord,
+    TargetRecord, WitnessRecord,
 };
 use crate::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 use crate::write::{kind_text, severity_text, state_text};
@@ -192,10 +192,29 @@ pub struct PointEntry {
     pub longest_gap_ns: u64,
     /// What the witnesses said of the machine, by the second.
     pub witnesses: Vec<WitnessEntry>,
+    /// What was expected of it; null where nothing was.
+    pub expected: Option<ExpectedEntry>,
     /// `A` (no findings), `B` (remarks) or `C` (not valid).
     pub grade: String,
     /// Doubts.
     pub findings: Vec<FindingEntry>,
+}
+
+/// What an emulated medium does at a point: EMULATED, beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExpectedEntry {
+    /// Always true.
+    pub emulated: bool,
+    /// The medium, as the user spelled it.
+    pub medium: String,
+    /// Its transaction rate, I/Os per second.
+    pub io_per_s: f64,
+    /// Its throughput, MiB/s (2^20 bytes).
+    pub mib_per_s: f64,
+    /// Its mean service time, ns.
+    pub mean_ns: f64,
+    /// The point's transaction rate over the medium's; null where the medium's is 0.
+    pub share_reached: Option<f64>,
 }
 
 /// Latencies of a point by direction.
@@ -407,8 +426,20 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         mean_in_flight: summary.mean_in_flight,
         longest_gap_ns: point.longest_gap_ns,
         witnesses: point.witnesses.iter().map(witness).collect(),
+        expected: run.expected_at(point.index).map(|e| expected(e, &summary)),
         grade: summary.grade.to_string(),
         findings: point.findings.iter().map(finding).collect(),
+    }
+}
+
+fn expected(expected: &ExpectedRecord, measured: &PointSummary) -> ExpectedEntry {
+    ExpectedEntry {
+        emulated: true,
+        medium: expected.medium.clone(),
+        io_per_s: expected.io_per_s,
+        mib_per_s: expected.bytes_per_s / f64::from(1 << 20),
+        mean_ns: expected.mean_ns,
+        share_reached: expected.share_reached(measured.io_per_s.value),
     }
 }
 

@@ -135,6 +135,7 @@ impl Imported {
             comparison: None,
             environment: Vec::new(),
             targets: self.targets.iter().enumerate().map(target).collect(),
+            expected: Vec::new(),
             findings: vec![mark],
         }
     }

@@ -21,6 +21,7 @@ const MIGRATION_LIST: &[M<'static>] = &[
     M::up(include_str!("../migrations/0005_stated.sql")),
     M::up(include_str!("../migrations/0006_witness.sql")),
     M::up(include_str!("../migrations/0007_comparison.sql")),
+    M::up(include_str!("../migrations/0008_expected.sql")),
 ];
 const MIGRATIONS: Migrations<'static> = Migrations::from_slice(MIGRATION_LIST);
 /// Writes are short; who waits longer than this waits for a stuck process.

@@ -9,8 +9,9 @@ use serde_json::Value;
 
 use crate::logbook::RunHeadline;
 use crate::record::{
-    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts,
-    Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord, WitnessRecord,
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
+    KernelCounts, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
+    WitnessRecord,
 };
 
 /// Of each point the attempt that counts.
@@ -112,12 +113,14 @@ pub(crate) fn run(connection: &Connection, id: &str) -> Result<RunRecord> {
                 comparison: comparison(row)?,
                 environment: Vec::new(),
                 targets: Vec::new(),
+                expected: Vec::new(),
                 findings: Vec::new(),
             };
             Ok((row.get::<_, i64>("sequence")?, run))
         })?;
     run.environment = observations(connection, sequence, None)?;
     run.targets = targets(connection, sequence)?;
+    run.expected = expected(connection, sequence)?;
     run.findings = findings(connection, sequence, None)?;
     Ok(run)
 }
@@ -133,6 +136,25 @@ fn engine_choice(row: &Row<'_>) -> Result<String> {
         Err(rusqlite::Error::InvalidColumnName(_)) => Ok("auto".to_owned()),
         choice => choice,
     }
+}
+
+/// Logbooks of an older schema, opened for reading only, do not have the table.
+fn expected(connection: &Connection, run: i64) -> Result<Vec<ExpectedRecord>> {
+    if !connection.table_exists(None, "expected")? {
+        return Ok(Vec::new());
+    }
+    connection
+        .prepare_cached("SELECT * FROM expected WHERE run = ?1 ORDER BY place")?
+        .query_map([run], |row| {
+            Ok(ExpectedRecord {
+                point: row.get("place")?,
+                medium: row.get("medium")?,
+                io_per_s: row.get("io_per_s")?,
+                bytes_per_s: row.get("bytes_per_s")?,
+                mean_ns: row.get("mean_ns")?,
+            })
+        })?
+        .collect()
 }
 
 fn targets(connection: &Connection, run: i64) -> Result<Vec<TargetRecord>> {

@@ -109,6 +109,29 @@ pub struct ComparisonRecord {
     pub published: Vec<String>,
 }
 
+/// What an emulated medium of a target's kind does at a point of the plan, to stand beside what is
+/// measured there. EMULATED.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ExpectedRecord {
+    /// The point's place in the plan.
+    pub point: u32,
+    /// The medium, as the user spelled it.
+    pub medium: String,
+    /// Reads and writes completed per second.
+    pub io_per_s: f64,
+    /// Bytes of them per second.
+    pub bytes_per_s: f64,
+    /// Mean service time of them, nanoseconds.
+    pub mean_ns: f64,
+}
+
+impl ExpectedRecord {
+    /// A measured rate over the expected one; none where nothing was expected to move.
+    pub fn share_reached(&self, io_per_s: f64) -> Option<f64> {
+        Some(io_per_s / self.io_per_s).filter(|share| share.is_finite())
+    }
+}
+
 /// One plan executed once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRecord {
@@ -144,8 +167,17 @@ pub struct RunRecord {
     pub environment: Vec<Observation>,
     /// The targets, by index.
     pub targets: Vec<TargetRecord>,
+    /// What was expected of its points, by place in the plan; of none, or of each.
+    pub expected: Vec<ExpectedRecord>,
     /// Doubts about the run as a whole.
     pub findings: Vec<Finding>,
+}
+
+impl RunRecord {
+    /// What was expected of the point at this place.
+    pub fn expected_at(&self, point: u32) -> Option<&ExpectedRecord> {
+        self.expected.iter().find(|expected| expected.point == point)
+    }
 }
 
 /// Failed I/Os of one kind.

@@ -72,6 +72,7 @@ fn header() -> Vec<String> {
             names.extend(PERCENTILES.map(|name| column(&format!("p{name}"))));
         }
     }
+    names.extend(["expected_medium", "expected_io_per_s", "expected_mean_ns"].map(str::to_owned));
     names
 }
 
@@ -125,6 +126,10 @@ fn row(run: &RunRecord, point: &PointRecord) -> Vec<String> {
             cells.extend(figures(latency));
         }
     }
+    let expected = run.expected_at(point.index);
+    cells.push(text(expected.map_or("", |expected| &expected.medium)));
+    cells.push(real(expected.map(|expected| expected.io_per_s)));
+    cells.push(real(expected.map(|expected| expected.mean_ns)));
     cells
 }
 

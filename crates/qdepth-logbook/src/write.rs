@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::record::{
-    DirectionRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState, TargetKind,
-    TargetRecord, WitnessRecord,
+    DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState,
+    TargetKind, TargetRecord, WitnessRecord,
 };
 
 pub(crate) fn state_text(state: RunState) -> &'static str {
@@ -68,9 +68,29 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
     for each in &run.targets {
         target(connection, sequence, each)?;
     }
+    for each in &run.expected {
+        expected(connection, sequence, each)?;
+    }
     for each in &run.findings {
         finding(connection, sequence, None, each)?;
     }
+    Ok(())
+}
+
+fn expected(connection: &Connection, run: i64, expected: &ExpectedRecord) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO expected (run, place, medium, io_per_s, bytes_per_s, mean_ns)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            run,
+            expected.point,
+            expected.medium,
+            expected.io_per_s,
+            expected.bytes_per_s,
+            expected.mean_ns
+        ])?;
     Ok(())
 }
 

@@ -142,6 +142,9 @@ codes! {
     /// An option of another program's job file was not done literally. Labels: `option` (with its
     /// place), `what` is done instead.
     NotLiteral = "not-literal",
+    /// The rate is clearly below what an emulated medium of its kind does. Values: `share`,
+    /// `io_per_s`, `expected_io_per_s`. Label: `medium`.
+    BelowExpected = "below-expected",
     /// A witness could not be read. Label: `witness`, `why`.
     WitnessMissing = "witness-missing",
     /// Heat slowed something down, or was near to: a drive (its counters, or its temperature against

@@ -18,9 +18,40 @@ const DOUBTS_NAMED: usize = 3;
 /// Targets that are named; of more than one beyond them only the number is.
 const TARGETS_NAMED: usize = 4;
 
-/// What was measured; what came out; how far it can be trusted.
+/// What was measured; what came out; how that compares with what was expected, where it was; how far
+/// it can be trusted.
 pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
-    vec![measured(view), results(view), trust(view)]
+    let mut all = vec![measured(view), results(view)];
+    all.extend(expected(view));
+    all.push(trust(view));
+    all
+}
+
+/// The range of the shares of what the emulated medium does that valid points reached.
+fn expected(view: &View<'_>) -> Option<String> {
+    let words = &view.words.summary;
+    let share = |point: &Point<'_>| {
+        let expected = view.run.expected_at(point.record.index)?;
+        expected.share_reached(point.summary.io_per_s.value)
+    };
+    let valid = || view.points().map(|(_, point)| point).filter(|point| point.is_valid());
+    let mut shares: Vec<f64> = valid().filter_map(share).collect();
+    shares.sort_by(f64::total_cmp);
+    let (low, high) = (shares.first()?, shares.last()?);
+    let is_below = |point: &Point<'_>| {
+        point.record.findings.iter().any(|finding| finding.code == Code::BelowExpected)
+    };
+    let below = valid().filter(|point| is_below(point)).count();
+    let mut values = vec![
+        ("medium", view.run.expected.first()?.medium.clone()),
+        ("low", number::percent(*low)),
+        ("high", number::percent(*high)),
+        ("middle", number::percent(shares[shares.len() / 2])),
+    ];
+    if below > 0 {
+        values.push(("below", counted(words.below, below)));
+    }
+    Some(say(words.expected, &values))
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -261,6 +261,7 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     columns.push(number_in(words.cpu, "µs"));
     let ends = load.points.iter().any(asks_precision);
     columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
+    columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
     let align = Align::Centre;
     columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
     let mut former = None;
@@ -282,6 +283,23 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
 
 fn asks_precision(point: &Point<'_>) -> bool {
     point.record.tolerance.is_some()
+}
+
+/// Beside what was expected of each point, where that was asked: the medium's rate, and the share
+/// of it that was reached. Always marked EMULATED.
+fn expected_columns(view: &View<'_>) -> [Column; 2] {
+    let words = &view.words.columns;
+    let expected = format!("{} {}", words.expected, view.words.emulated[0]);
+    [number_in(&expected, "IO/s"), number_in(words.of_expected, "%")]
+}
+
+fn expected_cells(view: &View<'_>, point: &Point<'_>) -> [Cell; 2] {
+    let expected = view.run.expected_at(point.record.index);
+    let share = expected.and_then(|e| e.share_reached(point.summary.io_per_s.value));
+    [
+        Cell::or_dash(expected.map(|e| number::three_digits(e.io_per_s))),
+        Cell::or_dash(share.map(|share| number::thousands(share * 100.0, 0))),
+    ]
 }
 
 /// How long a point was measured, and why no longer.
@@ -314,6 +332,7 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -
         .chain([Cell::or_dash(cpu)]);
     cells.extend(figures.map(|cell| cell.struck_if(invalid)));
     cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
+    cells.extend(view.expects().then(|| expected_cells(view, point)).into_iter().flatten());
     cells.push(Cell::plain(point.summary.grade.to_string()));
     cells
 }
@@ -370,6 +389,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     ]);
     let ends = view.points().any(|(_, point)| asks_precision(point));
     columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
+    columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
     let align = Align::Centre;
     columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
     let mut former = None;
@@ -393,6 +413,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
         cells.push(Cell::plain(number::count(point.record.outstanding.into())));
         cells.extend(figures.map(|cell| cell.struck_if(invalid)));
         cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
+        cells.extend(view.expects().then(|| expected_cells(view, point)).into_iter().flatten());
         cells.push(Cell::plain(point.summary.grade.to_string()));
         Row { cells, opens_group }
     });

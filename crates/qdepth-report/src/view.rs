@@ -187,6 +187,11 @@ impl<'a> View<'a> {
         if self.run.emulated { format!("{title} ({})", self.mark()) } else { title }
     }
 
+    /// Whether an emulated medium stands beside the points.
+    pub(crate) fn expects(&self) -> bool {
+        !self.run.expected.is_empty()
+    }
+
     /// Whether targets must be told apart.
     pub(crate) fn compares(&self) -> bool {
         self.targets.len() > 1

@@ -326,8 +326,12 @@ pub(crate) struct RunOptions {
     /// goes on
     #[arg(long)]
     pub(crate) stop_on_throttle: bool,
+    /// Put beside each point what this emulated medium does there, as media:p3700-800gb: is the
+    /// target as fast as its kind?
+    #[arg(long, value_name = "MEDIUM")]
+    pub(crate) expect: Option<String>,
     /// Continue the last run that was interrupted, failed or killed
-    #[arg(long, conflicts_with_all = ["words", "outstanding", "profile", "duration", "until", "area", "read_only", "seed", "engine"])]
+    #[arg(long, conflicts_with_all = ["expect", "words", "outstanding", "profile", "duration", "until", "area", "read_only", "seed", "engine"])]
     pub(crate) resume: bool,
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
     /// one without a serial). Without it, a device is written only where its label says that an

@@ -4,9 +4,9 @@
 
 use proptest::prelude::*;
 use qdepth_logbook::record::{
-    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, IntervalRecord, KernelCounts,
-    Observation, PointRecord, RunRecord, RunState, StatedLatency, TargetKind, TargetRecord,
-    VariantRecord, WitnessRecord,
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
+    KernelCounts, Observation, PointRecord, RunRecord, RunState, StatedLatency, TargetKind,
+    TargetRecord, VariantRecord, WitnessRecord,
 };
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
@@ -77,6 +77,13 @@ pub(crate) fn run(id: &str) -> RunRecord {
             target(2, "c", TargetKind::File),
             target(3, "d", TargetKind::Emulated),
         ],
+        expected: vec![ExpectedRecord {
+            point: 0,
+            medium: "media:p3700-800gb".into(),
+            io_per_s: 30.0,
+            bytes_per_s: 1e6 / 3.0,
+            mean_ns: 2.5e5,
+        }],
         findings: vec![Finding::remark(Code::EngineFallback).label("why", "it's forbidden")],
     }
 }

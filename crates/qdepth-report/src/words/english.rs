@@ -77,6 +77,8 @@ pub(super) static WORDS: Words = Words {
         missing: ["1 point is missing", "{n} points are missing"],
         emulated: "the figures are EMULATED and describe a model, not a device",
         run_doubts: "{title} (whole run)",
+        expected: "Beside it stands {medium}, EMULATED: the measured rates are {low} to {high} of its, {middle} in the middle[; {below}].",
+        below: ["1 point is clearly below it", "{n} points are clearly below it"],
     },
     columns: ColumnWords {
         profile: "Load profile",
@@ -94,6 +96,8 @@ pub(super) static WORDS: Words = Words {
         cpu: "CPU per I/O",
         time: "Measured",
         ended_by: "Ended by",
+        expected: "Expected",
+        of_expected: "Of expected",
         ended: ["time", "precision", "bytes", "user", "failure"],
         grade: "Grade",
         direction: "Direction",

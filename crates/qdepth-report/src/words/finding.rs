@@ -111,6 +111,11 @@ fn answers(code: Code) -> Option<[&'static str; 3]> {
             "Part of what is written compresses away, as the profile asks[ ({ratio} to 1)]. A store that compresses or deduplicates has less to do than its figures say.",
             "Use a random payload, or state the ratio together with the figure.",
         ],
+        Code::BelowExpected => [
+            "Slower than its kind",
+            "The target reached only[ {share}] of the rate that the EMULATED medium[ {medium}] has at this point[: {io_per_s} measured, {expected_io_per_s} expected]. The emulation itself is off by up to 12 %, in single points by more.",
+            "Look for what holds the target back: its link (width and generation), its temperature, its firmware, its wear, the machine's power settings, other users of it; or it is not of that kind. `qdepth media` says how far the emulated medium can be trusted.",
+        ],
         Code::SmallArea => [
             "Smaller area than the standard",
             "The measured area is smaller than the standard one[: {bytes} instead of {standard_bytes}]. Caches of device and controller cover more of it, and seeks are shorter.",

@@ -212,6 +212,8 @@ pub(crate) struct SummaryWords {
     pub(crate) missing: Counted,
     pub(crate) emulated: &'static str,
     pub(crate) run_doubts: &'static str,
+    pub(crate) expected: &'static str,
+    pub(crate) below: Counted,
 }
 
 pub(crate) struct ColumnWords {
@@ -230,6 +232,8 @@ pub(crate) struct ColumnWords {
     pub(crate) cpu: &'static str,
     pub(crate) time: &'static str,
     pub(crate) ended_by: &'static str,
+    pub(crate) expected: &'static str,
+    pub(crate) of_expected: &'static str,
     /// By duration, precision, bytes, the user, a failure.
     pub(crate) ended: [&'static str; 5],
     pub(crate) grade: &'static str,

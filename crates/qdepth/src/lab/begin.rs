@@ -12,12 +12,14 @@ use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::Seed;
+use qdepth_media::Spelled;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
 use crate::ended::Usage;
 use crate::flags::EngineFlag;
 use crate::lab::Lab;
 use crate::lab::execute::Manner;
+use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare};
 use crate::lab::read_plan::{self, Asked};
@@ -46,15 +48,19 @@ impl Ready {
 pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     let (options, path) = (lab.options, &lab.options.logbook.logbook);
     let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
+    let expect = options.expect.as_deref().map(Spelled::read).transpose()?;
     match &asked {
-        Some(asked) => drop(foresee(lab.system, asked)?),
+        Some(asked) => {
+            let (plan, _) = foresee(lab.system, asked)?;
+            expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
+        }
         None if path.exists() => {}
         None => return Err(nothing_to_resume().into()),
     }
     let mut logbook = Logbook::open(path)?;
     logbook.reserve(RESERVE_BYTES)?;
     let ready = match asked {
-        Some(asked) => fresh(lab, &mut logbook, asked)?,
+        Some(asked) => fresh(lab, &mut logbook, asked, expect.as_ref())?,
         None => again(lab, &mut logbook)?,
     };
     Ok((logbook, ready))
@@ -64,7 +70,12 @@ fn nothing_to_resume() -> Usage {
     Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
 }
 
-fn fresh(lab: Lab<'_>, logbook: &mut Logbook, asked: Asked) -> Result<Ready> {
+fn fresh(
+    lab: Lab<'_>,
+    logbook: &mut Logbook,
+    asked: Asked,
+    expect: Option<&Spelled>,
+) -> Result<Ready> {
     let made = asked.made();
     let Asked { file, choices, targets, .. } = asked;
     let id = uuid::Uuid::now_v7().to_string();
@@ -75,7 +86,11 @@ fn fresh(lab: Lab<'_>, logbook: &mut Logbook, asked: Asked) -> Result<Ready> {
     let plan = resolve(&file, &choices, &shapes)?;
     let engine = lab.options.engine.choice();
     let ceilings = ceilings(&plan, &prepared, engine);
-    let run = record(&id, &plan, &prepared, &ceilings, lab);
+    let mut run = record(&id, &plan, &prepared, &ceilings, lab);
+    if let Some(medium) = expect {
+        lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));
+        run.expected = expected(medium, &plan, lab.signals.stop())?;
+    }
     logbook.begin_run(&run)?;
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
 }

@@ -15,7 +15,7 @@ use qdepth_workload::{
 use serde::Deserialize;
 
 /// Virtual time before the window: many times what fills the write buffer of a drive.
-const WARM_UP: Nanos = Nanos::from_millis(300);
+pub(crate) const WARM_UP: Nanos = Nanos::from_millis(300);
 /// A window ends after so many requests: the share of reads among them is then within 0.5 %.
 const REQUESTS: u64 = 40_000;
 /// … or, where they are large, after so many bytes, but not before each slot had twenty.
@@ -31,24 +31,33 @@ const WINDOW: Nanos = Nanos::from_secs(60);
 pub(crate) fn emulate(reference: &Reference, stop: &AtomicBool) -> Result<Emulation> {
     let loads = loads()?;
     let names: Vec<PointName> = reference.points().into_iter().collect();
+    let one = |name: &PointName| (name.clone(), emulate_point(reference, &loads, name, stop));
+    Ok(on_all_processors(&names, one)?.into_iter().collect())
+}
+
+/// Does the work for each, in as many threads as there are processors; in any order.
+pub(crate) fn on_all_processors<T: Sync, R: Send>(
+    all: &[T],
+    work: impl Fn(&T) -> R + Sync,
+) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
-    let work = || {
+    let some = || {
         let mut done = Vec::new();
-        while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((name.clone(), emulate_point(reference, &loads, name, stop)));
+        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            done.push(work(one));
         }
         done
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let parts = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(some)).collect();
         workers.into_iter().map(|w| w.join()).collect::<Vec<_>>()
     });
-    let mut emulation = Emulation::new();
+    let mut done = Vec::new();
     for part in parts {
-        emulation.extend(part.map_err(|_| anyhow::anyhow!("a worker ended by a bug of qdepth"))?);
+        done.extend(part.map_err(|_| anyhow::anyhow!("a worker ended by a bug of qdepth"))?);
     }
-    Ok(emulation)
+    Ok(done)
 }
 
 #[derive(Deserialize)]
@@ -99,7 +108,7 @@ fn plan_text(outstanding: u32) -> String {
     )
 }
 
-fn window_bytes(point: &Point) -> u64 {
+pub(crate) fn window_bytes(point: &Point) -> u64 {
     let size = u64::from(point.request_size.max());
     let rounds = u64::from(point.in_flight_max()) * ROUNDS * size;
     (REQUESTS * size).min(BYTES.max(rounds))

@@ -12,6 +12,7 @@ pub(crate) mod check;
 pub(crate) mod disturbed;
 pub(crate) mod emulate;
 pub(crate) mod execute;
+pub(crate) mod expect;
 pub(crate) mod foresee;
 pub(crate) mod points;
 pub(crate) mod preparation;

@@ -13,6 +13,7 @@ use qdepth_workload::Point;
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::execute::{Measured, execute};
+use crate::lab::expect::below_expected;
 use crate::lab::seal::seal;
 
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
@@ -110,6 +111,7 @@ fn one_sealed(
     let rate = ready.ceilings.get(&point.in_flight_max()).copied();
     let mut sealed = seal(point, prepared, measured, rate, started_at);
     sealed.findings.extend(engine_findings(measured));
+    sealed.findings.extend(below_expected(&ready.run, &sealed));
     if lab.options.resume {
         sealed.findings.push(Finding::remark(Code::Resumed));
     }

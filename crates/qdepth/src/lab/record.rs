@@ -75,6 +75,7 @@ pub(crate) fn record(
         comparison: plan.comparison.as_ref().map(comparison),
         environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
+        expected: Vec::new(),
         findings: run_findings(plan, prepared),
     }
 }

@@ -1,0 +1,123 @@
+//! What an emulated medium does at the points of a plan, to stand beside what is measured there:
+//! the same plan and seed, in virtual time, before the first point.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Result, bail};
+use qdepth_engine::{Outcome, Part, Target, measure_together};
+use qdepth_logbook::PointSummary;
+use qdepth_logbook::record::{ExpectedRecord, PointRecord, RunRecord};
+use qdepth_measure::{Code, Finding};
+use qdepth_media::{OpenMedia, Spelled};
+use qdepth_workload::{Plan, Point};
+
+use crate::ended::Usage;
+use crate::lab::emulate::{WARM_UP, on_all_processors, window_bytes};
+
+/// A rate is clearly below what was expected under this share of it: twice the mean error that the
+/// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
+const CLEARLY: f64 = 0.75;
+
+/// Refuses a medium that cannot take the points of a plan.
+///
+/// # Errors
+/// Where it is smaller, or has parts with streams of their own.
+pub(crate) fn can_stand_beside(medium: &Spelled, plan: &Plan) -> Result<()> {
+    let shape = medium.shape()?;
+    if shape.parts > 1 {
+        bail!(Usage(format!(
+            "--expect {}: it has {} parts with streams of their own; a target is one",
+            medium.text(),
+            shape.parts
+        )));
+    }
+    let area = plan.points.iter().map(|point| point.area.length_bytes).max().unwrap_or(0);
+    if area > shape.usable_bytes {
+        bail!(Usage(format!(
+            "--expect {}: it has {} bytes, and the area under load {area}: choose a smaller area",
+            medium.text(),
+            shape.usable_bytes
+        )));
+    }
+    Ok(())
+}
+
+/// What the medium does at every point; the loads of a step together, each step on the medium as
+/// it is spelled. Windows end as soon as the rate is known within 0.5 %.
+///
+/// # Errors
+/// Where the medium cannot be opened under a load.
+pub(crate) fn expected(
+    medium: &Spelled,
+    plan: &Plan,
+    stop: &AtomicBool,
+) -> Result<Vec<ExpectedRecord>> {
+    let mut groups: Vec<Vec<Point>> = Vec::new();
+    for group in plan.groups() {
+        let mut targets: Vec<u32> = group.iter().map(|point| point.target).collect();
+        targets.dedup();
+        for target in targets {
+            let of_target = group.iter().filter(|point| point.target == target);
+            groups.push(of_target.map(shortened).collect());
+        }
+    }
+    let mut all = Vec::new();
+    for emulated in on_all_processors(&groups, |group| emulate(medium, group, stop))? {
+        all.extend(emulated?);
+    }
+    all.sort_by_key(|expected| expected.point);
+    Ok(all)
+}
+
+/// The same load at the beginning of the medium, for no longer than its rate needs.
+fn shortened(point: &Point) -> Point {
+    let mut point = point.clone();
+    point.area.offset_bytes = 0;
+    point.warm_up_ns = point.warm_up_ns.min(WARM_UP.0);
+    point.stop.until = None;
+    // Where the load is offered by a schedule, the window keeps its time.
+    if point.offered_io_per_s().is_none() {
+        let bytes = window_bytes(&point);
+        point.stop.bytes = if point.stop.bytes == 0 { bytes } else { point.stop.bytes.min(bytes) };
+    }
+    point
+}
+
+fn emulate(medium: &Spelled, group: &[Point], stop: &AtomicBool) -> Result<Vec<ExpectedRecord>> {
+    let points: Vec<&Point> = group.iter().collect();
+    let mut target = medium.open(&OpenMedia::for_points(&points))?;
+    let parts: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
+    let start = target.now();
+    let outcomes = measure_together(&mut target, &parts, start, stop, &mut |_, _| {});
+    if stop.load(Ordering::Relaxed) {
+        return Ok(Vec::new());
+    }
+    Ok(group.iter().zip(&outcomes).map(|(point, outcome)| record(medium, point, outcome)).collect())
+}
+
+fn record(medium: &Spelled, point: &Point, outcome: &Outcome) -> ExpectedRecord {
+    let seconds = outcome.duration.as_secs_f64().max(1e-9);
+    let times: u128 = outcome.directions[..2].iter().map(|d| d.service_time.sum()).sum();
+    ExpectedRecord {
+        point: point.index,
+        medium: medium.text().to_owned(),
+        io_per_s: outcome.completed() as f64 / seconds,
+        bytes_per_s: outcome.bytes() as f64 / seconds,
+        mean_ns: times as f64 / outcome.completed().max(1) as f64,
+    }
+}
+
+/// The finding of a point whose rate, with all of its interval, is clearly below what was expected.
+pub(crate) fn below_expected(run: &RunRecord, point: &PointRecord) -> Option<Finding> {
+    let expected = run.expected_at(point.index)?;
+    let rate = PointSummary::of(point).io_per_s;
+    let highest = rate.interval.map_or(rate.value, |(_, high)| high);
+    let share = expected.share_reached(rate.value)?;
+    (expected.share_reached(highest)? < CLEARLY).then(|| {
+        Finding::remark(Code::BelowExpected)
+            .value("share", share)
+            .value("io_per_s", rate.value)
+            .value("expected_io_per_s", expected.io_per_s)
+            .label("medium", &expected.medium)
+    })
+}

@@ -1,0 +1,78 @@
+//! `--expect`: what an emulated medium does at the same points, beside what was measured. In virtual
+//! time on both sides, so that the figures are exact.
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::common::Place;
+
+    const LOAD: &str = "--duration 300ms --profile database,streaming --outstanding 1,32";
+
+    fn run(place: &Place, target: &str, medium: &str, more: &str) -> crate::common::Ended {
+        place.run(&format!("run quick {target} --expect {medium} {LOAD} {more}"))
+    }
+
+    fn shares(document: &Value) -> Vec<f64> {
+        let points = document["points"].as_array().unwrap();
+        points.iter().map(|p| p["expected"]["share_reached"].as_f64().unwrap()).collect()
+    }
+
+    fn below(document: &Value) -> Vec<bool> {
+        let is = |f: &Value| f["code"] == "below-expected";
+        let points = document["points"].as_array().unwrap();
+        points.iter().map(|p| p["findings"].as_array().unwrap().iter().any(is)).collect()
+    }
+
+    #[test]
+    fn a_medium_is_what_is_expected_of_it() {
+        let place = Place::new();
+        let document =
+            run(&place, "media:p3700-800gb", "media:p3700-800gb", "--json").expect(0).json();
+        let shares = shares(&document);
+        assert_eq!(shares.len(), 4);
+        assert!(shares.iter().all(|share| (share - 1.0).abs() < 0.02), "{shares:?}");
+        assert_eq!(below(&document), [false; 4]);
+        let expected = &document["points"][0]["expected"];
+        assert_eq!(
+            (&expected["medium"], &expected["emulated"]),
+            (&"media:p3700-800gb".into(), &true.into())
+        );
+    }
+
+    #[test]
+    fn a_slower_kind_is_found_at_every_point() {
+        let place = Place::new();
+        run(&place, "media:sas-2-hdd-600gb", "media:p3700-800gb", "").expect(0);
+        let document = place.run("export").expect(0).json();
+        assert!(shares(&document).iter().all(|share| *share < 0.5), "{:?}", shares(&document));
+        assert_eq!(below(&document), [true; 4]);
+        let shown = place.run("show").expect(0).out;
+        assert!(shown.contains("Expected EMULATED") && shown.contains("Of expected"), "{shown}");
+        assert!(shown.contains("Beside it stands media:p3700-800gb, EMULATED"), "{shown}");
+        assert!(shown.contains("4 points are clearly below it"), "{shown}");
+        let page = std::fs::read_to_string(place.dir.path().join("qdepth-report.html")).unwrap();
+        assert!(page.contains("Expected EMULATED") && page.contains("Slower than its kind"));
+        let table = place.run("export --csv").expect(0).out;
+        assert!(table.lines().nth(1).unwrap().contains("media:p3700-800gb"), "{table}");
+    }
+
+    #[test]
+    fn a_medium_that_cannot_stand_beside_is_wrong_usage() {
+        let place = Place::new();
+        for (medium, says) in [
+            ("media:p3700", "did you mean"),
+            ("independent(media:p3700-800gb*2)", "a target is one"),
+        ] {
+            let ended = run(&place, "media:p3700-800gb", medium, "").expect(2);
+            assert!(ended.err.contains(says), "{}", ended.err);
+        }
+        let large = "run quick media:p3700-2tb --area full --expect media:p3700-800gb";
+        let ended = place.run(large).expect(2);
+        assert!(ended.err.contains("choose a smaller area"), "{}", ended.err);
+        assert!(!place.dir.path().join("qdepth.db").exists());
+    }
+}
