@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-nbd", &["qdepth-engine", "qdepth-measure", "qdepth-media", "qdepth-workload"]),
     ("qdepth-host", &["qdepth-logbook", "qdepth-measure"]),
     ("qdepth-logbook", &["qdepth-measure"]),
+    ("qdepth-pdf", &[]),
     ("qdepth-reference", &[]),
     ("qdepth-report", &["qdepth-logbook", "qdepth-measure", "qdepth-reference"]),
     (

@@ -1,0 +1,159 @@
+//! A folder as Typst sees it, and the PDF that comes of it.
+
+use std::path::{Path, PathBuf};
+
+use typst::diag::{FileError, FileResult, SourceDiagnostic};
+use typst::foundations::{Bytes, Datetime, Duration, Smart};
+use typst::syntax::{FileId, RootedPath, Source, VirtualPath, VirtualRoot};
+use typst::text::{Font, FontBook};
+use typst::utils::LazyHash;
+use typst::{Library, LibraryExt, World, WorldExt};
+use typst_layout::PagedDocument;
+use typst_pdf::PdfOptions;
+
+/// The file of the folder that is typeset.
+const MAIN: &str = "document.typ";
+
+/// Why there is no PDF.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PdfError {
+    /// A font is not installed.
+    #[error(
+        "the font {name} is not installed (looked in {}); install Noto Sans CJK (Debian and Ubuntu: \
+         apt install fonts-noto-cjk; Fedora: google-noto-sans-cjk-fonts), or name its folder in \
+         QDEPTH_FONTS",
+        list(folders)
+    )]
+    NoFont {
+        /// File of the face.
+        name: &'static str,
+        /// Where it was looked for.
+        folders: Vec<PathBuf>,
+    },
+    /// A file could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The PDF could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// Where to.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The markup could not be typeset.
+    #[error("cannot typeset {MAIN}: {0}")]
+    Typst(String),
+}
+
+impl PdfError {
+    /// The exit status: 3 where what is needed is missing, 4 where the work failed.
+    pub(crate) fn status(&self) -> u8 {
+        match self {
+            Self::NoFont { .. } | Self::Read { .. } => 3,
+            Self::Write { .. } | Self::Typst(_) => 4,
+        }
+    }
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Typesets `document.typ` of the folder. The same folder and fonts give the same bytes: nothing
+/// of the machine, nor the time, is in them.
+///
+/// # Errors
+/// [`PdfError::Read`] without the file, [`PdfError::Typst`] where its markup is wrong.
+pub(crate) fn pdf(folder: &Path, fonts: Vec<Font>) -> Result<Vec<u8>, PdfError> {
+    let world = Folder::new(folder, fonts)?;
+    let document = typst::compile::<PagedDocument>(&world).output;
+    let document = document.map_err(|errors| PdfError::Typst(world.told(&errors)))?;
+    let options = PdfOptions {
+        creator: Smart::Custom(Some(format!("qdepth-pdf {}", env!("CARGO_PKG_VERSION")))),
+        ..PdfOptions::default()
+    };
+    typst_pdf::pdf(&document, &options).map_err(|errors| PdfError::Typst(world.told(&errors)))
+}
+
+struct Folder {
+    root: PathBuf,
+    library: LazyHash<Library>,
+    book: LazyHash<FontBook>,
+    fonts: Vec<Font>,
+    main: Source,
+}
+
+impl Folder {
+    fn new(root: &Path, fonts: Vec<Font>) -> Result<Self, PdfError> {
+        let path = root.join(MAIN);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| PdfError::Read { path: path.clone(), source })?;
+        let name = VirtualPath::new(MAIN).map_err(|error| PdfError::Typst(error.to_string()))?;
+        let id = FileId::new(RootedPath::new(VirtualRoot::Project, name));
+        Ok(Self {
+            root: root.to_owned(),
+            library: LazyHash::new(Library::default()),
+            book: LazyHash::new(FontBook::from_fonts(&fonts)),
+            fonts,
+            main: Source::new(id, text),
+        })
+    }
+
+    /// The errors with their lines.
+    fn told(&self, errors: &[SourceDiagnostic]) -> String {
+        let one = |error: &SourceDiagnostic| {
+            let line = self.range(error.span).and_then(|r| self.main.lines().byte_to_line(r.start));
+            let line = line.map_or_else(String::new, |line| format!("line {}: ", line + 1));
+            let hints = error.hints.iter().map(|hint| format!(" ({})", hint.v));
+            format!("{line}{}{}", error.message, hints.collect::<String>())
+        };
+        errors.iter().map(one).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl World for Folder {
+    fn library(&self) -> &LazyHash<Library> {
+        &self.library
+    }
+
+    fn book(&self) -> &LazyHash<FontBook> {
+        &self.book
+    }
+
+    fn main(&self) -> FileId {
+        self.main.id()
+    }
+
+    fn source(&self, id: FileId) -> FileResult<Source> {
+        if id == self.main.id() {
+            return Ok(self.main.clone());
+        }
+        let text =
+            String::from_utf8(self.file(id)?.to_vec()).map_err(|_| FileError::InvalidUtf8)?;
+        Ok(Source::new(id, text))
+    }
+
+    /// Only what lies in the folder: no package, nothing above it.
+    fn file(&self, id: FileId) -> FileResult<Bytes> {
+        if *id.get().root() != VirtualRoot::Project {
+            return Err(FileError::AccessDenied);
+        }
+        let path = id.get().vpath().realize(&self.root).map_err(FileError::Realize)?;
+        let bytes = std::fs::read(&path).map_err(|error| FileError::from_io(error, &path))?;
+        Ok(Bytes::new(bytes))
+    }
+
+    fn font(&self, index: usize) -> Option<Font> {
+        self.fonts.get(index).cloned()
+    }
+
+    fn today(&self, _: Option<Duration>) -> Option<Datetime> {
+        None
+    }
+}
