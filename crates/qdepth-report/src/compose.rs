@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_logbook::export_csv;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_measure::{Code, Finding, Severity};
+use sha2::{Digest, Sha256};
 
 use crate::bandwidth::Bandwidth;
 use crate::comparison::{self, Compared};
-use crate::document::{Banner, Block, Document, Fact, FindingCase, FindingGroup, Section, Table};
+use crate::document::{
+    Banner, Block, Document, Fact, FindingCase, FindingGroup, Logo, Section, Table,
+};
 use crate::limit::Limit;
 use crate::number;
+use crate::paper::{self, Paper};
 use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, Point, View};
 use crate::words::{FindingText, Lang, counted, finding_text, say};
-use crate::{bandwidth, pictures, pressure, tables};
+use crate::{bandwidth, courses, pictures, pressure, redact, tables};
 
 /// How a run is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,11 +28,17 @@ pub struct Telling {
     pub lang: Lang,
     /// Latencies that a reader under write pressure is held against.
     pub limits: Vec<Limit>,
+    /// Who publishes it.
+    pub paper: Paper,
+    /// Their mark, as `paper` names it.
+    pub logo: Option<Logo>,
+    /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
+    pub redact: bool,
 }
 
 impl From<Lang> for Telling {
     fn from(lang: Lang) -> Self {
-        Self { lang, limits: Vec::new() }
+        Self { lang, ..Self::default() }
     }
 }
 
@@ -35,30 +46,55 @@ impl From<Lang> for Telling {
 /// the same diagrams).
 pub fn compose(run: &RunRecord, points: &[PointRecord], telling: impl Into<Telling>) -> Document {
     let telling = telling.into();
+    // Of what was measured, so that anybody with the logbook can compute it again.
+    let results = results_hash(run, points);
+    if telling.redact {
+        let (run, points) = redact::redacted(run, points);
+        let compared = Compared::of(&run, &points);
+        let view = View::new(&run, &points, compared.as_ref(), &telling);
+        return told(&view, &telling, &results);
+    }
     let compared = Compared::of(run, points);
-    let view = View::new(run, points, compared.as_ref(), &telling);
-    let words = view.words;
-    let targets = sentences::targets(&view);
-    let title = say(words.title, &[("targets", targets)]);
+    told(&View::new(run, points, compared.as_ref(), &telling), &telling, &results)
+}
+
+fn told(view: &View<'_>, telling: &Telling, results: &str) -> Document {
+    let (run, words) = (view.run, view.words);
+    let targets = sentences::targets(view);
+    let own = telling.paper.title.of(telling.lang);
+    let title =
+        if own.is_empty() { say(words.title, &[("targets", targets)]) } else { own.to_owned() };
     let subtitle = say(
         words.subtitle,
         &[
-            ("date", sentences::date(&run.started_at)),
+            ("date", sentences::date(&run.started_at, words)),
             ("plan", run.plan_name.clone()),
             ("version", run.qdepth_version.clone()),
         ],
     );
+    let opening = telling.paper.opening.of(telling.lang);
+    let opening = (!opening.is_empty()).then(|| opening.to_owned());
+    let day = run.ended_at.as_deref().unwrap_or(&run.started_at);
+    let (paper, logo) = (&telling.paper, telling.logo.as_ref());
     Document {
         lang: telling.lang,
+        cover: paper::cover(paper, logo, day, telling.lang, words),
         title,
         subtitle,
         mark: view.mark().to_owned(),
-        banners: banners(&view),
-        summary: sentences::summary(&view),
-        facts: header_facts(&view),
-        sections: sections(&view),
+        banners: banners(view),
+        summary: opening.into_iter().chain(sentences::summary(view)).collect(),
+        facts: header_facts(view, results),
+        sections: sections(view, results),
         footer: words.footer.to_owned(),
     }
+}
+
+/// SHA-256 of what `qdepth export --csv` prints of the run, lower-case hexadecimal.
+fn results_hash(run: &RunRecord, points: &[PointRecord]) -> String {
+    let text = export_csv(run, points);
+    let digest = Sha256::digest(format!("{}\n", text.trim_end()));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The three sentences at the head of a report: what was measured, what came out, how far it can
@@ -79,8 +115,9 @@ pub fn point_tables(
     points: &[PointRecord],
     telling: impl Into<Telling>,
 ) -> Vec<Table> {
+    let telling = telling.into();
     let compared = Compared::of(run, points);
-    let view = View::new(run, points, compared.as_ref(), &telling.into());
+    let view = View::new(run, points, compared.as_ref(), &telling);
     if compared.is_some() && !view.loads.is_empty() {
         return comparison::all_tables(&view);
     }
@@ -137,7 +174,7 @@ fn literal(name: &str, value: impl Into<String>) -> Fact {
     Fact { literal: true, ..fact(name, value) }
 }
 
-fn header_facts(view: &View<'_>) -> Vec<Fact> {
+fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     let (run, words) = (view.run, &view.words.facts);
     let mut facts: Vec<Fact> = Vec::new();
     for target in &run.targets {
@@ -156,61 +193,65 @@ fn header_facts(view: &View<'_>) -> Vec<Fact> {
         };
         facts.push(fact(words.target, format!("{}{spelled}: {details}", target.name)));
     }
-    facts.push(fact(words.started, sentences::moment(&run.started_at)));
-    facts.extend(run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at))));
+    facts.push(fact(words.started, sentences::moment(&run.started_at, view.words)));
+    facts.extend(
+        run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at, view.words))),
+    );
     let points = say(
         words.points,
         &[("measured", view.points().count().to_string()), ("planned", view.planned().to_string())],
     );
-    facts.push(fact(words.state, format!("{}, {points}", state_words(view)[0])));
+    let state = [state_words(view)[0], points.as_str()].join(view.words.list[0]);
+    facts.push(fact(words.state, state));
     let version = say(
         words.version_value,
         &[("version", run.qdepth_version.clone()), ("method", run.measurement_version.to_string())],
     );
     facts.push(fact(words.version, version));
     facts.push(literal(words.run, &*run.id));
+    facts.push(literal(words.plan_hash, &*run.plan_hash));
+    facts.push(literal(view.words.paper.results_hash, results));
     facts
 }
 
-fn sections(view: &View<'_>) -> Vec<Section> {
+fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     let names = &view.words.sections;
     let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
         id: id.to_owned(),
         title: title.to_owned(),
         blocks,
     };
-    let mut all = Vec::new();
+    let table = |table: Table| Some(table).filter(|t| !t.rows.is_empty()).map(Block::Table);
+    let mut all: Vec<Section> = paper::introduction(view).into_iter().collect();
+    let swept = view.swept().next().is_some();
     if view.loads.is_empty() {
         let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
         all.push(section("key-figures", names.key_figures, nothing));
-    } else {
-        all.extend(comparison::section(view));
-        if view.swept().next().is_some() {
-            let quotients = tables::quotients(view).filter(|_| view.compared.is_none());
-            let key = std::iter::once(tables::key_figures(view)).chain(quotients);
-            all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
-            all.push(section("diagrams", names.diagrams, diagrams(view)));
-        }
-        let bandwidth = bandwidth::section(view);
-        let profiles = vec![Block::Table(tables::profiles(view))];
-        match bandwidth {
-            Some(bandwidth) => all.push(bandwidth),
-            None => {
-                all.extend(pressure::section(view));
-                all.push(section("profiles", names.profiles, profiles));
-            }
-        }
+    } else if swept {
+        let quotients = tables::quotients(view).filter(|_| view.compared.is_none());
+        let key = std::iter::once(tables::key_figures(view)).chain(quotients);
+        all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
+    }
+    all.extend(paper::media::section(view));
+    all.push(section("method", names.method, method(view)));
+    let environment = table(tables::environment(view)).into_iter().collect();
+    all.push(section("environment", names.environment, environment));
+    all.extend(comparison::section(view).filter(|_| !view.loads.is_empty()));
+    if swept {
+        all.push(section("diagrams", names.diagrams, diagrams(view)));
+    }
+    all.extend(bandwidth::section(view).or_else(|| pressure::section(view)));
+    if !view.loads.is_empty() {
+        all.push(paper::practice::section(view));
+        all.push(paper::conclusion(view));
     }
     all.push(section("findings", names.findings, findings(view)));
-    if !view.loads.is_empty() && !all_points(view).is_empty() {
+    if !view.loads.is_empty() {
         all.push(section("points", names.points, all_points(view)));
     }
-    if !tables::environment(view).rows.is_empty() {
-        let table = vec![Block::Table(tables::environment(view))];
-        all.push(section("environment", names.environment, table));
-    }
-    all.push(section("method", names.method, method(view)));
-    all.push(section("reproduce", names.reproduce, reproduce(view)));
+    all.push(section("reproduce", names.reproduce, reproduce(view, results)));
+    all.extend(paper::closing(view));
+    all.retain(|section| !section.blocks.is_empty());
     all
 }
 
@@ -218,14 +259,18 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
     let words = &view.words.pictures;
     let of_load = |load: &Load<'_>| {
         let drawn = pictures::of_load(view, load);
+        let mut blocks = vec![Block::Heading(load.title.clone())];
         if drawn.is_empty() {
             let profile = [("profile", load.title.clone())];
-            return Block::Paragraph(say(words.not_drawn, &profile));
+            blocks.push(Block::Paragraph(say(words.not_drawn, &profile)));
+        } else {
+            blocks.extend(courses::of_load(view, load).into_iter().map(Block::Paragraph));
+            blocks.push(Block::Pictures(drawn));
         }
-        Block::Pictures(drawn)
+        blocks
     };
     let intro = Block::Paragraph(words.intro.to_owned());
-    std::iter::once(intro).chain(view.swept().map(of_load)).collect()
+    std::iter::once(intro).chain(view.swept().flat_map(of_load)).collect()
 }
 
 fn all_points(view: &View<'_>) -> Vec<Block> {
@@ -240,10 +285,13 @@ fn all_points(view: &View<'_>) -> Vec<Block> {
 
 fn method(view: &View<'_>) -> Vec<Block> {
     let terms = view.words.method.iter().map(|[name, text]| fact(name, *text)).collect();
-    vec![Block::Facts(terms), Block::Paragraph(view.words.not_checked.to_owned())]
+    let mut blocks = vec![Block::Facts(terms)];
+    blocks.extend((!view.loads.is_empty()).then(|| Block::Table(tables::profiles(view))));
+    blocks.push(Block::Paragraph(view.words.not_checked.to_owned()));
+    blocks
 }
 
-fn reproduce(view: &View<'_>) -> Vec<Block> {
+fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
     let (run, words) = (view.run, &view.words.facts);
     let targets: Vec<String> = run.targets.iter().map(|t| shell_word(&t.spelling)).collect();
     let command = format!("qdepth run {} {}", shell_word(&run.plan_name), targets.join(" "));
@@ -251,6 +299,7 @@ fn reproduce(view: &View<'_>) -> Vec<Block> {
         literal(words.reproduce, command.trim_end()),
         literal(words.seed, run.seed.to_string()),
         literal(words.plan_hash, &*run.plan_hash),
+        literal(view.words.paper.results_hash, results),
         literal(words.run, &*run.id),
     ];
     let plan = Block::Source { caption: words.plan.to_owned(), text: run.plan_text.clone() };
@@ -350,9 +399,9 @@ fn place_words(view: &View<'_>, places: &[Place]) -> String {
             &[
                 ("profile", load.to_owned()),
                 ("target", view.target_name(target)),
-                ("outstanding", at.join(", ")),
+                ("outstanding", at.join(view.words.list[0])),
             ],
         )
     });
-    lines.collect::<Vec<_>>().join("; ")
+    lines.collect::<Vec<_>>().join(view.words.clause)
 }

@@ -9,6 +9,8 @@ use crate::words::Lang;
 pub struct Document {
     /// The language its words are in.
     pub lang: Lang,
+    /// Who publishes it, in which version.
+    pub cover: Cover,
     /// Title.
     pub title: String,
     /// One line below the title.
@@ -25,6 +27,73 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// The last line.
     pub footer: String,
+}
+
+/// What a cover says besides the title. Empty parts are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cover {
+    /// Who publishes it.
+    pub organisation: String,
+    /// Their mark.
+    pub logo: Option<Logo>,
+    /// Version of the document.
+    pub version: String,
+    /// Its date, as its language writes it.
+    pub date: String,
+    /// Its date as YYYY-MM-DD.
+    pub iso_date: String,
+    /// Former versions and this one, the oldest first.
+    pub history: Vec<Revision>,
+}
+
+/// A picture that stands for an organisation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logo {
+    /// How it is coded.
+    pub kind: LogoKind,
+    /// The file, byte for byte.
+    pub bytes: Vec<u8>,
+}
+
+/// How a logo is coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogoKind {
+    /// SVG.
+    Svg,
+    /// PNG.
+    Png,
+    /// JPEG.
+    Jpeg,
+}
+
+impl LogoKind {
+    /// The end of its file name.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+        }
+    }
+    /// Its media type (RFC 6838).
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Svg => "image/svg+xml",
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+        }
+    }
+}
+
+/// A version of a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Revision {
+    /// Its number, as `1.0a`.
+    pub version: String,
+    /// Its date, as written.
+    pub date: String,
+    /// What changed.
+    pub changes: String,
 }
 
 /// A notice above everything else.

@@ -33,7 +33,9 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::TriangleDown,
     MarkerShape::Pentagon,
 ];
-const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, sans-serif";
+const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
+/// What kuva writes into a picture whose marks say what they are.
+const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
 const LEGEND_LEFT: f64 = 62.0;
@@ -330,31 +332,34 @@ impl Figure {
     }
 
     fn draw_markers(&self, series: &Series, colour: &str, plots: &mut Vec<Plot>) {
-        let (mut solid, mut errors) = (vec![], vec![]);
-        let (mut plain, mut hollow, mut crosses) = (vec![], vec![], vec![]);
-        let mut rings = vec![];
+        let mut errors = vec![];
+        let [mut solid, mut plain, mut hollow, mut crosses, mut rings] =
+            [const { Vec::<((f64, f64), String)>::new() }; 5];
         for mark in &series.marks {
             let x = self.place(mark);
+            let told = self.hover(series, mark);
             match mark.value {
                 MarkValue::Known(y, Some((low, high))) => {
-                    solid.push((x, y));
+                    solid.push(((x, y), told));
                     errors.push((y - low, high - y));
                 }
-                MarkValue::Known(y, None) if series.markers == Markers::HollowWithoutInterval => {
-                    hollow.push((x, y));
-                }
-                MarkValue::Known(y, None) if series.markers == Markers::Rings => rings.push((x, y)),
-                MarkValue::Known(y, None) => plain.push((x, y)),
+                MarkValue::Known(y, None) => match series.markers {
+                    Markers::HollowWithoutInterval => hollow.push(((x, y), told)),
+                    Markers::Rings => rings.push(((x, y), told)),
+                    Markers::Plain | Markers::None => plain.push(((x, y), told)),
+                },
                 // A little above the axis, where nothing cuts it off.
                 MarkValue::Invalid if self.y_scale == Scale::FromZero => {
-                    crosses.push((x, top(self.largest()) * 0.022));
+                    crosses.push(((x, top(self.largest()) * 0.022), told));
                 }
                 MarkValue::Invalid | MarkValue::Missing => {}
             }
         }
         let shape = MARKERS[series.colour % MARKERS.len()];
-        let marks = |data: Vec<(f64, f64)>, colour: &str, size: f64| {
-            ScatterPlot::new().with_data(data).with_color(colour).with_size(size).with_marker(shape)
+        let marks = |data: Vec<((f64, f64), String)>, colour: &str, size: f64| {
+            let (data, told): (Vec<(f64, f64)>, Vec<String>) = data.into_iter().unzip();
+            let marks = ScatterPlot::new().with_data(data).with_color(colour).with_size(size);
+            marks.with_marker(shape).with_tooltip_labels(told)
         };
         if !solid.is_empty() {
             plots.push(Plot::Scatter(marks(solid, colour, 3.1).with_y_err_asymmetric(errors)));
@@ -375,6 +380,31 @@ impl Figure {
         if !crosses.is_empty() {
             plots.push(Plot::Scatter(marks(crosses, colour, 4.5).with_marker(MarkerShape::Cross)));
         }
+    }
+}
+
+impl Figure {
+    /// What a mark says where the pointer rests on it: series, place, value, interval.
+    fn hover(&self, series: &Series, mark: &Mark) -> String {
+        let unit = self.y_label.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let unit = unit.map_or("", |(unit, _)| unit);
+        let at = match self.x_axis {
+            Horizontal::Intensities(_) => number::thousands(mark.at, 0),
+            Horizontal::UpTo(_) => number::three_digits(mark.at),
+        };
+        let name =
+            if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };
+        let value = match mark.value {
+            MarkValue::Known(value, interval) => {
+                let [value, low, high] =
+                    [value, interval.map_or(value, |i| i.0), interval.map_or(value, |i| i.1)]
+                        .map(number::three_digits);
+                let interval = interval.map_or_else(String::new, |_| format!(" ({low} – {high})"));
+                format!("{value} {unit}{interval}")
+            }
+            MarkValue::Invalid | MarkValue::Missing => "–".to_owned(),
+        };
+        format!("{name}{value}, {} {at}", self.x_label)
     }
 }
 
@@ -455,7 +485,7 @@ fn accessible(
         value.map_or("100", |(value, _)| value)
     };
     let body = body.split_once("-->").map_or(body, |(_, rest)| rest);
-    let body = own_names(body, id);
+    let body = own_names(body, id).replace(HOVER_STYLE, "");
     let mut out = String::new();
     let (width, height) = (size("width"), HEIGHT + legend_height);
     let body = body.trim_end().trim_end_matches("</svg>");

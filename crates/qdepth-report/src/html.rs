@@ -1,9 +1,14 @@
 //! The document as one HTML file that needs nothing else: no network, no fonts, no script.
 
-use askama::Template;
+use std::cell::Cell;
 
-use crate::document::{Align, Block, Column, Document, Mark, Picture, Table};
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::document::{Align, Block, Column, Document, Logo, Mark, Picture, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
+use crate::words::{LabelWords, words};
 
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -18,20 +23,47 @@ pub enum ReportError {
 /// # Errors
 /// Where the template cannot be filled, which needs memory to run out.
 pub fn html(document: &Document) -> Result<String, ReportError> {
-    Ok(Page { document, restyle: restyle() }.render()?)
+    let labels = &words(document.lang).paper.labels;
+    Ok(Page { document, labels, numbers: Default::default(), restyle: restyle() }.render()?)
 }
 
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
     document: &'a Document,
+    labels: &'static LabelWords,
+    /// Of tables, of figures.
+    numbers: [Cell<u32>; 2],
     restyle: String,
+}
+
+impl Page<'_> {
+    /// `Table 3: `, and the next time `Table 4: `; likewise for figures.
+    fn label(&self, kind: usize) -> String {
+        let number = self.numbers[kind].get() + 1;
+        self.numbers[kind].set(number);
+        format!("{} {number}: ", self.labels.document[kind])
+    }
+
+    fn table(&self, table: &Table) -> askama::Result<String> {
+        let label = if table.caption.is_empty() { String::new() } else { self.label(0) };
+        table_html(table, label, false)
+    }
+
+    fn data(&self, table: &Table) -> askama::Result<String> {
+        table_html(table, String::new(), true)
+    }
+}
+
+fn data_uri(logo: &Logo) -> String {
+    format!("data:{};base64,{}", logo.kind.media_type(), STANDARD.encode(&logo.bytes))
 }
 
 #[derive(Template)]
 #[template(path = "table.html")]
 struct TableHtml<'a> {
     table: &'a Table,
+    label: String,
     rows: Vec<RowHtml<'a>>,
     folded: bool,
 }
@@ -61,7 +93,7 @@ impl Column {
 }
 
 /// The table as HTML; `folded` within a picture's details, where it needs no second caption.
-fn table_html(table: &Table, folded: bool) -> askama::Result<String> {
+fn table_html(table: &Table, label: String, folded: bool) -> askama::Result<String> {
     let decimals: Vec<usize> = (0..table.columns.len())
         .map(|column| {
             let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
@@ -83,7 +115,7 @@ fn table_html(table: &Table, folded: bool) -> askama::Result<String> {
             })
             .collect(),
     });
-    TableHtml { table, rows: rows.collect(), folded }.render()
+    TableHtml { table, label, rows: rows.collect(), folded }.render()
 }
 
 fn mark_class(mark: Mark) -> &'static str {

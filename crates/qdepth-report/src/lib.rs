@@ -9,28 +9,36 @@
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
 mod bandwidth;
+mod claims;
 mod comparison;
 mod compose;
+mod courses;
 mod document;
+mod export;
 mod figure;
 mod host;
 mod html;
 mod limit;
+mod markdown;
 mod number;
+mod paper;
 mod pictures;
 mod pressure;
+mod redact;
 mod reproduction;
 mod sentences;
 mod steps;
 mod tables;
+mod typst;
 mod view;
 mod words;
 
 pub use compose::{Telling, compose, point_tables, summary_sentences};
 pub use document::{
-    Align, Banner, Block, Cell, Column, Document, Fact, FindingCase, FindingGroup, Mark, Picture,
-    Row, Section, Table,
+    Align, Banner, Block, Cell, Column, Cover, Document, Fact, FindingCase, FindingGroup, Logo,
+    LogoKind, Mark, Picture, Revision, Row, Section, Table,
 };
+pub use export::{figures_csv, figures_json, figures_schema};
 pub use figure::{
     Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
     RightAxis, Scale, Series, Stroke,
@@ -38,9 +46,14 @@ pub use figure::{
 pub use host::host_tables;
 pub use html::{ReportError, html};
 pub use limit::{Limit, Statistic, UnknownLimit};
-pub use reproduction::{compose_reproduction, reproduction_tables};
+pub use markdown::markdown;
+pub use paper::{Paper, PaperError, Text};
+pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
+pub use typst::typst;
 pub use words::{FindingText, Lang, finding_text};
 
+#[cfg(test)]
+mod checklist;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]

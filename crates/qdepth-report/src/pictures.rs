@@ -3,6 +3,7 @@
 use crate::document::{Cell, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
+use crate::paper::media::link_limit as link_limit_of;
 use crate::tables::number_in;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
 use crate::words::{counted, say};
@@ -10,6 +11,11 @@ use crate::words::{counted, say};
 /// What a latency diagram shows besides the mean.
 const LINES: [(f64, &str, Stroke); 2] =
     [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
+
+/// The colour of a limit: grey, the last of the palette.
+const LIMIT: usize = 5;
+/// How far above the largest value a limit is drawn, at most.
+const NEAR: f64 = 1.6;
 
 /// The pictures of a load: its rate, and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
@@ -55,7 +61,9 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
             Some(MarkValue::Known(p.main().value, p.main().interval))
         }),
     });
-    let figure = figure(view, y_label.to_owned(), Scale::FromZero, series.collect());
+    let mut series: Vec<Series> = series.collect();
+    series.extend(link_limit(view, load));
+    let figure = figure(view, y_label.to_owned(), Scale::FromZero, series);
     Picture {
         id: format!("{}-rate", load.id),
         title: view.marked(say(title, &[("profile", load.title.clone())])),
@@ -63,6 +71,31 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         data: rate_data(view, load),
         figure,
     }
+}
+
+/// What the connection carries, where every target has the same and the load comes so near to it
+/// that the line does not press the others down.
+fn link_limit(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
+    // Columns of a comparison are no targets: several drives have several connections.
+    if view.compared.is_some() {
+        return None;
+    }
+    let limits = view.run.targets.iter().map(link_limit_of).collect::<Option<Vec<f64>>>()?;
+    let (first, others) = limits.split_first()?;
+    let same = others.iter().all(|limit| (limit / first - 1.0).abs() < 1e-6);
+    let record = load.first();
+    let size = record.request_size_mean_bytes / 1_048_576.0;
+    let limit = if record.reported_as_throughput { *first } else { first / size };
+    let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
+    let largest = tops.map(|point| point.main().value).fold(0.0, f64::max);
+    let mark = |at: &u32| Mark { at: f64::from(*at), value: MarkValue::Known(limit, None) };
+    (same && limit.is_finite() && limit <= NEAR * largest).then(|| Series {
+        name: view.words.paper.link_limit.to_owned(),
+        colour: LIMIT,
+        stroke: Stroke::Dotted,
+        markers: Markers::None,
+        marks: view.intensities.iter().map(mark).collect(),
+    })
 }
 
 fn figure(view: &View<'_>, y_label: String, y_scale: Scale, series: Vec<Series>) -> Figure {
@@ -112,7 +145,7 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
         &[
             ("low", end(view.intensities.first())),
             ("high", end(view.intensities.last())),
-            ("lines", lines.join(" ")),
+            ("lines", lines.join(view.words.gap)),
         ],
     )
 }

@@ -10,7 +10,7 @@ use crate::pressure;
 use crate::steps::Steps;
 use crate::tables;
 use crate::view::{Load, Point, View};
-use crate::words::{counted, finding_text, say};
+use crate::words::{Words, counted, finding_text, say};
 
 /// How many kinds of doubt the summary names.
 const DOUBTS_NAMED: usize = 3;
@@ -60,7 +60,8 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
     if items.is_empty() {
         return last;
     }
-    format!("{} {} {last}", items.join(", "), view.words.summary.and)
+    let [comma, and] = view.words.list;
+    format!("{}{and}{last}", items.join(comma))
 }
 
 /// The names of the targets; of many the first ones.
@@ -75,15 +76,19 @@ pub(crate) fn targets(view: &View<'_>) -> String {
 }
 
 /// The day of an RFC 3339 time.
-pub(crate) fn date(at: &str) -> String {
-    at.split('T').next().unwrap_or(at).to_owned()
+pub(crate) fn date(at: &str, words: &Words) -> String {
+    let day = at.split('T').next().unwrap_or(at);
+    let parts: Vec<&str> = day.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return day.to_owned() };
+    let values = [("year", *year), ("month", *month), ("day", *day)];
+    say(words.date, &values.map(|(name, value)| (name, value.to_owned())))
 }
 
 /// An RFC 3339 time to the minute, UTC, as people write it.
-pub(crate) fn moment(at: &str) -> String {
+pub(crate) fn moment(at: &str, words: &Words) -> String {
     match at.split_once('T') {
-        Some((day, time)) if at.ends_with('Z') && time.is_ascii() && time.len() > 5 => {
-            format!("{day} {} UTC", &time[..5])
+        Some((_, time)) if at.ends_with('Z') && time.is_ascii() && time.len() > 5 => {
+            format!("{} {} UTC", date(at, words), &time[..5])
         }
         _ => at.to_owned(),
     }
@@ -96,7 +101,7 @@ fn measured(view: &View<'_>) -> String {
         false => targets(view),
     };
     let mut values = vec![
-        ("date", date(&view.run.started_at)),
+        ("date", date(&view.run.started_at, view.words)),
         ("targets", names),
         ("planned", view.planned().to_string()),
         ("measured", view.points().count().to_string()),
@@ -145,11 +150,15 @@ fn results(view: &View<'_>) -> String {
     if view.swept().next().is_none() && steps.are_write_pressure() {
         let said = pressure::sentences::responsiveness(view, &steps);
         let limits = pressure::sentences::limits(view, &steps);
-        return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(" ");
+        return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(view.words.gap);
     }
     if let Some(bandwidth) = Bandwidth::new(view) {
         let said = bandwidth::sentences::results(view, &bandwidth);
-        return if said.is_empty() { words.no_result.to_owned() } else { said.join(" ") };
+        return if said.is_empty() {
+            words.no_result.to_owned()
+        } else {
+            said.join(view.words.gap)
+        };
     }
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
@@ -157,7 +166,7 @@ fn results(view: &View<'_>) -> String {
     if maxima.is_empty() {
         return words.no_result.to_owned();
     }
-    let mut values = vec![("maxima", maxima.join("; "))];
+    let mut values = vec![("maxima", maxima.join(view.words.clause))];
     let latency = leading.first().and_then(|load| lowest_latency(view, load));
     values.extend(latency.map(|text| ("latency", text)));
     say(words.maxima, &values)
@@ -239,7 +248,7 @@ fn trust(view: &View<'_>) -> String {
         ("c", c.to_string()),
     ];
     if !remarks.is_empty() {
-        values.push(("doubts", remarks.join("; ")));
+        values.push(("doubts", remarks.join(view.words.clause)));
     }
     if view.run.emulated {
         values.push(("emulated", words.emulated.to_owned()));
@@ -289,4 +298,25 @@ fn lower_first(title: &str) -> String {
         }
         _ => title.to_owned(),
     }
+}
+
+/// The conclusion: the maximum of every load, the shortest latency or the reader's, and how far it
+/// can be trusted.
+pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
+    let words = view.words;
+    let maxima: Vec<String> = view.swept().filter_map(|load| maximum(view, load)).collect();
+    let mut told = Vec::new();
+    if !maxima.is_empty() {
+        let maxima = maxima.join(words.clause);
+        told.push(say(words.paper.concluded, &[("maxima", maxima)]));
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        told.extend(bandwidth::sentences::results(view, &bandwidth));
+    }
+    let steps = Steps::new(view);
+    if steps.are_write_pressure() {
+        told.push(pressure::sentences::responsiveness(view, &steps));
+    }
+    told.push(trust(view));
+    told
 }

@@ -344,7 +344,19 @@ fn pages_to_look_at() {
         ("none.html", fixture::run(1), vec![]),
     ];
     for (name, run, points) in pages {
-        let page = html(&compose(&run, &points, Lang::En)).expect("a page");
-        std::fs::write(directory.join(name), page).expect("a writable directory");
+        for lang in Lang::ALL {
+            let document = compose(&run, &points, lang);
+            let page = html(&document).expect("a page");
+            let place = directory.join(lang.tag());
+            std::fs::create_dir_all(&place).expect("a directory");
+            std::fs::write(place.join(name), page).expect("a writable directory");
+            let (text, pictures) = crate::markdown(&document, "pictures");
+            std::fs::write(place.join(name).with_extension("md"), text).expect("a file");
+            let folder = place.join(name).with_extension("typst");
+            std::fs::create_dir_all(&folder).expect("a directory");
+            for (file, bytes) in crate::typst(&document).into_iter().chain(pictures) {
+                std::fs::write(folder.join(file), bytes).expect("a file");
+            }
+        }
     }
 }

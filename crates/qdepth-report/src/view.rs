@@ -9,6 +9,7 @@ use qdepth_measure::{Estimate, Grade, Percentile};
 use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::limit::Limit;
+use crate::paper::Paper;
 use crate::words::{Lang, Words, say, words};
 
 /// The percentiles with a column of their own.
@@ -30,6 +31,8 @@ pub(crate) struct View<'a> {
     pub(crate) compared: Option<&'a Compared<'a>>,
     /// The longest latencies that the reader of the report accepts.
     pub(crate) limits: Vec<Limit>,
+    /// Who publishes the report.
+    pub(crate) paper: &'a Paper,
 }
 
 /// One load profile, with its points by target and intensity.
@@ -121,7 +124,7 @@ impl<'a> View<'a> {
         run: &'a RunRecord,
         points: &'a [PointRecord],
         compared: Option<&'a Compared<'a>>,
-        telling: &Telling,
+        telling: &'a Telling,
     ) -> Self {
         let points = compared.map_or(points, |compared| &compared.wholes);
         let words = words(telling.lang);
@@ -135,7 +138,7 @@ impl<'a> View<'a> {
                 keys.push(key);
                 let id = format!("load-{}", loads.len() + 1);
                 let stepped = !record.step.is_empty();
-                let (title, points) = (profile_title(record), Vec::new());
+                let (title, points) = (profile_title(record, words), Vec::new());
                 loads.push(Load { id, title, stepped, alone: false, points });
                 loads.len() - 1
             });
@@ -161,6 +164,7 @@ impl<'a> View<'a> {
             intensities,
             compared,
             limits: telling.limits.clone(),
+            paper: &telling.paper,
         }
     }
 
@@ -238,9 +242,18 @@ fn load_key(record: &PointRecord) -> String {
     )
 }
 
-fn profile_title(record: &PointRecord) -> String {
+/// The stored title; that of a shipped profile in the language of the report.
+fn profile_title(record: &PointRecord, words: &Words) -> String {
     let title = &record.profile_title;
-    if title.is_empty() { record.profile.clone() } else { title.clone() }
+    let of = |titles: &'static [[&'static str; 2]]| {
+        titles.iter().find(|[name, _]| *name == record.profile).map(|[_, title]| *title)
+    };
+    let shipped = of(crate::words::words(Lang::En).titles).is_some_and(|known| known == title);
+    match of(words.titles).filter(|_| shipped) {
+        Some(title) => title.to_owned(),
+        None if title.is_empty() => record.profile.clone(),
+        None => title.clone(),
+    }
 }
 
 /// Loads of one title get what sets them apart into it.

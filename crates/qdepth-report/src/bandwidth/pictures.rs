@@ -25,7 +25,7 @@ fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
     let description = (0..bandwidth.transfers.len())
         .filter_map(|transfer| line(view, bandwidth, direction, transfer))
         .collect::<Vec<_>>()
-        .join(" ");
+        .join(view.words.gap);
     Picture {
         id: format!("bandwidth-{}", ["write", "read"][direction]),
         title: view.marked(title),

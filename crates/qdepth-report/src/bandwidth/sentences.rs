@@ -13,7 +13,7 @@ pub(crate) fn range(view: &View<'_>, bandwidth: &Bandwidth) -> String {
     let values = [
         ("low", end(bandwidth.threads.first())),
         ("high", end(bandwidth.threads.last())),
-        ("transfers", bandwidth.transfers.join(", ")),
+        ("transfers", bandwidth.transfers.join(view.words.list[0])),
     ];
     say(view.words.bandwidth.range, &values)
 }

@@ -169,7 +169,7 @@ pub(crate) fn latencies(view: &View<'_>, compared: &Compared<'_>) -> Option<Tabl
         Row { cells, opens_group: false }
     });
     let rows: Vec<Row> = rows.collect();
-    let note = [own.latency_note.to_owned(), published_note(view, compared)].join(" ");
+    let note = [own.latency_note.to_owned(), published_note(view, compared)].join(view.words.gap);
     let table = Table { caption: own.latency_caption.to_owned(), columns, rows, note };
     (!table.rows.is_empty()).then(|| with_mark(view, table))
 }
@@ -196,7 +196,7 @@ pub(crate) fn published_note(view: &View<'_>, compared: &Compared<'_>) -> String
     if documents.is_empty() {
         return String::new();
     }
-    say(view.words.comparison.published_note, &[("documents", documents.join(", "))])
+    say(view.words.comparison.published_note, &[("documents", documents.join(view.words.list[0]))])
 }
 
 /// The largest published value of a load, in the unit that it is judged by.

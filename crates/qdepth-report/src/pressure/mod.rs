@@ -5,7 +5,7 @@ mod pictures;
 pub(crate) mod sentences;
 pub(crate) mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::document::{Block, Section};
 use crate::steps::Steps;
@@ -28,7 +28,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let mut blocks = vec![Block::Paragraph(words.intro.to_owned())];
     let mut said = vec![sentences::responsiveness(view, &steps)];
     said.push(sentences::not_followed(view, &steps));
-    said.push(sentences::limits(view, &steps).join(" "));
+    said.push(sentences::limits(view, &steps).join(view.words.gap));
     blocks.extend(said.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     blocks.push(Block::Pictures(pictures::over_time(view, &steps)));
     blocks.push(Block::Paragraph(sentences::knees(view, &steps)));

@@ -172,7 +172,7 @@ fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         ];
         Some(say(view.words.pressure.pictures.line, &values))
     });
-    lines.collect::<Vec<_>>().join(" ")
+    lines.collect::<Vec<_>>().join(view.words.gap)
 }
 
 fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> String {

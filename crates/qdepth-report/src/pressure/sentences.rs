@@ -38,7 +38,7 @@ pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         ];
         say(view.words.pressure.not_followed, &values)
     });
-    said.collect::<Vec<_>>().join(" ")
+    said.collect::<Vec<_>>().join(view.words.gap)
 }
 
 fn mean(step: &Step<'_, '_>) -> Option<f64> {
@@ -79,7 +79,7 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     if let Some((best, others)) = means.split_first() {
         said.extend(others.iter().map(|other| quotient(view, best, other)));
     }
-    said.join(" ")
+    said.join(view.words.gap)
 }
 
 /// How many times as fast the better of two answered, and how many times at least.
@@ -115,7 +115,7 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         say(words.knee, &values)
     };
     let all = std::iter::once(words.knee_note.to_owned());
-    all.chain(steps.targets().into_iter().map(knee)).collect::<Vec<_>>().join(" ")
+    all.chain(steps.targets().into_iter().map(knee)).collect::<Vec<_>>().join(view.words.gap)
 }
 
 /// Where the limits are passed, that were asked for: a sentence each, on every target.

@@ -103,13 +103,18 @@ fn staircase(means_ns: &[&[u64]], last_achieved: Option<u64>) -> Vec<PointRecord
     points
 }
 
+/// A report of two targets under write pressure.
+pub(crate) fn example() -> crate::Document {
+    document(&staircase(&[NAND, FLAT], Some(390)))
+}
+
 fn run(targets: u32) -> RunRecord {
     RunRecord { plan_name: "write-pressure".into(), ..fixture::run(targets) }
 }
 
 fn told(points: &[PointRecord], targets: u32, limit: &str) -> String {
     let limits = vec![limit.parse().expect("a limit")];
-    summary_sentences(&run(targets), points, Telling { lang: Lang::En, limits }).join(" ")
+    summary_sentences(&run(targets), points, Telling { limits, ..Telling::default() }).join(" ")
 }
 
 fn document(points: &[PointRecord]) -> Document {
@@ -182,7 +187,7 @@ fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
     let table = &point_tables(&run(2), &points, Lang::En)[0];
     assert_eq!(table.rows[6].cells[4].mark, Mark::Struck);
     let document = document(&points);
-    let section = &document.sections[0];
+    let section = section(&document, "write-pressure");
     let line = section.blocks.iter().find_map(|block| match block {
         Block::Pictures(pictures) => Some(&pictures[0].figure.series[0]),
         _ => None,
@@ -194,7 +199,7 @@ fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
 #[test]
 fn the_section_has_its_diagrams_and_every_percentile_its_count() {
     let document = document(&staircase(&[NAND, FLAT], Some(390)));
-    let section = &document.sections[0];
+    let section = section(&document, "write-pressure");
     assert_eq!(section.title, "Responsiveness under write pressure");
     let mut ids = Vec::new();
     let mut tables = Vec::new();
@@ -248,7 +253,11 @@ fn loads_that_are_no_write_pressure_are_told_one_by_one() {
     let table = &point_tables(&run(1), &points, Lang::En)[0];
     let texts: Vec<&str> = table.rows.iter().map(|row| row.cells[1].text.as_str()).collect();
     assert_eq!(texts, ["Reader", "Writers", "Reader", "Writers"]);
-    assert_eq!(document(&points).sections[0].title, "Steps");
+    assert_eq!(section(&document(&points), "steps").title, "Steps");
+}
+
+fn section<'a>(document: &'a crate::Document, id: &str) -> &'a crate::Section {
+    document.sections.iter().find(|section| section.id == id).expect("the section")
 }
 
 /// The number before a word of a sentence.

@@ -1,13 +1,15 @@
 //! The page that puts published figures beside emulated ones.
 
+mod edition;
 mod pictures;
 mod tables;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
+pub use edition::compose_edition;
 use qdepth_reference::{Comparison, Document as Source, Use};
 
-use crate::document::{Banner, Block, Document, Fact, Section, Table};
+use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
 use crate::words::{Lang, ReproductionWords, say, words};
 
@@ -47,6 +49,7 @@ pub fn compose_reproduction(
     let subtitle = say(words.subtitle, &[("documents", ids), ("version", version.to_owned())]);
     Document {
         lang,
+        cover: Cover::default(),
         title: words.title.to_owned(),
         subtitle,
         mark: words.emulated[0].to_owned(),

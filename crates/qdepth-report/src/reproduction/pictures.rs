@@ -14,20 +14,10 @@ use crate::words::{say, words};
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = vec![Block::Paragraph(view.words.diagrams_intro.to_owned())];
     let mut last = String::new();
-    for (index, diagram) in view.comparison.diagrams.iter().enumerate() {
-        let picture = picture(view, diagram, index);
-        if picture.figure.is_empty() {
-            continue;
-        }
-        let section = format!("{}: {}", diagram.document, diagram.section);
-        if section != last {
-            blocks.push(Block::Heading(section.clone()));
-            blocks.push(Block::Pictures(Vec::new()));
-            last = section;
-        }
-        if let Some(Block::Pictures(pictures)) = blocks.last_mut() {
-            pictures.push(picture);
-        }
+    for (section, pictures) in by_section(view) {
+        blocks.push(Block::Heading(section.clone()));
+        blocks.push(Block::Pictures(pictures));
+        last = section;
     }
     for (section, table) in maxima(view) {
         if section != last {
@@ -38,6 +28,23 @@ pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
     }
     // The introduction alone introduces nothing.
     if blocks.len() > 1 { blocks } else { Vec::new() }
+}
+
+/// Document and section, with the diagrams that have something to show.
+pub(super) fn by_section(view: &View<'_>) -> Vec<(String, Vec<Picture>)> {
+    let mut all: Vec<(String, Vec<Picture>)> = Vec::new();
+    for (index, diagram) in view.comparison.diagrams.iter().enumerate() {
+        let picture = picture(view, diagram, index);
+        if picture.figure.is_empty() {
+            continue;
+        }
+        let section = format!("{}: {}", diagram.document, diagram.section);
+        match all.last_mut() {
+            Some((last, pictures)) if *last == section => pictures.push(picture),
+            _ => all.push((section, vec![picture])),
+        }
+    }
+    all
 }
 
 fn name(diagram: &Diagram, line: &Line, intensity: u32) -> PointName {

@@ -40,6 +40,11 @@ fn comparison(factor: f64) -> Comparison {
     compare(&reference, emulation)
 }
 
+/// Our edition of all documents.
+pub(crate) fn edition(lang: Lang) -> Document {
+    crate::compose_edition(&comparison(1.02), "0.1.0", "qdepth reproduce", lang)
+}
+
 fn page(comparison: &Comparison) -> Document {
     compose_reproduction(comparison, "0.1.0", "qdepth reproduce", Lang::En)
 }

@@ -1,5 +1,6 @@
 //! The words of comparisons: drives, arrays, processes, areas, options, media.
 
+#[derive(Debug)]
 pub(crate) struct ComparisonWords {
     pub(crate) section: &'static str,
     /// Of drives, targets, processes, areas.
@@ -80,4 +81,48 @@ pub(super) static ENGLISH: ComparisonWords = ComparisonWords {
     first_done: "First done",
     last_done: "Last done",
     until_first_done: "Rate until first done",
+};
+
+pub(super) static JAPANESE: ComparisonWords = ComparisonWords {
+    section: "比較",
+    intro: [
+        "まず 1 台のドライブを単独で、次に全ドライブを同時に測定した。後者では、各ドライブにそれぞれ独自の負荷を、単独のドライブと同じ未完了 I/O 数で与えた。アレイには、その全ドライブ分の未完了 I/O を与えた。並べて示すものは、続けて測定したものである。",
+        "並べて示すものは、同じ負荷の下で続けて測定したものである。",
+        "各プロセスは、測定対象の一部を専有し、その中の測定領域と専用のスレッドをもつ。一つの列のプロセスは同時に実行した。並べて示すものは、続けて測定したものである。",
+        "大きさの異なる測定領域に同じ負荷を与えた。並べて示すものは、続けて測定したものである。",
+    ],
+    single: "1 台",
+    together: "{n} 台同時",
+    processes: ["1 プロセス", "{n} プロセス"],
+    entire_area: "全容量",
+    published: "{name} (公表値)",
+    variant: "列",
+    x: [
+        "ドライブ当たりの未完了 I/O 数",
+        "未完了 I/O 数",
+        "プロセス当たりの未完了 I/O 数",
+        "未完了 I/O 数",
+    ],
+    of_sum: "{name}: {n} 倍に対する割合",
+    factors_caption: "各未完了 I/O 数における比較",
+    factors_note: "比には、両方の値に 95 % 区間がある場合、その半幅を付す (Fieller 1954)。取り消し線は無効 (等級 C) を示す。",
+    sum_note: "割合は、単独のドライブの台数倍と比べたものである。",
+    shades_caption: "{base} に対する増加",
+    shades_note: "L、M、D は、{base} に対する 30 %、60 %、120 % を超える増加を示す。",
+    classes: ["L", "M", "D"],
+    at: "未完了 I/O 数 {n}",
+    maxima_note: "各列の全未完了 I/O 数にわたる最大値である。",
+    published_note: "「公表値」の列は {documents} の値であり、この計測で測定したものではない。",
+    latency_caption: "未完了 I/O 数 1 でのレイテンシー",
+    latency_note: "測定窓の全要求の平均である。",
+    parts_caption: "{name} の内訳",
+    parts_note: "スキューは、最も遅いものが最も速いものに後れる程度を示す。公平性は Jain の指標であり、すべてが等しければ 1 である。",
+    part: ["ドライブ {n}", "プロセス {n}"],
+    slowest: "最低",
+    fastest: "最高",
+    skew: "スキュー",
+    fairness: "公平性",
+    first_done: "最初の終了",
+    last_done: "最後の終了",
+    until_first_done: "最初の終了までのレート",
 };

@@ -6,6 +6,10 @@ use super::{
 };
 
 pub(super) static WORDS: Words = Words {
+    gap: " ",
+    clause: "; ",
+    list: [", ", " and "],
+    date: "{year}-{month}-{day}",
     title: "Storage performance of {targets}",
     subtitle: "{date} · plan “{plan}” · qdepth {version}",
     footer: "qdepth: storage performance at every queue depth.",
@@ -41,12 +45,11 @@ pub(super) static WORDS: Words = Words {
     kinds: ["directory", "file", "block device", "emulated medium"],
     sections: SectionWords {
         key_figures: "Key figures",
-        profiles: "Load profiles",
-        diagrams: "Diagrams",
+        diagrams: "Measurement results",
         points: "All points",
         findings: "Findings",
-        environment: "Environment",
-        method: "Method",
+        environment: "Measurement environment",
+        method: "Measurement method",
         reproduce: "To repeat this run",
     },
     summary: SummaryWords {
@@ -62,7 +65,6 @@ pub(super) static WORDS: Words = Words {
         range: "{low} to {high} outstanding I/Os",
         single: "{low} outstanding",
         no_result: "There is no valid result.",
-        and: "and",
         more: "{n} more",
         service_time: "service time",
         response_time: "response time",
@@ -154,7 +156,7 @@ pub(super) static WORDS: Words = Words {
         not_drawn: "No valid point to draw for {profile}.",
     },
     findings: FindingWords {
-        none: "Every check that was made passed. What was not checked is listed under Method.",
+        none: "Every check that was made passed. What was not checked is listed under Measurement method.",
         invalid: "not valid (C)",
         remark: "remark (B)",
         whole_run: "the whole run",
@@ -172,6 +174,14 @@ pub(super) static WORDS: Words = Words {
         ["restore", "Restoring of files"],
     ],
     comparison: &super::comparison::ENGLISH,
+    titles: &[
+        ["file-copy", "File copy"],
+        ["file-server", "File server"],
+        ["database", "Database"],
+        ["streaming", "Streaming"],
+        ["restore", "Restore"],
+    ],
+    paper: &super::paper::ENGLISH,
     pressure: &super::pressure::ENGLISH,
     bandwidth: &super::bandwidth::ENGLISH,
     reproduction: &super::reproduction::ENGLISH,

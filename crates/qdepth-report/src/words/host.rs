@@ -23,6 +23,7 @@ impl HostWords {
     pub(crate) fn of(lang: Lang) -> &'static Self {
         match lang {
             Lang::En => &ENGLISH,
+            Lang::Ja => &JAPANESE,
         }
     }
 }
@@ -51,4 +52,30 @@ const ENGLISH: HostWords = HostWords {
     unknown_columns: ["Subject", "Facts", "Why"],
     all: "Every fact",
     all_columns: ["Subject", "Fact", "Value", "Source"],
+};
+
+const JAPANESE: HostWords = HostWords {
+    machine: "計算機",
+    machine_columns: ["対象", "項目", "値"],
+    devices: "ストレージデバイス",
+    device_columns: [
+        "デバイス",
+        "製品",
+        "容量",
+        "リンク",
+        "上限",
+        "キュー数",
+        "スケジューラー",
+        "書き込みキャッシュ",
+        "温度",
+        "消費率",
+    ],
+    arrays: "アレイとボリューム",
+    array_columns: ["デバイス", "種類", "チャンク", "名前またはメタデータ", "構成要素"],
+    mounts: "ファイルシステム",
+    mount_columns: ["マウント先", "種類", "デバイス", "オプション", "ストライピング"],
+    unknown: "不明な事項",
+    unknown_columns: ["対象", "項目", "理由"],
+    all: "全項目",
+    all_columns: ["対象", "項目", "値", "取得元"],
 };

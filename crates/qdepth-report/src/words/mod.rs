@@ -5,9 +5,14 @@ mod bandwidth;
 mod comparison;
 mod english;
 mod finding;
+mod finding_ja;
 mod host;
+mod japanese;
+mod paper;
 mod pressure;
 mod reproduction;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +23,7 @@ use crate::number;
 pub(crate) use bandwidth::BandwidthWords;
 pub(crate) use comparison::ComparisonWords;
 pub(crate) use host::HostWords;
+pub(crate) use paper::{LabelWords, PaperWords};
 pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
 
@@ -27,13 +33,19 @@ pub enum Lang {
     /// English.
     #[default]
     En,
+    /// Japanese.
+    Ja,
 }
 
 impl Lang {
+    /// Every language there is.
+    pub const ALL: [Self; 2] = [Self::En, Self::Ja];
+
     /// Its BCP 47 tag.
     pub fn tag(self) -> &'static str {
         match self {
             Self::En => "en",
+            Self::Ja => "ja",
         }
     }
 }
@@ -51,8 +63,10 @@ pub struct FindingText {
 
 /// Words a finding: title, explanation from its own figures, advice.
 pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
-    let Lang::En = lang;
-    let [title, explanation, advice] = finding::english(finding.code);
+    let [title, explanation, advice] = match lang {
+        Lang::En => finding::english(finding.code),
+        Lang::Ja => finding_ja::japanese(finding.code),
+    };
     let mut values: BTreeMap<&str, String> =
         finding.labels.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
     for (name, value) in &finding.values {
@@ -128,11 +142,21 @@ pub(crate) fn counted([one, other]: Counted, n: usize) -> String {
 pub(crate) fn words(lang: Lang) -> &'static Words {
     match lang {
         Lang::En => &english::WORDS,
+        Lang::Ja => &japanese::WORDS,
     }
 }
 
 /// Every fixed word of a report. `{name}` stands for a value (see [`fill`]).
+#[derive(Debug)]
 pub(crate) struct Words {
+    /// Between sentences.
+    pub(crate) gap: &'static str,
+    /// Between parts of a sentence that have commas of their own.
+    pub(crate) clause: &'static str,
+    /// Between the items of a list, and before its last.
+    pub(crate) list: [&'static str; 2],
+    /// A day: `{year}`, `{month}`, `{day}`.
+    pub(crate) date: &'static str,
     pub(crate) title: &'static str,
     pub(crate) subtitle: &'static str,
     pub(crate) footer: &'static str,
@@ -152,11 +176,15 @@ pub(crate) struct Words {
     pub(crate) nothing_measured: &'static str,
     pub(crate) applications: &'static [[&'static str; 2]],
     pub(crate) comparison: &'static ComparisonWords,
+    /// Titles of the shipped profiles, by name.
+    pub(crate) titles: &'static [[&'static str; 2]],
+    pub(crate) paper: &'static PaperWords,
     pub(crate) pressure: &'static PressureWords,
     pub(crate) bandwidth: &'static BandwidthWords,
     pub(crate) reproduction: &'static ReproductionWords,
 }
 
+#[derive(Debug)]
 pub(crate) struct FactWords {
     pub(crate) target: &'static str,
     pub(crate) area: &'static str,
@@ -173,9 +201,9 @@ pub(crate) struct FactWords {
     pub(crate) reproduce: &'static str,
 }
 
+#[derive(Debug)]
 pub(crate) struct SectionWords {
     pub(crate) key_figures: &'static str,
-    pub(crate) profiles: &'static str,
     pub(crate) diagrams: &'static str,
     pub(crate) points: &'static str,
     pub(crate) findings: &'static str,
@@ -184,6 +212,7 @@ pub(crate) struct SectionWords {
     pub(crate) reproduce: &'static str,
 }
 
+#[derive(Debug)]
 pub(crate) struct SummaryWords {
     pub(crate) measured: &'static str,
     pub(crate) nothing: &'static str,
@@ -197,7 +226,6 @@ pub(crate) struct SummaryWords {
     pub(crate) single: &'static str,
     pub(crate) latency: &'static str,
     pub(crate) no_result: &'static str,
-    pub(crate) and: &'static str,
     pub(crate) more: &'static str,
     pub(crate) service_time: &'static str,
     pub(crate) response_time: &'static str,
@@ -216,6 +244,7 @@ pub(crate) struct SummaryWords {
     pub(crate) below: Counted,
 }
 
+#[derive(Debug)]
 pub(crate) struct ColumnWords {
     pub(crate) profile: &'static str,
     pub(crate) target: &'static str,
@@ -260,6 +289,7 @@ pub(crate) struct ColumnWords {
     pub(crate) unknown: &'static str,
 }
 
+#[derive(Debug)]
 pub(crate) struct TableWords {
     pub(crate) key_caption: &'static str,
     pub(crate) key_note: &'static str,
@@ -275,6 +305,7 @@ pub(crate) struct TableWords {
     pub(crate) target_fallback: &'static str,
 }
 
+#[derive(Debug)]
 pub(crate) struct PictureWords {
     pub(crate) intro: &'static str,
     pub(crate) rate_title: &'static str,
@@ -293,6 +324,7 @@ pub(crate) struct PictureWords {
     pub(crate) not_drawn: &'static str,
 }
 
+#[derive(Debug)]
 pub(crate) struct FindingWords {
     pub(crate) none: &'static str,
     pub(crate) invalid: &'static str,

@@ -2,6 +2,7 @@
 
 use super::Counted;
 
+#[derive(Debug)]
 pub(crate) struct PressureWords {
     pub(crate) section: &'static str,
     pub(crate) steps_section: &'static str,
@@ -34,6 +35,7 @@ pub(crate) struct PressureWords {
     pub(crate) pictures: PressurePictures,
 }
 
+#[derive(Debug)]
 pub(crate) struct PressureColumns {
     pub(crate) step: &'static str,
     pub(crate) asked: &'static str,
@@ -46,6 +48,7 @@ pub(crate) struct PressureColumns {
     pub(crate) time: &'static str,
 }
 
+#[derive(Debug)]
 pub(crate) struct PressurePictures {
     /// Linear, logarithmic.
     pub(crate) over_time: [&'static str; 2],
@@ -116,5 +119,66 @@ pub(super) static ENGLISH: PressureWords = PressureWords {
         time_description: "Line diagram over measured time: mean read latency of each {slice} on the left axis, the stair of the write load asked, from {low} to {high} MB/s, on the right. {lines}",
         load_description: "Line diagram over the achieved write load; mean and 99.9th percentile of the read latency. {lines}",
         line: "{target}: mean from {first} at {first_step} to {last} at {last_step}.",
+    },
+};
+
+pub(super) static JAPANESE: PressureWords = PressureWords {
+    section: "書き込み圧力下の応答性",
+    steps_section: "段階",
+    intro: "読み取り側は、応答を待つ利用者を表す。その傍らで、書き込みが正確な予定に従って段階的に増える。一つの段階の負荷は同時に実行した。各段階は記録しないウォームアップで始まり、時間に対する図ではこれを除いてある。",
+    steps: ["1 段階", "{n} 段階"],
+    step_range: "{first} から {last} までの {steps} ",
+    top: "すべての測定対象が追従した最高の段階である書き込み {step} において、平均読み取りレイテンシーは {values} であった。",
+    no_common: "すべての測定対象が有効な値で追従した段階はないため、読み取りレイテンシーは比較しない。",
+    faster: "このとき {better} の応答は {worse} の {quotient} 倍速い[ (両方の 95 % 区間の不利な端をとっても {least} 倍以上)][ ({reason})]。",
+    alike: "このとき {better} と {worse} の差は、95 % 区間を超えない。",
+    no_interval: "95 % 区間なし",
+    rose: "{target} の平均読み取りレイテンシーは、{first_step} での {first} から {last_step} での {last} へ、{quotient} 倍に変化した。",
+    single: "{target} の平均読み取りレイテンシーは、有効な値をもつ唯一の段階である {first_step} において {first} であった。",
+    not_followed: "{target} は {step} に追従せず、達したのは {achieved} MB/s であった。",
+    mean_on: "{target} で {value}",
+    limit: [
+        "{target} では、読み取り側の {statistic} が書き込み負荷 {load} MB/s で {limit} を超える (段階 {below} と {above} の間を直線で補間)。",
+        "{target} では、読み取り側の {statistic} が最初の段階 ({above}) からすでに {limit} を超えている。",
+        "{target} では、読み取り側の {statistic} が、値の判明している最高の書き込み負荷 {load} MB/s まで {limit} 以内にとどまる[ ({later})]。",
+        "{target} では、{statistic} に足りる標本をもつ段階がなく、{limit} を超える負荷は示すことができない。",
+    ],
+    later: ["以後の 1 段階は標本が少なすぎる", "以後の {n} 段階は標本が少なすぎる"],
+    knee: "{target} の変曲点は {step} にある (平均読み取りレイテンシー {latency})。",
+    no_knee: "{target} に変曲点はない。",
+    knee_note: "変曲点とは、平均読み取りレイテンシーが最初の段階の 2 倍を恒久的に超える直前の段階である。",
+    columns: PressureColumns {
+        step: "段階",
+        asked: "指定した書き込み",
+        asked_of_load: "指定",
+        achieved: "達成した書き込み",
+        longest_gap: "最長の空白",
+        stalls: ["> 100 ms", "> 1 s", "> 10 s"],
+        samples: "読み取り数",
+        time: "時間",
+    },
+    mark: "追従せず",
+    loads_caption: "全段階の全負荷",
+    steps_caption: "段階ごとの読み取りレイテンシー",
+    steps_note: "最長の空白は、読み取りが一つも完了しなかった最長の時間である。その右に、100 ms、1 s、10 s を超えた回数を示す。1 MB/s は 2^20 バイト毎秒である。取り消し線は無効 (等級 C) を示す。指定した書き込みの 99 % 以上を達成した段階を、追従したものとする。",
+    percentiles_caption: "{target} の読み取りレイテンシーのパーセンタイル",
+    percentiles_note: "各パーセンタイルの下に、その外側にある読み取りの数を示す。10 個未満の場合、パーセンタイルは示さない。",
+    beyond: "外側の読み取り数",
+    too_few: "標本不足",
+    pictures: PressurePictures {
+        over_time: ["時間に対する読み取りレイテンシー", "時間に対する読み取りレイテンシー (対数)"],
+        over_load: [
+            "書き込み負荷に対する読み取りレイテンシー",
+            "書き込み負荷に対する読み取りレイテンシー (対数)",
+        ],
+        time_x: "測定時間 [s]",
+        load_x: "達成した書き込み負荷 [MB/s]",
+        latency_y: "読み取りレイテンシー",
+        stair: "指定した書き込み (右軸)",
+        stair_y: "書き込み負荷 [MB/s]",
+        knee: "変曲点",
+        time_description: "測定時間に対する折れ線図。左軸は {slice} ごとの平均読み取りレイテンシー、右軸は {low} から {high} MB/s まで階段状に増える指定書き込み負荷である。{lines}",
+        load_description: "達成した書き込み負荷に対する折れ線図。読み取りレイテンシーの平均と 99.9 パーセンタイルを示す。{lines}",
+        line: "{target}: 平均は {first_step} で {first}、{last_step} で {last}。",
     },
 };

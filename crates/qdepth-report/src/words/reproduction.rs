@@ -2,6 +2,7 @@
 
 use super::Counted;
 
+#[derive(Debug)]
 pub(crate) struct ReproductionWords {
     pub(crate) title: &'static str,
     pub(crate) subtitle: &'static str,
@@ -63,6 +64,16 @@ pub(crate) struct ReproductionWords {
     pub(crate) description: &'static str,
     pub(crate) threads: &'static str,
     pub(crate) method: [&'static str; 3],
+    pub(crate) edition: EditionWords,
+}
+
+#[derive(Debug)]
+pub(crate) struct EditionWords {
+    pub(crate) title: &'static str,
+    pub(crate) subtitle: &'static str,
+    pub(crate) method: &'static str,
+    pub(crate) relations: &'static str,
+    pub(crate) shading: &'static str,
 }
 
 pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
@@ -169,4 +180,116 @@ pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
         "Every point runs through the loop that measures real storage, on a plan that omits nothing, with 300 ms of virtual time before its window. A window ends after 40,000 requests, 4 GiB or 60 s, and not before each slot had twenty requests.",
         "Which figures count, and how words such as “about” became numbers, is said in reference/README.md.",
     ],
+    edition: EditionWords {
+        title: "{documents}: emulated edition",
+        subtitle: "The sections, diagrams and tables of the document again: published figures beside EMULATED ones",
+        method: "Method",
+        relations: "What the document says about its figures",
+        shading: "Increase in classes of grey",
+    },
+};
+
+pub(super) static JAPANESE: ReproductionWords = ReproductionWords {
+    title: "公表値とエミュレーションによる値",
+    subtitle: "{documents} · qdepth {version}",
+    emulated: [
+        "EMULATED",
+        "本ページのエミュレーションによる値は、すべて仮想時間におけるストレージのモデルによる。公表値は、ここに挙げる文書のものである。",
+    ],
+    missing: [
+        "不完全",
+        "{of} 測定点のうち {n} 点はエミュレートできなかった。これを必要とするものは未達とする。",
+    ],
+    missing_row: ["{n} 測定点", "{n} 測定点"],
+    all_reached: "{of} 件の目標はすべて達成された。",
+    some_reached: "{of} 件の目標のうち {n} 件が達成された。未達: {missed}。",
+    relations: "数値で示すことのできる公表の関係 {of} 件のうち {n} 件が成り立つ ({share}、必要 {needed})。",
+    shading: "濃淡付きの表の {of} セルのうち {n} セルが、印刷された濃淡クラスに入る ({share}、必要 {needed})。",
+    uses: ["較正", "予測", "再現 (検証ではない)", "表引き", "不整合", "導出", "所与"],
+    uses_intro: "較正: パラメーターをその値に合わせた。予測: どのパラメーターも合わせていない。再現 (検証ではない): 値と同数のパラメーターがあり、一致は何も示さない。表引き: パラメーターをその値から読み取った。不整合、導出、所与の値は、どの平均にも含めない。",
+    documents: "文書",
+    version: "プログラム",
+    command: "コマンド",
+    points: "エミュレートした測定点",
+    sections: [
+        ["goals", "目標"],
+        ["diagrams", "図"],
+        ["sections", "節ごとの誤差"],
+        ["shading", "濃淡付きの表"],
+        ["relations", "関係"],
+        ["figures", "全数値"],
+        ["method", "方法"],
+    ],
+    goal: "目標",
+    figures: "数値の数",
+    mean_error: "平均誤差",
+    worst_error: "最大誤差",
+    at_most: "上限",
+    at: "箇所",
+    noise: "ノイズフロア",
+    study: "ある研究での値",
+    reached: "達成",
+    yes: "はい",
+    no: "いいえ",
+    held: ["成り立つ関係", "同じ濃淡クラスのセル"],
+    cases: "総数",
+    holding: "成立数",
+    share: "割合",
+    at_least: "下限",
+    section: "節",
+    used: "用途",
+    missing_count: "欠け",
+    id: "数値",
+    storage: "ストレージ",
+    load: "負荷",
+    quantity: "量",
+    unit: "単位",
+    published: "公表値",
+    emulated_value: "EMULATED",
+    error: "誤差",
+    remark: "備考",
+    says: "文書の記述",
+    place: "箇所",
+    expected: "その意味",
+    verdict: "EMULATED の値",
+    verdicts: ["成立", "不成立", "欠け", "文書内で不整合", "数値では示されない"],
+    more_conditions: ["ほか {n} 条件", "ほか {n} 条件"],
+    arrangement: "構成",
+    format_at: "{format}、{n}",
+    captions: [
+        "目標と、エミュレーションの到達値",
+        "節ごとの絶対誤差",
+        "Advertised Capacity に対する増加、EMULATED、印刷された濃淡クラスで表示",
+        "文書がその数値について述べていること",
+        "公表値と、対応するエミュレーションによる値",
+        "エミュレートできなかった測定点",
+        "成り立つべき割合",
+    ],
+    notes: [
+        "誤差は |エミュレーション ÷ 公表値 − 1| である。ノイズフロアは、同種の値について公表値どうしがどれだけ一致するかを示す。これより小さい誤差に意味はない。",
+        "濃淡は印刷された表のものである。白は 30 % まで、以下 60 % まで、120 % まで、それ以上。≠ は、エミュレーションによる値が別のクラスに入ることを示す。",
+        "値は、判定を決めた比較のもの (最初に成り立たないもの、なければ最初のもの) である。",
+        "≈ は「約」、> は「超」、< は「弱」を示し、文書の表現による。",
+        "未完了 I/O 数 1 ~ 512 における最大レート。文書には、数値の印刷されていない棒グラフのみがある。",
+    ],
+    series: [
+        ["{name}、公表値", "公表値"],
+        ["{name}、EMULATED", "{name}、EMULATED"],
+        ["{name}、公表された最大値", "公表された最大値"],
+    ],
+    diagrams_intro: "文書の図を改めて描いたものである。破線は EMULATED、点は公表値、点線は公表された最大値であり、それぞれ対応する曲線と同じ色で示す。文書が数値を印刷せず曲線のみで示すものには、点がない。",
+    description: "{lines} のエミュレーション曲線に公表値の点を重ねた図。エミュレーションの最大値は {largest} {unit} である。",
+    threads: "IOR スレッド数",
+    method: [
+        "公表値がエミュレーションの入力となることはない。公表値を知るクレートを、エミュレーションを行うクレートから用いることはできない。",
+        "各測定点は、実際のストレージを測定するループを、省略のない計画に基づいて実行したものであり、測定窓の前に仮想時間で 300 ms を置く。測定窓は 40,000 要求、4 GiB または 60 s の後に終わり、各スロットが 20 要求を処理する前に終わることはない。",
+        "どの値を対象とするか、また「約」などの語をどのように数値としたかは、reference/README.md に示す。",
+    ],
+    edition: EditionWords {
+        title: "{documents}: エミュレーション版",
+        subtitle: "文書の節、図、表を改めて示し、公表値と EMULATED の値を並べる",
+        method: "方法",
+        relations: "文書がその数値について述べていること",
+        shading: "濃淡クラスによる増加",
+    },
 };

@@ -1,0 +1,250 @@
+//! What the figures of a diagram bear: claims that hold wherever within its interval each value
+//! lies. A value without an interval bears no comparison, only itself.
+
+use crate::view::Load;
+
+/// Shares that a claim may name; the smallest that holds is named.
+const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
+/// How near to the maximum a plateau lies, at most.
+const PLATEAU: f64 = 0.05;
+
+/// A value at a load intensity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct At {
+    /// Outstanding I/Os.
+    pub(crate) outstanding: u32,
+    /// IO/s or MB/s.
+    pub(crate) value: f64,
+    /// Its 95 % interval.
+    pub(crate) interval: Option<(f64, f64)>,
+}
+
+impl At {
+    /// Whether it lies below the other for certain.
+    fn below(&self, other: &Self) -> bool {
+        matches!((self.interval, other.interval), (Some((_, high)), Some((low, _))) if high < low)
+    }
+}
+
+/// How a line goes from left to right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Course {
+    /// There is one point.
+    Single,
+    /// All values lie within this share of the smallest.
+    Level(f64),
+    /// The largest value is above the first; `evenly`: by every step up to it.
+    Rises {
+        /// Whether each step up to the largest is above the one before.
+        evenly: bool,
+    },
+    /// The last value is below the first, which is the largest.
+    Falls,
+    /// None of these is certain.
+    Open,
+}
+
+/// What follows the largest value or leads to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Beyond {
+    /// From this intensity to the last every value is within this share of the largest.
+    Plateau(u32, f64),
+    /// The last value is below the largest by more than the share of a plateau.
+    Drops,
+    /// Neither is certain, or the largest value is the last.
+    Nothing,
+}
+
+/// What a line bears.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) first: At,
+    pub(crate) last: At,
+    /// The first of the largest.
+    pub(crate) largest: At,
+    pub(crate) course: Course,
+    pub(crate) beyond: Beyond,
+}
+
+/// The valid points of a load on a target, by ascending intensity.
+pub(crate) fn line(load: &Load<'_>, target: u32) -> Vec<At> {
+    let valid = load.on(target).filter(|point| point.is_valid());
+    let at = valid.map(|point| At {
+        outstanding: point.record.outstanding,
+        value: point.main().value,
+        interval: point.main().interval,
+    });
+    at.collect()
+}
+
+fn largest(points: &[At]) -> Option<(usize, At)> {
+    let better = |best: Option<(usize, At)>, (index, at): (usize, &At)| match best {
+        Some((_, known)) if known.value >= at.value => best,
+        _ => Some((index, *at)),
+    };
+    points.iter().enumerate().fold(None, better)
+}
+
+/// What the points bear; nothing where there are none.
+pub(crate) fn claims(points: &[At]) -> Option<Line> {
+    let (first, last) = (points.first()?, points.last()?);
+    let (place, largest) = largest(points)?;
+    let course = if points.len() == 1 {
+        Course::Single
+    } else if let Some(share) = spread(points.iter()) {
+        Course::Level(share)
+    } else if first.below(&largest) {
+        let steps = points[..=place].windows(2);
+        Course::Rises { evenly: place > 1 && steps.clone().all(|pair| pair[0].below(&pair[1])) }
+    } else if place == 0 && last.below(first) {
+        Course::Falls
+    } else {
+        Course::Open
+    };
+    let beyond = if matches!(course, Course::Rises { .. }) {
+        beyond(points, place)
+    } else {
+        Beyond::Nothing
+    };
+    Some(Line { first: *first, last: *last, largest, course, beyond })
+}
+
+fn beyond(points: &[At], place: usize) -> Beyond {
+    let (top, last) = (points[place], points[points.len() - 1]);
+    let Some((low, high)) = top.interval else { return Beyond::Nothing };
+    let lowest_of = |points: &[At]| {
+        let ends = points.iter().map(|at| at.interval.map(|(low, _)| low));
+        ends.collect::<Option<Vec<f64>>>()
+            .map(|ends| ends.into_iter().fold(f64::INFINITY, f64::min))
+    };
+    let holds = |from: usize, share: f64| {
+        lowest_of(&points[from..]).is_some_and(|lowest| lowest >= (1.0 - share) * high)
+    };
+    // The earliest point of the plateau, then the smallest share that holds from there.
+    let from = (0..points.len().saturating_sub(1)).find(|from| holds(*from, PLATEAU));
+    if let Some(from) = from.filter(|from| *from > 0 && points.len() - from >= 3) {
+        let share = SHARES.into_iter().find(|share| holds(from, *share)).unwrap_or(PLATEAU);
+        return Beyond::Plateau(points[from].outstanding, share);
+    }
+    let far = last.interval.is_some_and(|(_, high)| high < (1.0 - PLATEAU) * low);
+    if far { Beyond::Drops } else { Beyond::Nothing }
+}
+
+/// The smallest share within which all values lie, wherever in its interval each is.
+fn spread<'a>(points: impl Iterator<Item = &'a At>) -> Option<f64> {
+    let intervals = points.map(|at| at.interval).collect::<Option<Vec<_>>>()?;
+    let low = intervals.iter().map(|(low, _)| *low).fold(f64::INFINITY, f64::min);
+    let high = intervals.iter().map(|(_, high)| *high).fold(0.0, f64::max);
+    SHARES.into_iter().find(|share| low > 0.0 && high <= (1.0 + share) * low)
+}
+
+/// How targets compare under a load.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Between {
+    /// At every common intensity they lie within this share of each other.
+    Alike(f64),
+    /// The largest value of the first is above that of the second: places in the list, quotient,
+    /// and the quotient with both intervals at their unfavourable ends.
+    Above(usize, usize, f64, f64),
+    /// The largest values differ by no more than their intervals.
+    WithinIntervals,
+    /// Values without intervals bear no comparison.
+    Unknown,
+}
+
+/// Compares the lines of two or more targets.
+pub(crate) fn between(lines: &[Vec<At>]) -> Between {
+    let tops: Option<Vec<At>> = lines.iter().map(|line| largest(line).map(|(_, at)| at)).collect();
+    let Some(tops) = tops.filter(|tops| tops.len() > 1) else { return Between::Unknown };
+    if let Some(share) = alike(lines) {
+        return Between::Alike(share);
+    }
+    let by_value = |a: &&usize, b: &&usize| tops[**a].value.total_cmp(&tops[**b].value);
+    let places: Vec<usize> = (0..tops.len()).collect();
+    let (Some(best), Some(worst)) =
+        (places.iter().max_by(by_value), places.iter().min_by(by_value))
+    else {
+        return Between::Unknown;
+    };
+    let (Some((low, _)), Some((_, high))) = (tops[*best].interval, tops[*worst].interval) else {
+        return Between::Unknown;
+    };
+    if high > 0.0 && low > high {
+        Between::Above(*best, *worst, tops[*best].value / tops[*worst].value, low / high)
+    } else if best != worst && low <= high {
+        Between::WithinIntervals
+    } else {
+        Between::Unknown
+    }
+}
+
+fn alike(lines: &[Vec<At>]) -> Option<f64> {
+    let (first, others) = lines.split_first()?;
+    let mut widest: f64 = 0.0;
+    let mut common = 0;
+    for at in first {
+        let same = |line: &Vec<At>| line.iter().find(|o| o.outstanding == at.outstanding).copied();
+        let Some(beside) = others.iter().map(same).collect::<Option<Vec<At>>>() else { continue };
+        widest = widest.max(spread(std::iter::once(at).chain(&beside))?);
+        common += 1;
+    }
+    // Intensities that only some have are not compared; without most of them nothing is said.
+    let most = lines.iter().map(Vec::len).max().unwrap_or(0);
+    (common > 0 && common * 2 > most).then_some(widest)
+}
+
+/// An intensity that gives nearly all of the maximum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Enough {
+    pub(crate) outstanding: u32,
+    /// The share of the maximum that it gives for certain.
+    pub(crate) share: f64,
+}
+
+/// The lowest intensity that gives at least 90 % of the maximum for certain, where at most half the
+/// intensity of the maximum is needed.
+pub(crate) fn enough(points: &[At]) -> Option<Enough> {
+    let (_, top) = largest(points)?;
+    let (_, most) = top.interval?;
+    points.iter().filter(|at| at.outstanding * 2 <= top.outstanding).find_map(|at| {
+        let (least, _) = at.interval?;
+        let share = [0.98, 0.95, 0.90].into_iter().find(|share| least >= share * most)?;
+        Some(Enough { outstanding: at.outstanding, share })
+    })
+}
+
+/// A number as a person would say it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Said {
+    /// This, as far as the digits go.
+    Plain(f64),
+    /// About this.
+    About(f64),
+    /// A little less than this.
+    Under(f64),
+    /// A little more than this.
+    Over(f64),
+}
+
+/// Two digits where the value is near to them, else three; the word follows the interval.
+pub(crate) fn said(at: &At) -> Said {
+    let rounded = |digits: i32| {
+        if at.value <= 0.0 || !at.value.is_finite() {
+            return at.value;
+        }
+        let step = 10f64.powi(at.value.log10().floor() as i32 + 1 - digits);
+        (at.value / step).round() * step
+    };
+    let near = |round: f64| (round / at.value - 1.0).abs() <= 0.015;
+    let round = [rounded(2), rounded(3)].into_iter().find(|round| near(*round)).unwrap_or(at.value);
+    match at.interval {
+        None => Said::About(round),
+        Some((_, high)) if high < round => Said::Under(round),
+        Some((low, _)) if low > round => Said::Over(round),
+        Some((low, high)) if high - low <= 0.01 * at.value => Said::Plain(round),
+        Some(_) => Said::About(round),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,171 @@
+//! Claims against an oracle that draws values from within the intervals: what is claimed must hold
+//! for every draw.
+
+use proptest::prelude::*;
+
+use super::{At, Between, Beyond, Course, Said, between, claims, enough, said};
+
+/// A line of up to ten intensities: a shape with noise, intervals of some width, some missing.
+fn lines() -> impl Strategy<Value = Vec<At>> {
+    let point = (0.2f64..3.0, 0.0f64..0.08, prop::bool::weighted(0.93));
+    let shape = prop_oneof![Just(0.0), Just(0.6), Just(1.0), Just(-0.5)];
+    (prop::collection::vec(point, 1..=10), shape, 10.0f64..1e6).prop_map(
+        |(points, slope, scale)| {
+            let at = |(index, (noise, half, known)): (usize, (f64, f64, bool))| {
+                let value = scale * 2f64.powf(slope * index as f64) * (1.0 + 0.02 * noise);
+                let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
+                At { outstanding: 1 << index, value, interval }
+            };
+            points.into_iter().enumerate().map(at).collect()
+        },
+    )
+}
+
+/// Saturating lines, as storage gives them.
+fn saturating() -> impl Strategy<Value = Vec<At>> {
+    (10.0f64..1e6, 1u32..9, 0.0f64..0.02, -0.2f64..0.02).prop_map(|(top, knee, half, tail)| {
+        let at = |index: u32| {
+            let rise = f64::from(1 << index.min(knee)) / f64::from(1 << knee);
+            let value = top * rise * (1.0 + tail * f64::from(index.saturating_sub(knee)) / 9.0);
+            At {
+                outstanding: 1 << index,
+                value,
+                interval: Some((value * (1.0 - half), value * (1.0 + half))),
+            }
+        };
+        (0..10).map(at).collect()
+    })
+}
+
+/// Values within the intervals; those without one stay.
+fn draw(points: &[At], shares: &[f64]) -> Vec<f64> {
+    let one = |(at, share): (&At, &f64)| {
+        at.interval.map_or(at.value, |(low, high)| low + share * (high - low))
+    };
+    points.iter().zip(shares).map(one).collect()
+}
+
+fn holds_for(points: &[At], values: &[f64]) -> Result<(), TestCaseError> {
+    let line = claims(points).expect("points");
+    let place = points.iter().position(|at| *at == line.largest).expect("the largest is a point");
+    prop_assert!(points.iter().all(|at| at.value <= line.largest.value));
+    let slack = 1.0 + 1e-9;
+    match line.course {
+        Course::Single => prop_assert_eq!(points.len(), 1),
+        Course::Level(share) => {
+            let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = values.iter().copied().fold(0.0, f64::max);
+            prop_assert!(high <= (1.0 + share) * low * slack);
+        }
+        Course::Rises { evenly } => {
+            prop_assert!(values[place] > values[0]);
+            if evenly {
+                prop_assert!(values[..=place].windows(2).all(|pair| pair[0] < pair[1]));
+            }
+        }
+        Course::Falls => prop_assert!(place == 0 && values[values.len() - 1] < values[0]),
+        Course::Open => {}
+    }
+    match line.beyond {
+        Beyond::Plateau(from, share) => {
+            for (at, value) in points.iter().zip(values).filter(|(at, _)| at.outstanding >= from) {
+                prop_assert!(*value * slack >= (1.0 - share) * values[place], "{at:?}");
+            }
+        }
+        Beyond::Drops => prop_assert!(values[values.len() - 1] < 0.96 * values[place]),
+        Beyond::Nothing => {}
+    }
+    if let Some(enough) = enough(points) {
+        let at =
+            points.iter().position(|at| at.outstanding == enough.outstanding).expect("a point");
+        prop_assert!(values[at] * slack >= enough.share * values[place]);
+        prop_assert!(enough.outstanding * 2 <= line.largest.outstanding);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn claims_hold_wherever_in_its_interval_a_value_lies(
+        points in prop_oneof![lines(), saturating()],
+        shares in prop::collection::vec(0.0f64..=1.0, 10),
+    ) {
+        holds_for(&points, &draw(&points, &shares))?;
+        holds_for(&points, &draw(&points, &[0.0; 10]))?;
+        holds_for(&points, &draw(&points, &[1.0; 10]))?;
+    }
+
+    #[test]
+    fn comparisons_hold_likewise(
+        first in saturating(), second in saturating(),
+        near in 0.9f64..1.1, alike in any::<bool>(),
+        shares in prop::collection::vec(0.0f64..=1.0, 20),
+    ) {
+        let second: Vec<At> = if alike {
+            let moved = |at: &At| At {
+                value: at.value * near,
+                interval: at.interval.map(|(low, high)| (low * near, high * near)),
+                ..*at
+            };
+            first.iter().map(moved).collect()
+        } else {
+            second
+        };
+        let values = [draw(&first, &shares[..10]), draw(&second, &shares[10..])];
+        let top = |line: &[At], values: &[f64]| {
+            let place = (0..line.len()).max_by(|a, b| line[*a].value.total_cmp(&line[*b].value).then(b.cmp(a)));
+            values[place.expect("points")]
+        };
+        let lines = [first, second];
+        match between(&lines) {
+            Between::Alike(share) => {
+                for (a, b) in values[0].iter().zip(&values[1]) {
+                    prop_assert!(a.max(*b) <= (1.0 + share) * a.min(*b) * (1.0 + 1e-9));
+                }
+            }
+            Between::Above(best, worst, _, least) => {
+                let quotient = top(&lines[best], &values[best]) / top(&lines[worst], &values[worst]);
+                prop_assert!(quotient >= least * (1.0 - 1e-9) && least > 1.0);
+            }
+            Between::WithinIntervals | Between::Unknown => {}
+        }
+    }
+
+    #[test]
+    fn words_for_a_number_do_not_contradict_it(value in 1e-3f64..1e9, half in 0.0f64..0.2, known in any::<bool>()) {
+        let interval = known.then_some((value * (1.0 - half), value * (1.0 + half)));
+        let (round, within) = match said(&At { outstanding: 1, value, interval }) {
+            Said::Plain(round) => (round, known && half <= 0.0051),
+            Said::About(round) => (round, true),
+            Said::Under(round) => (round, value * (1.0 + half) < round),
+            Said::Over(round) => (round, value * (1.0 - half) > round),
+        };
+        prop_assert!(within && (round / value - 1.0).abs() <= 0.0151, "{round} for {value}");
+    }
+}
+
+#[test]
+fn a_saturating_line_is_told_as_a_person_would() {
+    let at = |outstanding, value: f64| At {
+        outstanding,
+        value,
+        interval: Some((value * 0.997, value * 1.003)),
+    };
+    let values = [
+        9_980.0, 19_900.0, 39_500.0, 78_000.0, 140_000.0, 190_000.0, 194_000.0, 194_800.0,
+        194_500.0,
+    ];
+    let points: Vec<At> = values.iter().enumerate().map(|(n, value)| at(1 << n, *value)).collect();
+    let line = claims(&points).unwrap();
+    assert_eq!(line.course, Course::Rises { evenly: false });
+    assert_eq!(line.beyond, Beyond::Plateau(32, 0.05));
+    assert_eq!(said(&points[0]), Said::Plain(10_000.0));
+    assert_eq!(said(&at(64, 194_000.0)), Said::Plain(194_000.0));
+    assert_eq!(said(&at(64, 198_000.0)), Said::Under(200_000.0));
+    let bare = |at: &At| At { interval: None, ..*at };
+    let bare: Vec<At> = points.iter().map(bare).collect();
+    let line = claims(&bare).unwrap();
+    assert_eq!((line.course, line.beyond), (Course::Open, Beyond::Nothing));
+}

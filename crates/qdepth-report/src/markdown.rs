@@ -1,0 +1,187 @@
+//! The document as Markdown (CommonMark with the tables of GitHub): the text of it, with pictures
+//! as files beside it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::document::{Align, Block, Document, Fact, FindingGroup, Mark, Picture, Table};
+use crate::words::words;
+
+/// The text, and the pictures that it names, by file name in `folder`.
+pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, Vec<u8>>) {
+    let mut writer =
+        Writer { out: String::new(), pictures: BTreeMap::new(), folder, numbers: [0; 2], document };
+    writer.head();
+    for section in &document.sections {
+        writer.line(&format!("## {}", plain(&section.title)));
+        for block in &section.blocks {
+            writer.block(block);
+        }
+    }
+    writer.line(&format!("---\n\n{}", plain(&document.footer)));
+    (writer.out, writer.pictures)
+}
+
+struct Writer<'a> {
+    out: String,
+    pictures: BTreeMap<String, Vec<u8>>,
+    folder: &'a str,
+    /// Of tables, of figures.
+    numbers: [u32; 2],
+    document: &'a Document,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push_str("\n\n");
+    }
+
+    fn head(&mut self) {
+        let document = self.document;
+        let (cover, labels) = (&document.cover, &words(document.lang).paper.labels);
+        let running = [labels.kind, &*cover.organisation, &*cover.version, &*cover.date];
+        let running: Vec<String> =
+            running.into_iter().filter(|word| !word.is_empty()).map(plain).collect();
+        self.line(&running.join(" | "));
+        self.line(&format!("# {}", plain(&document.title)));
+        self.line(&plain(&document.subtitle));
+        for banner in &document.banners {
+            self.line(&format!("> **{}** {}", plain(&banner.label), plain(&banner.text)));
+        }
+        for sentence in &document.summary {
+            self.line(&plain(sentence));
+        }
+        self.facts(&document.facts);
+        if !cover.history.is_empty() {
+            self.line(&format!("**{}**", plain(labels.document[4])));
+            let rows = cover.history.iter().map(|r| {
+                format!("| {} | {} | {} |", plain(&r.version), plain(&r.date), plain(&r.changes))
+            });
+            let head = format!("| {} |\n|---|---|---|", labels.history.map(plain).join(" | "));
+            let rows: Vec<String> = std::iter::once(head).chain(rows).collect();
+            self.line(&rows.join("\n"));
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(text) => self.line(&plain(text)),
+            Block::Heading(text) => self.line(&format!("### {}", plain(text))),
+            Block::Facts(facts) => self.facts(facts),
+            Block::Table(table) => self.table(table),
+            Block::Pictures(pictures) => pictures.iter().for_each(|p| self.picture(p)),
+            Block::Finding(group) => self.finding(group),
+            Block::Source { caption, text } => {
+                // A fence longer than any within.
+                let fence = "`".repeat(longest_run(text).max(2) + 1);
+                self.line(&format!("{}\n\n{fence}\n{}\n{fence}", plain(caption), text.trim_end()));
+            }
+        }
+    }
+
+    fn facts(&mut self, facts: &[Fact]) {
+        let one = |fact: &Fact| {
+            let value = if fact.literal { code(&fact.value) } else { plain(&fact.value) };
+            format!("- **{}**: {value}", plain(&fact.name))
+        };
+        let list: Vec<String> = facts.iter().map(one).collect();
+        self.line(&list.join("\n"));
+    }
+
+    fn number(&mut self, kind: usize) -> String {
+        self.numbers[kind] += 1;
+        let label = words(self.document.lang).paper.labels.document[kind];
+        format!("{label} {}", self.numbers[kind])
+    }
+
+    fn table(&mut self, table: &Table) {
+        if !table.caption.is_empty() {
+            let number = self.number(0);
+            self.line(&format!("**{number}: {}**", plain(&table.caption)));
+        }
+        self.line(&table_text(table));
+        if !table.note.is_empty() {
+            self.line(&plain(&table.note));
+        }
+    }
+
+    fn picture(&mut self, picture: &Picture) {
+        let name = format!("{}.svg", picture.id);
+        let svg = picture.figure.svg(&picture.id, &picture.title, &picture.description);
+        self.pictures.insert(name.clone(), svg.into_bytes());
+        let number = self.number(1);
+        self.line(&format!("**{number}: {}**", plain(&picture.title)));
+        let folder = self.folder;
+        self.line(&format!("![{}](<{folder}/{name}>)", plain(&picture.description)));
+    }
+
+    fn finding(&mut self, group: &FindingGroup) {
+        self.line(&format!("### {} ({})", plain(&group.title), plain(&group.severity)));
+        for case in &group.cases {
+            self.line(&format!("{} — {}", plain(&case.explanation), plain(&case.place)));
+        }
+        self.line(&plain(&group.advice));
+    }
+}
+
+fn table_text(table: &Table) -> String {
+    let mut out = String::from("|");
+    for column in &table.columns {
+        let unit =
+            if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+        // Writing into a String cannot fail.
+        let _ = write!(out, " {} |", plain(&format!("{}{unit}", column.heading)));
+    }
+    out.push_str("\n|");
+    for column in &table.columns {
+        out.push_str(match column.align {
+            Align::Text => "---|",
+            Align::Number => "--:|",
+            Align::Centre => ":-:|",
+        });
+    }
+    for row in &table.rows {
+        out.push_str("\n|");
+        for cell in &row.cells {
+            let text = plain(&cell.text);
+            let _ = match cell.mark {
+                _ if text.is_empty() => write!(out, " |"),
+                Mark::Struck => write!(out, " ~~{text}~~ |"),
+                Mark::Alarm => write!(out, " **{text}** |"),
+                Mark::Shade(class) => write!(out, " {text} {} |", "▒".repeat(class.into())),
+                Mark::Plain | Mark::Unknown | Mark::Head => write!(out, " {text} |"),
+            };
+        }
+    }
+    out
+}
+
+/// Text whose letters mean nothing to Markdown or HTML.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// A span of code; a `|` would end the cell of a table, but facts stand in lists.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{}{space}{fence}", text.replace('\n', " "))
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}

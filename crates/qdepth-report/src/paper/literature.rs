@@ -1,0 +1,25 @@
+//! What the method rests on, and what the paper cites.
+
+use crate::view::View;
+
+/// The sources of the method, as libraries list them: the same in every language.
+const SOURCES: [&str; 7] = [
+    "J. D. C. Little: A proof for the queuing formula L = λW. Operations Research 9 (3), 1961.",
+    "E. Lazarus, D. J. Lewis, J. H. Stock, M. W. Watson: HAR inference: recommendations for practice. Journal of Business & Economic Statistics 36 (4), 2018.",
+    "H. A. David, H. N. Nagaraja: Order Statistics, 3rd edition. Wiley, 2003.",
+    "G. Tene: How not to measure latency (coordinated omission). 2013.",
+    "SNIA: Solid State Storage Performance Test Specification (PTS), version 2.0.2. 2020.",
+    "J. Axboe: Efficient IO with io_uring. 2019.",
+    "M. Okabe, K. Ito: Color universal design: how to make figures and presentations that are friendly to colorblind people. 2008.",
+];
+
+/// A numbered line a source: the method's, then the paper's own.
+pub(crate) fn cited(view: &View<'_>) -> Vec<String> {
+    let own = view.paper.literature.iter().map(|text| text.of(view.lang));
+    numbered(SOURCES.into_iter().chain(own))
+}
+
+/// `[1] …`, a line each.
+pub(crate) fn numbered<'a>(sources: impl Iterator<Item = &'a str>) -> Vec<String> {
+    sources.enumerate().map(|(index, source)| format!("[{}] {source}", index + 1)).collect()
+}

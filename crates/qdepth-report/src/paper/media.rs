@@ -1,0 +1,112 @@
+//! The technical data of the media, as read from them or from the description of an emulated one.
+
+use std::collections::BTreeMap;
+
+use qdepth_logbook::record::{Observation, TargetRecord};
+
+use crate::document::{Align, Block, Cell, Column, Row, Section, Table};
+use crate::number;
+use crate::tables::{self, text};
+use crate::view::View;
+
+/// How many media stand side by side in a table.
+const ABREAST: usize = 4;
+
+/// What the connection of a target carries in practice, MB/s (2^20 bytes), where it is known. That of
+/// an emulated medium is in its description, with its unit.
+pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
+    let fact = |key: &str| {
+        let mut all = target.facts.iter().filter(|seen| seen.key == key);
+        // Several media share the load in a way that is not known here.
+        let (Some(seen), None) = (all.next(), all.next()) else { return None };
+        seen.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
+    };
+    if target.spelling.contains(['(', '*', ',']) {
+        return None;
+    }
+    let limit = fact("link_limit_bytes_per_s")
+        .map(|rate| rate / 1_048_576.0)
+        .or_else(|| fact("link_mb_s"))?;
+    (limit.is_finite() && limit > 0.0).then_some(limit)
+}
+
+/// The section; nothing where nothing is known.
+pub(crate) fn section(view: &View<'_>) -> Option<Section> {
+    let media = media(view);
+    if media.is_empty() {
+        return None;
+    }
+    let tables = media.chunks(ABREAST).filter_map(|some| table(view, some));
+    let blocks: Vec<Block> = tables.map(Block::Table).collect();
+    let [title, ..] = view.words.paper.sections;
+    (!blocks.is_empty()).then(|| super::section("media", title, blocks))
+}
+
+/// A medium: its name, and its known facts by key.
+struct Medium<'a> {
+    name: &'a str,
+    facts: BTreeMap<&'a str, &'a Observation>,
+}
+
+/// Each medium once, in the order of targets.
+fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
+    let mut all: Vec<Medium<'a>> = Vec::new();
+    for seen in view.run.targets.iter().flat_map(|target| &target.facts) {
+        if seen.subject == "file_system" || seen.value.is_err() {
+            continue;
+        }
+        let place = all.iter().position(|medium| medium.name == seen.subject);
+        let place = place.unwrap_or_else(|| {
+            all.push(Medium { name: &seen.subject, facts: BTreeMap::new() });
+            all.len() - 1
+        });
+        all[place].facts.entry(&seen.key).or_insert(seen);
+    }
+    all.retain(|medium| {
+        ["size_bytes", "capacity_bytes", "capacity_gb", "model"]
+            .iter()
+            .any(|key| medium.facts.contains_key(key))
+    });
+    all
+}
+
+fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
+    let words = &view.words.paper.media;
+    let column = |medium: &Medium<'_>| Column {
+        heading: medium.name.to_owned(),
+        unit: String::new(),
+        align: Align::Text,
+    };
+    let columns = std::iter::once(text("")).chain(media.iter().map(column)).collect();
+    let row = |[key, name]: &[&str; 2]| {
+        let value = |medium: &Medium<'_>| {
+            let seen = medium.facts.get(key)?;
+            let value = seen.value.as_ref().ok()?;
+            Some(value_text(view, seen, value))
+        };
+        let values: Vec<Option<String>> = media.iter().map(value).collect();
+        values.iter().any(Option::is_some).then(|| Row {
+            cells: std::iter::once(Cell::head(*name))
+                .chain(values.into_iter().map(Cell::or_dash))
+                .collect(),
+            opens_group: false,
+        })
+    };
+    let rows: Vec<Row> = words.facts.iter().filter_map(row).collect();
+    let (caption, note) = (words.caption.to_owned(), words.note.to_owned());
+    (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
+}
+
+fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
+    let [yes, no] = view.words.paper.media.yes_no;
+    match (seen.key.as_str(), value) {
+        ("rotational" | "removable", "0") => no.to_owned(),
+        ("rotational" | "removable", "1") => yes.to_owned(),
+        (key, value) if key.ends_with("_bytes_per_s") => {
+            let rate = value.parse::<f64>().ok();
+            let mib = rate.map(|rate| format!("{} MB/s", number::thousands(rate / 1_048_576.0, 0)));
+            mib.unwrap_or_else(|| value.to_owned())
+        }
+        _ => tables::observed(seen, value),
+    }
+}

@@ -1,0 +1,168 @@
+//! The same records with pseudonyms for what would name a machine: serial numbers, hosts, mounts,
+//! files. A pseudonym is a kind and a number in order of appearance: the same records give the same
+//! ones, and nothing can be computed back from them, as it could from a hash of a serial number.
+
+use std::collections::BTreeMap;
+
+use qdepth_logbook::record::{Observation, PointRecord, RunRecord, TargetKind};
+use qdepth_measure::Finding;
+
+/// Keys of facts that name something, with the kind of their pseudonym.
+const NAMING: [(&str, &str); 12] = [
+    ("serial", "serial"),
+    ("wwid", "wwid"),
+    ("wwn", "wwid"),
+    ("nguid", "wwid"),
+    ("eui64", "wwid"),
+    ("uuid", "uuid"),
+    ("diskseq", "diskseq"),
+    ("mount_point", "mount"),
+    ("source", "source"),
+    ("backing_file", "file"),
+    ("command_line", "command-line"),
+    ("machine_id", "machine"),
+];
+/// Shorter values occur in other words by chance.
+const SHORTEST: usize = 3;
+
+/// The run and its points with pseudonyms in every text.
+pub(crate) fn redacted(run: &RunRecord, points: &[PointRecord]) -> (RunRecord, Vec<PointRecord>) {
+    let names = Names::of(run);
+    let mut run = run.clone();
+    run.environment.iter_mut().for_each(|seen| names.hide_in(seen));
+    for target in &mut run.targets {
+        names.hide(&mut target.spelling);
+        names.hide(&mut target.name);
+        target.facts.iter_mut().for_each(|seen| names.hide_in(seen));
+    }
+    for variant in run.comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
+        names.hide(&mut variant.name);
+    }
+    names.hide(&mut run.plan_text);
+    names.hide(&mut run.plan_name);
+    names.hide_findings(&mut run.findings);
+    let mut points = points.to_vec();
+    for point in &mut points {
+        names.hide_findings(&mut point.findings);
+    }
+    (run, points)
+}
+
+/// What is hidden, with its pseudonym, the longest first: a path goes before its beginning.
+struct Names(Vec<(String, String)>);
+
+impl Names {
+    fn of(run: &RunRecord) -> Self {
+        let mut found: Vec<(String, &str)> = Vec::new();
+        let facts = run.targets.iter().flat_map(|target| &target.facts);
+        for seen in run.environment.iter().chain(facts) {
+            found.extend(naming(seen).map(|(value, kind)| (value.to_owned(), kind)));
+        }
+        for target in &run.targets {
+            if matches!(target.kind, TargetKind::Directory | TargetKind::File) {
+                found.push((target.spelling.clone(), "path"));
+            }
+        }
+        let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut all: Vec<(String, String)> = Vec::new();
+        for (value, kind) in found {
+            let known = all.iter().any(|(other, _)| *other == value);
+            if known || value.len() < SHORTEST {
+                continue;
+            }
+            let count = counts.entry(kind).or_default();
+            *count += 1;
+            all.push((value, format!("{kind}-{count}")));
+        }
+        all.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        Self(all)
+    }
+
+    fn hide(&self, text: &mut String) {
+        for (value, pseudonym) in &self.0 {
+            if text.contains(value.as_str()) {
+                *text = text.replace(value.as_str(), pseudonym);
+            }
+        }
+    }
+
+    fn hide_in(&self, seen: &mut Observation) {
+        self.hide(&mut seen.subject);
+        self.hide(&mut seen.source);
+        match &mut seen.value {
+            Ok(text) | Err(text) => self.hide(text),
+        }
+    }
+
+    fn hide_findings(&self, findings: &mut [Finding]) {
+        for finding in findings {
+            finding.labels.iter_mut().for_each(|(_, text)| self.hide(text));
+        }
+    }
+}
+
+/// The value of a fact that names something, and of what kind.
+fn naming(seen: &Observation) -> Option<(&str, &'static str)> {
+    let value = seen.value.as_deref().ok()?;
+    if seen.subject == "host" && matches!(&*seen.key, "name" | "hostname") {
+        return Some((value, "host"));
+    }
+    let (_, kind) = NAMING.iter().find(|(key, _)| *key == seen.key)?;
+    Some((value, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::{Lang, Telling, compose, html};
+
+    fn secret_run() -> RunRecord {
+        let mut run = fixture::run(2);
+        let fact = |subject: &str, key: &str, value: &str| Observation {
+            subject: subject.into(),
+            key: key.into(),
+            value: Ok(value.into()),
+            source: format!("/srv/secret/{key}"),
+        };
+        run.environment.push(fact("host", "name", "db7.example.org"));
+        run.targets[0].facts.push(fact("nvme0n1", "serial", "S4EWNX0M123456"));
+        run.targets[1].facts.push(fact("nvme1n1", "serial", "S4EWNX0M999999"));
+        run.targets[1].facts.push(fact("file_system", "mount_point", "/srv/secret"));
+        run.targets[1].kind = TargetKind::Directory;
+        run.targets[1].spelling = "/srv/secret/bench".into();
+        run.targets[1].name = "/srv/secret/bench on db7.example.org".into();
+        run.findings.push(
+            Finding::remark(qdepth_measure::Code::WitnessMissing).label("why", "no S4EWNX0M123456"),
+        );
+        run
+    }
+
+    #[test]
+    fn no_name_is_left_and_each_has_one_pseudonym() {
+        let (run, points) = (secret_run(), fixture::points(2));
+        for lang in Lang::ALL {
+            let telling = Telling { redact: true, ..Telling::from(lang) };
+            let page = html(&compose(&run, &points, telling)).unwrap();
+            for secret in ["S4EWNX0M", "db7", "example.org", "/srv/secret", "bench on"] {
+                assert!(!page.contains(secret), "{secret}");
+            }
+            for pseudonym in ["serial-1", "serial-2", "host-1", "path-1"] {
+                assert!(page.contains(pseudonym), "{pseudonym}");
+            }
+        }
+        let open = html(&compose(&run, &points, Lang::En)).unwrap();
+        assert!(open.contains("S4EWNX0M123456"), "without it they stand there");
+    }
+
+    #[test]
+    fn the_hash_of_the_results_is_that_of_what_was_measured() {
+        let (run, points) = (secret_run(), fixture::points(2));
+        let hash = |redact| {
+            let document = compose(&run, &points, Telling { redact, ..Telling::default() });
+            document.facts.last().unwrap().value.clone()
+        };
+        assert_eq!(hash(true), hash(false));
+        assert_eq!(hash(true).len(), 64);
+    }
+}

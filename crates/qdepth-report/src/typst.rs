@@ -1,0 +1,235 @@
+//! The document as markup for Typst: `document.typ` says what stands in it, `house.typ` how it
+//! looks, pictures lie beside them. `qdepth-pdf` makes the PDF of it, or any Typst 0.15.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
+use crate::words::{Lang, counted, words};
+
+/// The layout.
+const HOUSE: &str = include_str!("../templates/house.typ");
+/// Letters of a word that may be broken in a cell.
+const LONG: usize = 24;
+
+/// The files of a folder that Typst sets: by name, with their content.
+pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::from([("house.typ".to_owned(), HOUSE.as_bytes().to_vec())]);
+    let mut out = String::from("#import \"house.typ\": *\n");
+    head(document, &mut out, &mut files);
+    for section in &document.sections {
+        call(&mut out, "chapter", &[text(&section.id), text(&section.title)]);
+        for block in &section.blocks {
+            write_block(block, document.lang, &mut out, &mut files);
+        }
+    }
+    call(&mut out, "closing", &[text(&document.footer)]);
+    files.insert("document.typ".to_owned(), out.into_bytes());
+    files
+}
+
+/// A string of Typst.
+fn text(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' | '\t' => out.push(' '),
+            letter if letter.is_control() => {}
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// An array of Typst; the comma makes one of a single item.
+fn array(items: impl IntoIterator<Item = String>) -> String {
+    let items: String = items.into_iter().map(|item| item + ", ").collect();
+    format!("({items})")
+}
+
+fn texts<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+    array(items.into_iter().map(text))
+}
+
+fn call(out: &mut String, function: &str, arguments: &[String]) {
+    // Writing into a String cannot fail.
+    let _ = writeln!(out, "#{function}({})", arguments.join(", "));
+}
+
+fn named(name: &str, value: String) -> String {
+    format!("{name}: {value}")
+}
+
+fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+    let (cover, labels) = (&document.cover, &words(document.lang).paper.labels);
+    let logo = cover.logo.as_ref().map(|logo| {
+        let name = format!("logo.{}", logo.kind.extension());
+        files.insert(name.clone(), logo.bytes.clone());
+        text(&name)
+    });
+    let history = cover.history.iter().map(|r| texts([&*r.version, &*r.date, &*r.changes]));
+    let banners = document.banners.iter().map(|b| texts([&*b.label, &*b.text]));
+    let [table, figure, contents, summary, versions, page] = labels.document;
+    let arguments = [
+        named("lang", text(document.lang.tag())),
+        named("title", text(&document.title)),
+        named("subtitle", text(&document.subtitle)),
+        named("mark", text(&document.mark)),
+        named("kind", text(labels.kind)),
+        named("organisation", text(&cover.organisation)),
+        named("logo", logo.unwrap_or_else(|| "none".to_owned())),
+        named("version", text(&cover.version)),
+        named("date", text(&cover.date)),
+        named("day", day(&cover.iso_date)),
+        named("banners", array(banners)),
+        named("summary", texts(document.summary.iter().map(String::as_str))),
+        named("facts", facts(&document.facts)),
+        named("history", array(history)),
+        named("history-columns", texts(labels.history)),
+        named(
+            "labels",
+            format!(
+                "(table: {}, figure: {}, contents: {}, summary: {}, history: {}, page: {})",
+                text(table),
+                text(figure),
+                text(contents),
+                text(summary),
+                text(versions),
+                text(page),
+            ),
+        ),
+    ];
+    let _ = writeln!(out, "#show: paper.with(\n  {},\n)", arguments.join(",\n  "));
+}
+
+/// A date of Typst, for the PDF's own data; none where there is no day.
+fn day(iso: &str) -> String {
+    let parts: Vec<Option<u32>> = iso.split('-').map(|part| part.parse().ok()).collect();
+    match parts.as_slice() {
+        [Some(year @ 1..=9999), Some(month @ 1..=12), Some(day @ 1..=28)] => {
+            format!("datetime(year: {year}, month: {month}, day: {day})")
+        }
+        // The 29th and later: whether the month has it is not worth a calendar.
+        [Some(year @ 1..=9999), Some(month @ (1 | 3..=12)), Some(day @ (29 | 30))] => {
+            format!("datetime(year: {year}, month: {month}, day: {day})")
+        }
+        _ => "none".to_owned(),
+    }
+}
+
+fn facts(facts: &[Fact]) -> String {
+    array(
+        facts
+            .iter()
+            .map(|fact| array([text(&fact.name), text(&fact.value), fact.literal.to_string()])),
+    )
+}
+
+/// Lines of a source that are printed: a resolved plan of ninety points would fill forty pages.
+const LINES: usize = 60;
+
+/// The first lines, and how many are left out. The whole text is in the other formats.
+fn beginning(source: &str, lang: Lang) -> String {
+    let count = source.lines().count();
+    if count <= LINES {
+        return source.to_owned();
+    }
+    let lines: Vec<&str> = source.lines().take(LINES).collect();
+    let left = counted(words(lang).paper.left_out, count - LINES);
+    format!("{}\n… {left}", lines.join("\n"))
+}
+
+/// Lets long words without spaces (command lines, paths) end a line after a stroke or comma.
+fn breakable(text: &str) -> String {
+    let mut out = String::new();
+    for (index, word) in text.split(' ').enumerate() {
+        if index > 0 {
+            out.push(' ');
+        }
+        let long = word.chars().count() > LONG;
+        for letter in word.chars() {
+            out.push(letter);
+            if long && matches!(letter, ',' | '/' | '=' | '_' | ';' | ':' | '&') {
+                out.push('\u{200b}');
+            }
+        }
+    }
+    out
+}
+
+fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+    match block {
+        Block::Paragraph(words) => call(out, "para", &[text(words)]),
+        Block::Heading(words) => call(out, "minor", &[text(words)]),
+        Block::Facts(list) => call(out, "fact-list", &[facts(list)]),
+        Block::Table(table) => write_table(table, out),
+        Block::Pictures(pictures) => {
+            for picture in pictures {
+                write_picture(picture, out, files);
+            }
+        }
+        Block::Finding(group) => write_finding(group, out),
+        Block::Source { caption, text: source } => {
+            call(out, "source", &[text(caption), text(&beginning(source, lang))]);
+        }
+    }
+}
+
+fn write_table(table: &Table, out: &mut String) {
+    let columns = table.columns.iter().map(|column| {
+        let align = match column.align {
+            Align::Text => "left",
+            Align::Number => "right",
+            Align::Centre => "center",
+        };
+        array([text(&column.heading), text(&column.unit), align.to_owned()])
+    });
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| format!("\n  ({}, {})", row.opens_group, array(row.cells.iter().map(cell))));
+    let arguments = [
+        named("caption", text(&table.caption)),
+        named("note", text(&table.note)),
+        named("columns", array(columns)),
+        named("rows", array(rows)),
+    ];
+    call(out, "figures", &arguments);
+}
+
+fn cell(cell: &Cell) -> String {
+    let mark = match cell.mark {
+        Mark::Plain => return text(&breakable(&cell.text)),
+        Mark::Struck => "struck",
+        Mark::Unknown => "unknown",
+        Mark::Head => "head",
+        Mark::Alarm => "alarm",
+        Mark::Shade(0 | 1) => "shade-1",
+        Mark::Shade(2) => "shade-2",
+        Mark::Shade(_) => "shade-3",
+    };
+    texts([breakable(&cell.text).as_str(), mark])
+}
+
+fn write_picture(picture: &Picture, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+    let name = format!("{}.svg", picture.id);
+    let svg = picture.figure.svg(&picture.id, &picture.title, &picture.description);
+    call(out, "picture", &[text(&name), text(&picture.title), text(&picture.description)]);
+    files.insert(name, svg.into_bytes());
+}
+
+fn write_finding(group: &FindingGroup, out: &mut String) {
+    let cases = group.cases.iter().map(|case| texts([&*case.explanation, &*case.place]));
+    let arguments = [
+        text(&group.title),
+        text(&group.severity),
+        group.invalid.to_string(),
+        array(cases),
+        text(&group.advice),
+    ];
+    call(out, "finding", &arguments);
+}

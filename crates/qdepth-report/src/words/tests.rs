@@ -1,0 +1,81 @@
+//! The languages say the same: the same keys by type, the same placeholders by these tests.
+
+use std::collections::BTreeSet;
+
+use qdepth_measure::Code;
+
+use super::{HostWords, Lang, finding, finding_ja, words};
+
+/// The `{names}` of a text.
+fn placeholders(text: &str) -> BTreeSet<String> {
+    let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}'));
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    names.map(|(name, _)| name.to_owned()).filter(|name| is_name(name)).collect()
+}
+
+/// Whether the text has a Japanese letter.
+fn is_japanese(text: &str) -> bool {
+    text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
+}
+
+/// Words that are the same in every language: names, units, marks.
+fn is_neutral(text: &str) -> bool {
+    let neutral = ["EMULATED", "± 95 %", "A", "B", "C", "L", "M", "D", "", " ", "; ", ", "];
+    neutral.contains(&text)
+        || text.ends_with("{unit}")
+        || text.starts_with("> ")
+        || text.chars().all(|c| !c.is_alphabetic())
+}
+
+/// Every text with the line of its key, as the debug form writes it.
+fn lines(lang: Lang) -> Vec<String> {
+    let all = format!("{:#?}\n{:#?}", words(lang), HostWords::of(lang));
+    all.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+#[test]
+fn every_key_has_the_same_placeholders_in_every_language() {
+    let (english, japanese) = (lines(Lang::En), lines(Lang::Ja));
+    assert_eq!(english.len(), japanese.len(), "the same lists have the same lengths");
+    let mut texts = 0;
+    for (en, ja) in english.iter().zip(&japanese) {
+        assert_eq!(placeholders(en), placeholders(ja), "{en} / {ja}");
+        assert_eq!(en.split('"').next(), ja.split('"').next(), "the same key");
+        texts += usize::from(en.contains('"'));
+    }
+    assert!(texts > 300, "{texts} texts were compared");
+}
+
+#[test]
+fn no_text_was_left_in_english() {
+    for (en, ja) in lines(Lang::En).iter().zip(&lines(Lang::Ja)) {
+        let Some((_, text)) = ja.split_once('"') else { continue };
+        let text = text.trim_end_matches(',').trim_end_matches('"');
+        let is_id =
+            text.chars().all(|c| c.is_ascii_lowercase() || "-_0123456789".contains(c)) && en == ja;
+        let symbols = text.replace(|c: char| !c.is_alphabetic(), "");
+        let filled = placeholders(text)
+            .into_iter()
+            .fold(symbols, |text, name| text.replace(&name.replace('_', ""), ""));
+        assert!(
+            is_japanese(text)
+                || is_neutral(text)
+                || is_id
+                || matches!(&*filled, "" | "qdepth" | "EMULATED"),
+            "{ja} is {en}"
+        );
+    }
+}
+
+#[test]
+fn findings_say_the_same_in_every_language() {
+    for code in Code::ALL {
+        let both = finding::english(*code).into_iter().zip(finding_ja::japanese(*code));
+        for (en, ja) in both {
+            assert_eq!(placeholders(en), placeholders(ja), "{code}: {en} / {ja}");
+            assert!(is_japanese(ja), "{code}: {ja}");
+            assert_eq!(en.ends_with('.'), ja.ends_with('。'), "{code}: {ja}");
+        }
+    }
+}
