@@ -39,6 +39,17 @@ impl std::fmt::Display for Usage {
 }
 impl std::error::Error for Usage {}
 
+/// Something that the work needs is not there, and nothing was changed: exit status 3.
+#[derive(Debug)]
+pub(crate) struct Missing(pub(crate) String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for Missing {}
+
 /// Says what went wrong and chooses the exit status: 2 wrong usage, 3 refused (nothing was
 /// changed), 4 failed.
 #[expect(clippy::print_stderr, reason = "the one place where errors are shown")]
@@ -50,7 +61,7 @@ pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
     }
     let is = |found: bool, code: u8| found.then(|| ExitCode::from(code));
     is(error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>(), 2)
-        .or_else(|| is(error.is::<Refusal>(), 3))
+        .or_else(|| is(error.is::<Refusal>() || error.is::<Missing>(), 3))
         .or_else(|| is(matches!(error.downcast_ref(), Some(Problem::Refused(_))), 3))
         .or_else(|| is(matches!(error.downcast_ref(), Some(LogbookError::Alive { .. })), 3))
         .or_else(|| is(error.is::<Failure>(), 4))

@@ -59,7 +59,7 @@ pub(crate) enum Command {
     List(LogbookOption),
     /// Print the table and the findings of a run
     Show(ShowOptions),
-    /// Write the HTML report of a run
+    /// Write the report of a run: HTML, PDF, Markdown; its figures as CSV, JSON
     Report(ReportOptions),
     /// Print a run for machines
     Export(ExportOptions),
@@ -203,8 +203,7 @@ pub(crate) struct TellingOptions {
 impl TellingOptions {
     /// As the report's crate wants it.
     pub(crate) fn telling(&self) -> Telling {
-        let Language::En = self.lang;
-        Telling { lang: Lang::En, limits: self.limit.clone() }
+        Telling { limits: self.limit.clone(), ..Telling::from(self.lang.of_report()) }
     }
 }
 
@@ -338,11 +337,57 @@ pub(crate) struct RunChoice {
 pub(crate) struct ReportOptions {
     #[command(flatten)]
     pub(crate) choice: RunChoice,
-    /// Where it goes
-    #[arg(long, short, default_value = "qdepth-report.html", value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    #[command(flatten)]
-    pub(crate) telling: TellingOptions,
+    /// Where it goes; of several files, the name without its ending [default: qdepth-report]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// As what [default: what the output's name ends in, or html]
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) format: Vec<Format>,
+    /// Languages, a file each
+    #[arg(long, value_delimiter = ',', default_value = "en")]
+    pub(crate) lang: Vec<Language>,
+    /// A TOML file that says who publishes it: title, organisation, logo, contact, version, history
+    #[arg(long, value_name = "FILE")]
+    pub(crate) paper: Option<PathBuf>,
+    /// Replace serial numbers, names of hosts and places of files by pseudonyms
+    #[arg(long)]
+    pub(crate) redact: bool,
+    /// Under write pressure: as for `qdepth run`
+    #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…")]
+    pub(crate) limit: Vec<Limit>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// One file that needs nothing else
+    Html,
+    /// Tagged, with bookmarks; needs the program qdepth-pdf
+    Pdf,
+    /// Markdown, with the diagrams in a folder beside it
+    Md,
+    /// A folder with a CSV file for each diagram
+    Csv,
+    /// All diagrams as one JSON document (schema: qdepth schema figures)
+    Json,
+    /// A folder that Typst sets, for a layout of your own
+    Typst,
+}
+
+impl Format {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Html, Self::Pdf, Self::Md, Self::Csv, Self::Json, Self::Typst];
+
+    /// How the names of its files end.
+    pub(crate) fn ending(self) -> &'static str {
+        match self {
+            Self::Html => "html",
+            Self::Pdf => "pdf",
+            Self::Md => "md",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Typst => "typst",
+        }
+    }
 }
 
 #[derive(Args, Clone, Debug)]
@@ -381,6 +426,16 @@ pub(crate) struct ReproduceOptions {
     /// Write a page with the documents' diagrams: published points over emulated curves
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Write our edition of the document: its sections, diagrams and tables again, EMULATED beside
+    /// published. NAME is that of the files, and of the document where none is given
+    #[arg(long, value_name = "NAME")]
+    pub(crate) paper: Option<PathBuf>,
+    /// Formats of the edition
+    #[arg(long, value_delimiter = ',', default_value = "html", requires = "paper")]
+    pub(crate) format: Vec<Format>,
+    /// Languages: of the tables the first, of the edition each
+    #[arg(long, value_delimiter = ',', default_value = "en")]
+    pub(crate) lang: Vec<Language>,
     /// Print every figure and relation, not only the summary and what misses its bar
     #[arg(long, conflicts_with = "json")]
     pub(crate) all: bool,
@@ -425,6 +480,8 @@ pub(crate) enum SchemaOf {
     Plan,
     /// The output of run --json and export --json
     Run,
+    /// The output of report --format json
+    Figures,
     /// The output of reproduce --json
     Reproduce,
     /// The output of host --json
@@ -435,6 +492,18 @@ pub(crate) enum SchemaOf {
 pub(crate) enum Language {
     /// English
     En,
+    /// Japanese
+    Ja,
+}
+
+impl Language {
+    /// As the report's crate wants it.
+    pub(crate) fn of_report(self) -> Lang {
+        match self {
+            Self::En => Lang::En,
+            Self::Ja => Lang::Ja,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         Command::Import(options) => commands::import::import(&options),
         Command::List(options) => commands::read::list(&options),
         Command::Show(options) => commands::read::show(&options),
-        Command::Report(options) => commands::read::report(&options),
+        Command::Report(options) => commands::report::report(&options),
         Command::Export(options) => commands::read::export(&options),
         Command::Host(options) => commands::host::host(&options),
         Command::Media(options) => commands::media::media(&options),

@@ -84,3 +84,29 @@ fn every_field_of_the_document_has_a_description() {
     undescribed(&schema, "", &mut found);
     assert!(found.is_empty(), "{found:?}");
 }
+
+#[test]
+fn our_edition_of_a_document_has_its_sections_in_both_languages() {
+    let folder = tempfile::tempdir().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "the test runs the program as a user would")]
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"));
+    command.args([
+        "reproduce",
+        "--paper",
+        "write-pressure",
+        "--lang",
+        "en,ja",
+        "--format",
+        "html,md",
+    ]);
+    let output = command.current_dir(folder.path()).output().expect("it starts");
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    for (lang, title) in [("en", "emulated edition"), ("ja", "エミュレーション版")] {
+        let page =
+            std::fs::read_to_string(folder.path().join(format!("write-pressure.{lang}.html")))
+                .unwrap();
+        for part in [title, "Optane P4800X", "EMULATED", "1 Introduction"] {
+            assert!(page.contains(part), "{lang}: {part}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ pub(crate) mod ior;
 pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod read;
+pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod serve_medium;

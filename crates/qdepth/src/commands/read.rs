@@ -1,19 +1,17 @@
 //! The verbs that read the logbook: list, show, report, export; and the schemas.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{Logbook, export_csv, export_json, host_json_schema, json_schema};
-use qdepth_report::{Lang, Telling};
+use qdepth_report::Telling;
 use qdepth_workload::plan_schema;
 
 use crate::ended::Status;
-use crate::flags::{
-    ExportOptions, LogbookOption, ReportOptions, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
-};
+use crate::flags::{ExportOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
 
 /// Prints a result; a reader that went away is no failure.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -108,17 +106,23 @@ pub(crate) fn write_report(
 
 /// Writes a document as HTML; what is there is replaced in one step.
 pub(crate) fn write_page(document: &qdepth_report::Document, path: &Path) -> Result<()> {
-    let page = qdepth_report::html(document)?;
-    let partial = path.with_extension("html.partial");
-    std::fs::write(&partial, page)
+    replace(path, qdepth_report::html(document)?.as_bytes())
+}
+
+/// Writes a file; what is there is replaced in one step.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    std::fs::write(&partial, bytes)
         .and_then(|()| std::fs::rename(&partial, path))
         .inspect_err(|_| {
             let _ = std::fs::remove_file(&partial);
         })
-        .with_context(|| format!("cannot write the report {}", path.display()))
+        .with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn chosen(choice: &RunChoice) -> Result<(RunRecord, Vec<PointRecord>)> {
+pub(crate) fn chosen(choice: &RunChoice) -> Result<(RunRecord, Vec<PointRecord>)> {
     let logbook = Logbook::open_read_only(&choice.logbook.logbook)?;
     let run = logbook.run(&choice.run)?;
     let points = logbook.points(&run.id)?;
@@ -152,7 +156,7 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
         .chain(points.iter().map(|p| (where_measured(p), &p.findings)))
     {
         for finding in findings {
-            let text = qdepth_report::finding_text(finding, Lang::En);
+            let text = qdepth_report::finding_text(finding, options.telling.lang.of_report());
             print(&format!("{where_found}: {}: {}", text.title, text.explanation))?;
         }
     }
@@ -163,13 +167,6 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
 fn where_measured(point: &PointRecord) -> String {
     let at = if point.step.is_empty() { String::new() } else { format!(" at {}", point.step) };
     format!("{} × {}{at}", point.profile_title, point.outstanding)
-}
-
-pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
-    let (run, points) = chosen(&options.choice)?;
-    write_report(&run, &points, &options.telling.telling(), &options.output)?;
-    print(&options.output.display().to_string())?;
-    Ok(Status::Valid)
 }
 
 pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
@@ -183,6 +180,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
     print(&match options.of {
         SchemaOf::Plan => plan_schema(),
         SchemaOf::Run => json_schema(),
+        SchemaOf::Figures => qdepth_report::figures_schema(),
         SchemaOf::Reproduce => qdepth_reference::json_schema(),
         SchemaOf::Host => host_json_schema(),
     })?;

@@ -2,11 +2,12 @@
 
 use anyhow::Result;
 use qdepth_reference::{Comparison, Reference, compare};
-use qdepth_report::{Lang, compose_reproduction, reproduction_tables};
+use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_tables};
 
 use crate::commands::read::{print, print_any_table, write_page};
+use crate::commands::report::{typesetter, write_all};
 use crate::ended::{Status, Usage};
-use crate::flags::ReproduceOptions;
+use crate::flags::{Format, ReproduceOptions};
 use crate::lab::emulate::emulate;
 use crate::lab::execute::Signals;
 
@@ -15,9 +16,11 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     for replacement in &options.target {
         replace(&mut reference, replacement)?;
     }
-    if let Some(document) = &options.document {
-        reference = reference.of_document(document).map_err(|error| Usage(error.to_string()))?;
+    if let Some(document) = document(options, &reference) {
+        reference = reference.of_document(&document).map_err(|error| Usage(error.to_string()))?;
     }
+    let wanted = options.paper.is_some() && options.format.contains(&Format::Pdf);
+    let typesetter = wanted.then(typesetter).transpose()?;
     let signals = Signals::watch()?;
     let emulation = emulate(&reference, signals.stop())?;
     if let Some(signal) = signals.caught() {
@@ -27,14 +30,26 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     if options.json {
         print(&qdepth_reference::json(&comparison))?;
     } else {
-        show(&comparison, options.all)?;
+        show(&comparison, options)?;
     }
     if let Some(path) = &options.html {
         let version = env!("CARGO_PKG_VERSION");
-        let page = compose_reproduction(&comparison, version, &command(options), Lang::En);
+        let page = compose_reproduction(&comparison, version, &command(options), lang(options));
         write_page(&page, path)?;
     }
+    if let Some(name) = &options.paper {
+        let version = env!("CARGO_PKG_VERSION");
+        let edition = |lang| compose_edition(&comparison, version, &command(options), lang);
+        write_all(&options.format, &options.lang, Some(name), typesetter.as_deref(), edition)?;
+    }
     Ok(if comparison.reached() { Status::Valid } else { Status::Invalid })
+}
+
+/// The one document that is asked for: by its name, or as the name of the edition.
+fn document(options: &ReproduceOptions, reference: &Reference) -> Option<String> {
+    let edition = options.paper.as_deref().and_then(|name| name.file_stem()?.to_str());
+    let known = |name: &&str| reference.documents.iter().any(|document| document.id == *name);
+    options.document.clone().or_else(|| edition.filter(known).map(str::to_owned))
 }
 
 /// `NAME=SPELLING`.
@@ -54,13 +69,19 @@ fn replace(reference: &mut Reference, replacement: &str) -> Result<()> {
 fn command(options: &ReproduceOptions) -> String {
     let mut words = vec!["qdepth reproduce".to_owned()];
     words.extend(options.document.clone());
+    words.extend(options.paper.iter().map(|name| format!("--paper {}", name.display())));
     let quoted = |target: &String| format!("--target '{}'", target.replace('\'', "'\\''"));
     words.extend(options.target.iter().map(quoted));
     words.join(" ")
 }
 
-fn show(comparison: &Comparison, all: bool) -> Result<()> {
-    let (tables, summary) = reproduction_tables(comparison, all, Lang::En);
+/// The first of the languages.
+fn lang(options: &ReproduceOptions) -> Lang {
+    options.lang.first().map_or(Lang::En, |lang| lang.of_report())
+}
+
+fn show(comparison: &Comparison, options: &ReproduceOptions) -> Result<()> {
+    let (tables, summary) = reproduction_tables(comparison, options.all, lang(options));
     for table in tables {
         print(&format!("{} (EMULATED)", table.caption))?;
         print_any_table(&table)?;

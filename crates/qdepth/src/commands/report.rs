@@ -1,0 +1,183 @@
+//! `qdepth report`: a run as a document: HTML, PDF, Markdown, and its figures as CSV and JSON.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use qdepth_host::system::{Output, System};
+use qdepth_report::{Document, Lang, Logo, LogoKind, Paper, Telling, compose};
+
+use crate::commands::read::{chosen, print, replace};
+use crate::ended::{Missing, Status, Usage};
+use crate::flags::{Format, Language, ReportOptions};
+
+/// Beside `qdepth`, or in a folder of programs.
+const TYPESETTER: &str = "qdepth-pdf";
+const STEM: &str = "qdepth-report";
+
+pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
+    let (run, points) = chosen(&options.choice)?;
+    let (paper, logo) = paper(options.paper.as_deref())?;
+    let formats = formats(options)?;
+    let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
+    let telling = |lang| Telling {
+        lang,
+        limits: options.limit.clone(),
+        paper: paper.clone(),
+        logo: logo.clone(),
+        redact: options.redact,
+    };
+    let output = options.output.as_deref();
+    write_all(&formats, &options.lang, output, typesetter.as_deref(), |lang| {
+        compose(&run, &points, telling(lang))
+    })?;
+    Ok(Status::Valid)
+}
+
+/// Writes a document in every format and language, and prints where each is.
+pub(crate) fn write_all(
+    formats: &[Format],
+    languages: &[Language],
+    output: Option<&Path>,
+    typesetter: Option<&str>,
+    document: impl Fn(Lang) -> Document,
+) -> Result<()> {
+    let place = Place {
+        output,
+        alone: formats.len() == 1 && languages.len() == 1,
+        by_language: languages.len() > 1,
+    };
+    for lang in languages {
+        let lang = lang.of_report();
+        let document = document(lang);
+        for format in formats {
+            let path = place.of(lang.tag(), format.ending());
+            write(&document, *format, &path, typesetter)?;
+            print(&path.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// The formats that were asked for; without, the one that the output's name ends in, or HTML.
+fn formats(options: &ReportOptions) -> Result<Vec<Format>> {
+    let mut formats = options.format.clone();
+    formats.dedup();
+    if !formats.is_empty() {
+        return Ok(formats);
+    }
+    let ending = options.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
+    let Some(ending) = ending else { return Ok(vec![Format::Html]) };
+    let known = Format::ALL.into_iter().find(|format| format.ending() == ending);
+    known.map(|format| vec![format]).with_context(|| {
+        let endings = Format::ALL.map(Format::ending).join(", ");
+        Usage(format!("what `.{ending}` is to hold is not known: give --format ({endings})"))
+    })
+}
+
+/// Where files go.
+struct Place<'a> {
+    output: Option<&'a Path>,
+    /// One file alone takes the name as it was given, if that has an ending.
+    alone: bool,
+    by_language: bool,
+}
+
+impl Place<'_> {
+    /// `report.html`, or among several `report.ja.pdf`.
+    fn of(&self, lang: &str, ending: &str) -> PathBuf {
+        match self.output {
+            Some(output) if self.alone && output.extension().is_some() => output.to_owned(),
+            output => {
+                let stem = output.unwrap_or(Path::new(STEM));
+                let stem = if stem.extension().is_some() {
+                    stem.with_extension("")
+                } else {
+                    stem.to_owned()
+                };
+                let mut name = stem.file_name().unwrap_or(STEM.as_ref()).to_owned();
+                if self.by_language {
+                    name.push(format!(".{lang}"));
+                }
+                name.push(format!(".{ending}"));
+                stem.with_file_name(name)
+            }
+        }
+    }
+}
+
+/// What the file of the paper says, and the logo that it names.
+fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>)> {
+    let Some(path) = path else { return Ok(Default::default()) };
+    let usage = |why: String| Usage(format!("--paper {}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let paper = Paper::from_toml(&text).map_err(|error| usage(error.to_string()))?;
+    let Some(name) = &paper.logo else { return Ok((paper, None)) };
+    let file = path.with_file_name(name);
+    let bytes = std::fs::read(&file)
+        .map_err(|error| usage(format!("the logo {} cannot be read: {error}", file.display())))?;
+    let kind = match bytes.as_slice() {
+        [0x89, b'P', b'N', b'G', ..] => LogoKind::Png,
+        [0xff, 0xd8, ..] => LogoKind::Jpeg,
+        text if String::from_utf8_lossy(text).contains("<svg") => LogoKind::Svg,
+        _ => bail!(usage(format!("the logo {} is neither SVG, PNG nor JPEG", file.display()))),
+    };
+    Ok((paper, Some(Logo { kind, bytes })))
+}
+
+/// The program that sets PDF, once it has answered.
+pub(crate) fn typesetter() -> Result<String> {
+    let own = std::env::current_exe().ok().map(|program| program.with_file_name(TYPESETTER));
+    let beside = own.filter(|program| program.is_file()).map(|p| p.display().to_string());
+    let program = beside.unwrap_or_else(|| TYPESETTER.to_owned());
+    match System::real().run(&program, &["--version"]) {
+        Ok(Output { status: Some(0), .. }) => Ok(program),
+        _ => bail!(Missing(format!(
+            "PDF needs the program {TYPESETTER}, which is neither beside qdepth nor in /usr/local/bin or /usr/bin; \
+             build it with `cargo build --release -p {TYPESETTER}` (it takes some minutes), or print \
+             the HTML report from a browser. Nothing was written"
+        ))),
+    }
+}
+
+fn write(document: &Document, format: Format, path: &Path, typesetter: Option<&str>) -> Result<()> {
+    match format {
+        Format::Html => replace(path, qdepth_report::html(document)?.as_bytes()),
+        Format::Md => {
+            let folder = beside(path);
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let (text, pictures) = qdepth_report::markdown(document, &name);
+            fill(&folder, &pictures)?;
+            replace(path, text.as_bytes())
+        }
+        Format::Typst => fill(path, &qdepth_report::typst(document)),
+        Format::Pdf => typeset(document, path, typesetter.unwrap_or(TYPESETTER)),
+        Format::Csv => fill(path, &qdepth_report::figures_csv(document)),
+        Format::Json => replace(path, qdepth_report::figures_json(document).as_bytes()),
+    }
+}
+
+/// `report.md` has its pictures in `report-figures`.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_stem().unwrap_or(STEM.as_ref()).to_owned();
+    name.push("-figures");
+    path.with_file_name(name)
+}
+
+/// Writes files into a folder, which is made where it is not there; what it holds besides stays.
+fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    files.iter().try_for_each(|(name, bytes)| replace(&folder.join(name), bytes))
+}
+
+fn typeset(document: &Document, path: &Path, program: &str) -> Result<()> {
+    let folder = tempfile::tempdir().context("cannot make a folder for typesetting")?;
+    fill(folder.path(), &qdepth_report::typst(document))?;
+    let output = System::real().run(program, &[folder.path().as_os_str(), path.as_os_str()])?;
+    match output.status {
+        Some(0) => Ok(()),
+        Some(3) => bail!(Missing(output.stderr.trim().to_owned())),
+        _ => bail!("{program} ended with a failure: {}", output.stderr.trim()),
+    }
+}

@@ -1,0 +1,166 @@
+//! A run on an emulated medium, told in every format and language.
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+    use std::process::{Command, Output};
+
+    const PAPER: &str = r#"
+title = { en = "Drives of the year", ja = "今年のドライブ" }
+organisation = "ACME"
+logo = "logo.svg"
+contact = ["storage@acme.example"]
+version = "1.0b"
+date = "2026-11-21"
+[[history]]
+version = "1.0b"
+date = "2026-11-21"
+changes = { en = "Second series", ja = "第二の計測" }
+"#;
+
+    #[expect(clippy::disallowed_methods, reason = "the test runs the program as a user would")]
+    fn qdepth(folder: &Path, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
+        command.args(words).current_dir(folder).output().expect("it starts")
+    }
+
+    fn status(output: &Output) -> i32 {
+        output.status.code().expect("it ended by itself")
+    }
+
+    fn stdout(output: &Output) -> String {
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn stderr(output: &Output) -> String {
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    }
+
+    fn measured() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("paper.toml"), PAPER).unwrap();
+        let logo = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><path d=\"M0 0H9V9z\"/></svg>";
+        std::fs::write(folder.path().join("logo.svg"), logo).unwrap();
+        let words = ["run", "quick", "media:p3700-800gb", "--outstanding", "1,8,64"];
+        let more = ["--profile", "database,streaming", "--duration", "2s", "--no-report"];
+        let output = qdepth(folder.path(), &[&words[..], &more].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        folder
+    }
+
+    fn read(folder: &Path, name: &str) -> String {
+        std::fs::read_to_string(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    #[test]
+    fn every_format_in_both_languages_from_one_run() {
+        let run = measured();
+        let folder = run.path();
+        let words = ["report", "--format", "html,md,csv,json,typst", "--lang", "en,ja"];
+        let words = [&words[..], &["--paper", "paper.toml", "-o", "out.html"]].concat();
+        let output = qdepth(folder, &words);
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        assert_eq!(stdout(&output).lines().count(), 10);
+        for (lang, title, change) in
+            [("en", "Drives of the year", "Second series"), ("ja", "今年のドライブ", "第二の計測")]
+        {
+            let page = read(folder, &format!("out.{lang}.html"));
+            assert!(page.contains(&format!("<html lang=\"{lang}\">")));
+            for part in [title, change, "ACME", "storage@acme.example", "1.0b", "EMULATED"] {
+                assert!(page.contains(part), "{lang}: {part}");
+                let text = read(folder, &format!("out.{lang}.md"));
+                // The contact's dot and at stand as they are; a mark is no markup.
+                assert!(text.contains(part), "{lang}: {part} in Markdown");
+            }
+            assert!(page.contains("src=\"data:image/svg+xml;base64,"));
+            assert!(read(folder, &format!("out.{lang}.typst/document.typ")).contains(title));
+            let csv = read(folder, &format!("out.{lang}.csv/load-1-rate.csv"));
+            assert_eq!(csv.lines().count(), 4, "{csv}");
+            assert!(csv.lines().skip(1).all(|row| row.starts_with("true,")), "{csv}");
+            let json: serde_json::Value =
+                serde_json::from_str(&read(folder, &format!("out.{lang}.json"))).unwrap();
+            assert_eq!(json["schema"]["name"], "qdepth-figures");
+            assert_eq!(json["figures"].as_array().unwrap().len(), 4);
+            assert!(folder.join(format!("out.{lang}-figures/load-1-rate.svg")).is_file());
+        }
+        let first = read(folder, "out.ja.html");
+        assert_eq!(status(&qdepth(folder, &words)), 0);
+        assert_eq!(first, read(folder, "out.ja.html"), "the same run, the same bytes");
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "sha256sum is the oracle")]
+    fn the_hash_of_the_results_is_that_of_the_csv_export() {
+        let run = measured();
+        let folder = run.path();
+        assert_eq!(status(&qdepth(folder, &["report"])), 0);
+        let csv = qdepth(folder, &["export", "--csv"]);
+        std::fs::write(folder.join("export.csv"), &csv.stdout).unwrap();
+        let sum = Command::new("sha256sum").arg(folder.join("export.csv")).output().unwrap();
+        let sum = stdout(&sum).chars().take(64).collect::<String>();
+        assert!(read(folder, "qdepth-report.html").contains(&sum), "{sum}");
+    }
+
+    #[test]
+    fn wrong_input_is_named_and_nothing_is_written() {
+        let run = measured();
+        let folder = run.path();
+        std::fs::write(folder.join("wrong.toml"), "titel = 1\n").unwrap();
+        std::fs::write(folder.join("nologo.toml"), "logo = \"none.png\"\n").unwrap();
+        let cases = [
+            (vec!["report", "-o", "report.docx"], "`.docx`"),
+            (vec!["report", "--paper", "wrong.toml"], "titel"),
+            (vec!["report", "--paper", "none.toml"], "none.toml"),
+            (vec!["report", "--paper", "nologo.toml"], "none.png"),
+        ];
+        for (words, named) in cases {
+            let output = qdepth(folder, &words);
+            assert_eq!(status(&output), 2, "{words:?}: {}", stderr(&output));
+            assert!(stderr(&output).contains(named), "{}", stderr(&output));
+        }
+        assert!(!folder.join("qdepth-report.html").exists());
+    }
+
+    /// `qdepth` with `qdepth-pdf` beside it, where that was built; the refusal where it was not.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "qdepth is run from another place")]
+    fn a_pdf_is_set_by_the_program_beside_qdepth() {
+        let run = measured();
+        let built = PathBuf::from(env!("CARGO_BIN_EXE_qdepth"));
+        let target = built.parent().and_then(Path::parent).unwrap().to_owned();
+        let programs = tempfile::tempdir_in(&target).unwrap();
+        let here = programs.path().join("qdepth");
+        std::fs::hard_link(&built, &here).unwrap();
+        let report = || -> Output {
+            let mut command = Command::new(&here);
+            command.args(["report", "-o", "out.pdf", "--lang", "ja"]).current_dir(run.path());
+            command.output().unwrap()
+        };
+        let pdf = target.join("typeset/qdepth-pdf");
+        let installed =
+            ["/usr/local/bin", "/usr/bin"].iter().any(|f| Path::new(f).join("qdepth-pdf").exists());
+        if !installed {
+            let refused = report();
+            assert_eq!(status(&refused), 3);
+            assert!(stderr(&refused).contains("cargo build --release -p qdepth-pdf"));
+            assert!(!run.path().join("out.pdf").exists());
+        }
+        if !pdf.is_file() {
+            println!(
+                "SKIPPED: qdepth-pdf was not built (cargo build -p qdepth-pdf --profile typeset)"
+            );
+            return;
+        }
+        std::fs::hard_link(&pdf, programs.path().join("qdepth-pdf")).unwrap();
+        let set = report();
+        if stderr(&set).contains("fonts-noto-cjk") {
+            println!("SKIPPED: {}", stderr(&set));
+            return;
+        }
+        assert_eq!(status(&set), 0, "{}", stderr(&set));
+        let bytes = std::fs::read(run.path().join("out.pdf")).unwrap();
+        assert!(bytes.starts_with(b"%PDF-1.7") && bytes.len() < 2 << 20, "{} bytes", bytes.len());
+        assert_eq!(status(&report()), 0);
+        assert_eq!(bytes, std::fs::read(run.path().join("out.pdf")).unwrap(), "the same bytes");
+    }
+}
