@@ -214,6 +214,11 @@ impl Comparison {
             && self.shading_held.reached()
     }
 
+    /// The errors of the figures of one use.
+    pub fn errors_of(&self, used: Use) -> Errors {
+        errors(self.figures.iter().filter(|figure| figure.published.used == used))
+    }
+
     /// The emulated figure of a point.
     pub fn emulated(&self, quantity: Quantity, point: &PointName) -> Option<f64> {
         AsEmulated(&self.emulation).point(quantity, point)

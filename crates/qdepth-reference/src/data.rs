@@ -115,6 +115,23 @@ impl Reference {
         Ok(self)
     }
 
+    /// The figures that count and that stand beside this medium alone, or beside several of it: an
+    /// array, processes, a layer.
+    #[must_use]
+    pub fn of_medium(mut self, medium: &str) -> Self {
+        let is_of = |name: &str| self.target(name).is_some_and(|t| t.is_of(medium));
+        let beside = |p: &Published| {
+            let points = p.emulated.as_ref().map(crate::Expression::points).unwrap_or_default();
+            p.used.counts() && points.iter().all(|point| is_of(&point.target))
+        };
+        self.published = self.published.iter().filter(|p| beside(p)).cloned().collect();
+        self.relations.clear();
+        self.shaded.clear();
+        self.diagrams.clear();
+        self.maxima.clear();
+        self
+    }
+
     /// The target of this name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|target| target.name == name)

@@ -29,6 +29,16 @@ pub struct Target {
     pub intensity: Intensity,
 }
 
+impl Target {
+    /// Whether the spelling names this medium and no other.
+    pub(crate) fn is_of(&self, medium: &str) -> bool {
+        let end = |c: char| !(c.is_ascii_alphanumeric() || c == '-');
+        let mut named = self.spelling.split("media:").skip(1);
+        let is = |rest: &str| rest.split(end).next() == Some(medium);
+        named.next().is_some_and(is) && named.all(is)
+    }
+}
+
 fn one() -> u32 {
     1
 }

@@ -76,4 +76,12 @@ fn the_catalogue_says_where_each_number_is_from() {
     assert!(list.contains("p3700-800gb") && list.contains("improved-write"), "{list}");
     let one = text(&qdepth(folder.path(), &["media", "p3700-800gb"]).stdout);
     assert!(one.contains("[calibrated]") && one.contains("[data sheet"), "{one}");
+    assert!(one.contains("(calibrated against): mean ") && one.contains("(predicted, "), "{one}");
+    // A disk's numbers were set by hand, a null device has nothing to be compared with.
+    let disk = text(&qdepth(folder.path(), &["media", "sas-2-hdd-600gb"]).stdout);
+    assert!(disk.contains("[set by hand to the five maxima") && !disk.contains("[calibrated]"));
+    assert!(disk.contains("error of 5 published figures (reproduced, not validated"), "{disk}");
+    assert!(list.contains("15 krpm (set by hand to published figures)"), "{list}");
+    let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
+    assert!(null.contains("error: not known"), "{null}");
 }

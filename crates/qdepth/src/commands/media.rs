@@ -2,10 +2,13 @@
 
 use anyhow::Result;
 use qdepth_media::{Description, catalogue, parameters};
+use qdepth_reference::{Reference, Use, compare};
 
 use crate::commands::read::print;
 use crate::ended::Status;
 use crate::flags::MediaOptions;
+use crate::lab::emulate::emulate;
+use crate::lab::execute::Signals;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
     match &options.name {
@@ -19,14 +22,14 @@ fn list() -> Result<String> {
     let mut lines = vec!["EMULATED media, as `qdepth run standard media:NAME`".to_owned()];
     for name in catalogue() {
         let description = Description::shipped(name)?;
-        let generic = if description.generic { " (generic: stands for a class)" } else { "" };
+        let standing = standing(&description);
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
         let formats = if formats.is_empty() {
             String::new()
         } else {
             format!("; formats {}", formats.join(", "))
         };
-        lines.push(format!("  {name:<22} {}{generic}{formats}", description.title));
+        lines.push(format!("  {name:<22} {} ({standing}){formats}", description.title));
     }
     lines.push(
         "Several as one: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), independent(media:NAME*4); \
@@ -35,6 +38,21 @@ fn list() -> Result<String> {
             .to_owned(),
     );
     Ok(lines.join("\n"))
+}
+
+/// What its numbers stand on.
+fn standing(description: &Description) -> &'static str {
+    let of_formats = description.formats.values().flat_map(|format| format.parameters.values());
+    let mut all = description.parameters.values().chain(of_formats);
+    if description.generic {
+        "generic: stands for a class"
+    } else if all.clone().any(|number| number.from == "calibrated") {
+        "calibrated"
+    } else if all.any(|number| number.from.starts_with("set by hand")) {
+        "set by hand to published figures"
+    } else {
+        "from data sheets, priors and definitions"
+    }
 }
 
 fn one(name: &str) -> Result<String> {
@@ -69,5 +87,46 @@ fn one(name: &str) -> Result<String> {
     for divergence in &description.divergences {
         lines.push(format!("known divergence: {divergence}"));
     }
+    lines.extend(achieved(name)?);
     Ok(lines.join("\n"))
+}
+
+/// What each use of a published figure says of a medium.
+const USES: [(Use, &str); 4] = [
+    (Use::Calibrated, "calibrated against"),
+    (Use::Predicted, "predicted, nothing was fitted to them"),
+    (Use::ReproducedNotValidated, "reproduced, not validated: as many numbers as figures"),
+    (Use::Tabled, "tabled: a number was read from them"),
+];
+
+/// The error against every published figure of the medium, emulated anew.
+fn achieved(name: &str) -> Result<Vec<String>> {
+    let reference = Reference::shipped()?.of_medium(name);
+    if reference.published.is_empty() {
+        return Ok(vec!["error: not known, no published figure stands beside it".to_owned()]);
+    }
+    let signals = Signals::watch()?;
+    let comparison = compare(&reference, emulate(&reference, signals.stop())?);
+    let line = |(used, says): &(Use, &str)| {
+        let errors = comparison.errors_of(*used);
+        let (worst, id) = errors.worst?;
+        let of_use = comparison.figures.iter().filter(|f| f.published.used == *used);
+        let mut places: Vec<String> = Vec::new();
+        for figure in of_use {
+            let place = format!("{}, {}", figure.published.document, figure.published.section);
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        Some(format!(
+            "error of {} published figures ({says}): mean {:.1} %, worst {:.1} % ({id}); from {}",
+            errors.count,
+            errors.mean? * 100.0,
+            worst * 100.0,
+            places.join("; ")
+        ))
+    };
+    let mut lines: Vec<String> = USES.iter().filter_map(line).collect();
+    lines.push("each of them beside the emulated one: qdepth reproduce --all".to_owned());
+    Ok(lines)
 }
