@@ -1,5 +1,5 @@
 //! `cargo xtask bench media`: emulated requests per second of one core, every latency recorded, by
-//! the ordinary loop. Printed is the median of the rounds, of CPU time, so that a busy machine
+//! the ordinary loop; then the memory of an emulated drive of 2 TB. Printed is the median of the rounds, of CPU time, so that a busy machine
 //! counts little.
 
 #![expect(clippy::print_stdout, reason = "a program of its own")]
@@ -7,8 +7,9 @@
 use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::measure;
+use qdepth_measure::Nanos;
 use qdepth_media::{OpenMedia, Spelled};
-use qdepth_workload::{Choices, PlanFile, resolve};
+use qdepth_workload::{Choices, PlanFile, resolve, shipped_plan_text};
 
 const LOADS: [(&str, &str, u32, u64); 6] = [
     ("media:fixed @host=none @servers=4096", "database", 512, 1),
@@ -47,7 +48,41 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             rates[ROUNDS / 2] / 1e6
         );
     }
+    if only.is_none() {
+        println!("2 TB under standard: VmHWM {} MiB", memory_of_standard()? >> 10);
+        let (short, long) = (ns_per_request(1)?, ns_per_request(20)?);
+        println!("cost of a request over 20 times as many: {:.2} times", long / short);
+    }
     Ok(())
+}
+
+/// Most memory of this process, KiB, after every point of the plan `standard` on a drive of 2 TB.
+fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
+    let mut file: PlanFile = toml::from_str(shipped_plan_text("standard").ok_or("no standard")?)?;
+    file.duration = Some(Nanos::from_secs(1));
+    let spelled = Spelled::read("media:p3700-2tb")?;
+    for point in resolve(&file, &Choices::default(), &[spelled.shape()?.into()])?.points {
+        let mut target = spelled.open(&OpenMedia::for_point(&point))?;
+        measure(&mut target, &point, &AtomicBool::new(false), &mut |_| {});
+    }
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
+
+/// CPU time of a request of Database at 512 on a drive of 2 TB, over so many seconds of virtual time.
+fn ns_per_request(seconds: u64) -> Result<f64, Box<dyn std::error::Error>> {
+    let text = format!(
+        "name = \"linear\"\nprofiles = [\"database\"]\noutstanding = [512]\nduration = \"{seconds}s\""
+    );
+    let spelled = Spelled::read("media:p3700-2tb @area=full")?;
+    let file: PlanFile = toml::from_str(&text)?;
+    let plan = resolve(&file, &Choices::default(), &[spelled.shape()?.into()])?;
+    let point = plan.points.first().ok_or("no point")?;
+    let mut target = spelled.open(&OpenMedia::for_point(point))?;
+    let before = cpu_seconds();
+    let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
+    Ok((cpu_seconds() - before) * 1e9 / outcome.issued as f64)
 }
 
 /// CPU time of this process, from the kernel's accounts.

@@ -33,5 +33,5 @@ pub use host::Settings;
 pub use node::Fault;
 pub use open::{MediaLoad, OpenMedia, Shape, Spelled, open};
 pub use parameter::{Parameter, Values, parameters};
-pub use spelling::{is_emulated, several};
+pub use spelling::{is_emulated, is_file, name_and_format, several};
 pub use ssd::Wear;

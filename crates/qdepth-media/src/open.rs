@@ -16,7 +16,7 @@ use crate::node::{Fault, Faulty, Node};
 use crate::parameter::{HOST, Values, parameters};
 use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
-use crate::spelling::{Area, Arrangement, Form, Otherwise, read, setting_names};
+use crate::spelling::{Area, Arrangement, Form, Otherwise, is_file, read, setting_names};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, ticks};
 
@@ -108,6 +108,8 @@ pub struct Spelled {
     form: Form,
     otherwise: Otherwise,
     host: Option<Values>,
+    /// Descriptions that do not come with the program, by path.
+    own: BTreeMap<String, Description>,
 }
 
 /// Reads a spelling and opens it.
@@ -119,18 +121,38 @@ pub fn open(spelling: &str, options: &OpenMedia) -> Result<Emulated, MediaError>
 }
 
 impl Spelled {
-    /// Reads and checks everything that does not depend on a load.
+    /// Reads and checks everything that does not depend on a load. Media come with the program.
     ///
     /// # Errors
     /// As [`open`].
     pub fn read(spelling: &str) -> Result<Self, MediaError> {
+        Self::read_with(spelling, &|_| Err("description files are not read here".to_owned()))
+    }
+
+    /// As [`read`](Self::read); `file` gives the text of a description file by its path, or says why
+    /// not.
+    ///
+    /// # Errors
+    /// As [`open`], and where a description file cannot be read or says what cannot be.
+    pub fn read_with(
+        spelling: &str,
+        file: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Self, MediaError> {
         let (form, otherwise) = read(spelling)?;
+        let mut own = BTreeMap::new();
+        let mut names = Vec::new();
+        media_of(&form, &mut names);
+        for name in names.into_iter().map(|(name, _)| name).filter(|name| is_file(name)) {
+            let text =
+                file(&name).map_err(|why| MediaError::Description { name: name.clone(), why })?;
+            own.insert(name.clone(), Description::read(&name, &text)?);
+        }
         let host = match otherwise.host.as_deref() {
             Some(NO_HOST) => None,
             Some(name) => Some(host(name)?),
-            None => default_host(&form)?.map(|name| host(&name)).transpose()?,
+            None => default_host(&form, &own)?.map(|name| host(&name)).transpose()?,
         };
-        let spelled = Self { text: spelling.trim().to_owned(), form, otherwise, host };
+        let spelled = Self { text: spelling.trim().to_owned(), form, otherwise, host, own };
         let probe = OpenMedia {
             seed: 0,
             loads: vec![MediaLoad {
@@ -239,7 +261,7 @@ impl Spelled {
     }
 
     fn values(&self, name: &str, format: Option<&str>) -> Result<(String, Values), MediaError> {
-        let description = Description::shipped(name)?;
+        let description = described(name, &self.own)?;
         let known = parameters(&description.kind).unwrap_or_default();
         let given = &self.otherwise.parameters;
         // A name behind `@` may also be of the host.
@@ -430,15 +452,23 @@ fn host(name: &str) -> Result<Values, MediaError> {
     description.numbers(name, None, &BTreeMap::new())
 }
 
-fn default_host(form: &Form) -> Result<Option<String>, MediaError> {
+/// A description of the user's, or one that comes with the program.
+fn described(name: &str, own: &BTreeMap<String, Description>) -> Result<Description, MediaError> {
+    own.get(name).map_or_else(|| Description::shipped(name), |found| Ok(found.clone()))
+}
+
+fn default_host(
+    form: &Form,
+    own: &BTreeMap<String, Description>,
+) -> Result<Option<String>, MediaError> {
     match form {
-        Form::Medium { name, .. } => Ok(Description::shipped(name)?.host),
+        Form::Medium { name, .. } => Ok(described(name, own)?.host),
         Form::Array { kind: Arrangement::Layer(name), .. } => Ok(layer(name)?.0.host),
         Form::Array { members, .. } | Form::Independent(members) => {
-            members.first().map_or(Ok(None), default_host)
+            members.first().map_or(Ok(None), |member| default_host(member, own))
         }
         Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
-            default_host(member)
+            default_host(member, own)
         }
     }
 }

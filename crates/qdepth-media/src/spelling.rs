@@ -16,6 +16,8 @@ const EIO: i32 = 5;
 const MEMBERS_MAX: usize = 64;
 /// Air at a drive whose cooling is restricted: at rest it is just below its limit (guess).
 const RESTRICTED_C: f64 = 60.0;
+/// How the path of a description file ends.
+const FILE_ENDING: &str = ".toml";
 /// Deepest nesting of wrappers.
 const DEPTH_MAX: usize = 8;
 /// Words before a parenthesis.
@@ -125,11 +127,8 @@ fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
         return Err(MediaError::spelling(text, format!("at most {DEPTH_MAX} wrappers stack")));
     }
     if let Some(rest) = text.strip_prefix("media:") {
-        let (name, format) = match rest.split_once('/') {
-            Some((name, format)) => (name, Some(format.trim().to_owned())),
-            None => (rest, None),
-        };
-        return Ok(Form::Medium { name: name.trim().to_owned(), format });
+        let (name, format) = name_and_format(rest);
+        return Ok(Form::Medium { name: name.to_owned(), format: format.map(str::to_owned) });
     }
     let Some((word, rest)) = text.split_once('(') else {
         return Err(MediaError::spelling(
@@ -148,6 +147,20 @@ fn form(text: &str, depth: usize) -> Result<Form, MediaError> {
         word if WRAPPERS.contains(&word) => array(text, word, &arguments, depth),
         word => Err(MediaError::unknown("arrangement", word, WRAPPERS.into_iter())),
     }
+}
+
+/// A medium's name, which may be the path of a description file, and its format.
+pub fn name_and_format(text: &str) -> (&str, Option<&str>) {
+    let (name, rest) = match text.find(FILE_ENDING).map(|at| at + FILE_ENDING.len()) {
+        Some(end) => text.split_at(end),
+        None => text.split_at(text.find('/').unwrap_or(text.len())),
+    };
+    (name.trim(), rest.strip_prefix('/').map(str::trim))
+}
+
+/// Whether a medium's name is the path of a description file.
+pub fn is_file(name: &str) -> bool {
+    name.ends_with(FILE_ENDING)
 }
 
 /// The text between commas that stand in no inner parenthesis.

@@ -19,6 +19,7 @@ mod shipped;
 mod size;
 mod steps;
 mod stream;
+mod target_spec;
 
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
@@ -40,3 +41,4 @@ pub use shipped::{
 pub use size::SizeMix;
 pub use steps::{LoadSpec, StaircaseSpec, StepSpec};
 pub use stream::{Direction, Request, RequestStream};
+pub use target_spec::TargetSpec;

@@ -8,6 +8,7 @@ use crate::bandwidth::BandwidthSpec;
 use crate::comparison::ComparisonSpec;
 use crate::distribution::Distribution;
 use crate::steps::{StaircaseSpec, StepSpec};
+use crate::target_spec::TargetSpec;
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -187,6 +188,9 @@ pub struct PlanFile {
     /// Files that points make in a directory. Left out: they share one measurement file, which is
     /// filled before.
     pub files: Option<FilesSpec>,
+    /// The targets where the command line names none.
+    #[serde(default, rename = "target")]
+    pub own_targets: Vec<TargetSpec>,
     /// How several targets are measured. Left out: one after the other.
     #[serde(default)]
     pub targets: TargetsSpec,

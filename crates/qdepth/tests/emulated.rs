@@ -85,3 +85,59 @@ fn the_catalogue_says_where_each_number_is_from() {
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
     assert!(null.contains("error: not known"), "{null}");
 }
+
+const MINE: &str = "title = \"My drive\"\nlike = \"p3700-800gb\"\n[parameters]\n\
+                    capacity_gb = { value = 100, from = \"its label\" }\n\
+                    die_read_us = { value = 90, from = \"guess\" }\n";
+
+#[test]
+fn a_drive_of_ones_own_is_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: &str| std::fs::write(folder.path().join("mine.toml"), text).unwrap();
+    let run = || {
+        let load =
+            ["--profile", "database", "--outstanding", "1", "--duration", "100ms", "--no-report"];
+        qdepth(
+            folder.path(),
+            &[&["run", "quick", "raid0(media:./mine.toml*2)"], &load[..]].concat(),
+        )
+    };
+    write(MINE);
+    let output = run();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let shown = text(&qdepth(folder.path(), &["media", "./mine.toml"]).stdout);
+    assert!(shown.contains("My drive (EMULATED)") && shown.contains("[its label]"), "{shown}");
+    for (wrong, says) in [
+        (MINE.replace("die_read_us", "die_reed_us"), "did you mean `die_read_us`"),
+        (MINE.replace("= 100", "= -1"), "capacity_gb"),
+        (MINE.replace("p3700-800gb", "p3700-80gb"), "did you mean `p3700-800gb`"),
+        (MINE.replace("title", "titel"), "titel"),
+    ] {
+        write(&wrong);
+        let output = run();
+        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+    std::fs::remove_file(folder.path().join("mine.toml")).unwrap();
+    assert!(text(&run().stderr).contains("./mine.toml`: No such file"), "{}", text(&run().stderr));
+}
+
+#[test]
+fn a_plan_may_name_its_targets() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = "name = \"mine\"\nprofiles = [\"database\"]\noutstanding = [1]\nduration = \"50ms\"\n\
+                [[target]]\nmedium = \"p3700-800gb\"\narray = \"raid0\"\nmembers = 2\n\
+                [[target]]\nmedium = \"p4800x-375gb\"\narea = \"16GiB\"\n";
+    std::fs::write(folder.path().join("plan.toml"), plan).unwrap();
+    let words = ["run", "plan.toml", "--no-report", "--json"];
+    let document: serde_json::Value =
+        serde_json::from_slice(&qdepth(folder.path(), &words).stdout).unwrap();
+    let targets = document["targets"].as_array().unwrap();
+    let spelled: Vec<_> = targets.iter().map(|target| target["spelling"].clone()).collect();
+    assert_eq!(spelled, ["raid0(media:p3700-800gb*2)", "media:p4800x-375gb @area=16GiB"]);
+    let wrong = plan.replace("members = 2", "members = 200");
+    std::fs::write(folder.path().join("plan.toml"), wrong).unwrap();
+    let output = qdepth(folder.path(), &words);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("1 to 64"), "{}", text(&output.stderr));
+}

@@ -1,11 +1,11 @@
 //! `qdepth media`: the catalogue of emulated media, and what is known of one.
 
 use anyhow::Result;
-use qdepth_media::{Description, catalogue, parameters};
+use qdepth_media::{Description, catalogue, is_file, name_and_format, parameters};
 use qdepth_reference::{Reference, Use, compare};
 
 use crate::commands::read::print;
-use crate::ended::Status;
+use crate::ended::{Status, Usage};
 use crate::flags::MediaOptions;
 use crate::lab::emulate::emulate;
 use crate::lab::execute::Signals;
@@ -56,8 +56,14 @@ fn standing(description: &Description) -> &'static str {
 }
 
 fn one(name: &str) -> Result<String> {
-    let (name, format) = name.split_once('/').map_or((name, None), |(n, f)| (n, Some(f)));
-    let description = Description::shipped(name)?;
+    let (name, format) = name_and_format(name);
+    let description = if is_file(name) {
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Usage(format!("cannot read the description {name}: {error}")))?;
+        Description::read(name, &text)?
+    } else {
+        Description::shipped(name)?
+    };
     let values = description.numbers(name, format, &std::collections::BTreeMap::new())?;
     let mut lines = vec![format!("{name}: {} (EMULATED)", description.title)];
     let said = [

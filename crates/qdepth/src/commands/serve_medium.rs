@@ -11,11 +11,12 @@ use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::ServeMediumOptions;
 use crate::lab::execute::Signals;
+use crate::lab::prepare::spelled;
 use crate::screen::Screen;
 
 pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);
-    let spelled = Spelled::read(&options.medium)?;
+    let spelled = spelled(&options.medium)?;
     let folder = options.data.as_deref().or(options.socket.parent());
     let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let data = tempfile::tempfile_in(folder)

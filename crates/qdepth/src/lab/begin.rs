@@ -21,7 +21,7 @@ use crate::lab::Lab;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
-use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare};
+use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare, spelled};
 use crate::lab::read_plan::{self, Asked};
 use crate::lab::record::{ceilings, record};
 
@@ -48,7 +48,7 @@ impl Ready {
 pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     let (options, path) = (lab.options, &lab.options.logbook.logbook);
     let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
-    let expect = options.expect.as_deref().map(Spelled::read).transpose()?;
+    let expect = options.expect.as_deref().map(spelled).transpose()?;
     match &asked {
         Some(asked) => {
             let (plan, _) = foresee(lab.system, asked)?;

@@ -91,10 +91,16 @@ impl Found {
     }
 }
 
+/// Reads the spelling of an emulated target, with the description files that it names.
+pub(crate) fn spelled(text: &str) -> Result<Spelled> {
+    let file = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    Ok(Spelled::read_with(text, &file)?)
+}
+
 /// Looks at what a word of the command line means.
 pub(crate) fn find(system: &System, spelling: &Path) -> Result<Found> {
     match spelling.to_str().filter(|text| is_emulated(text)) {
-        Some(text) => Ok(Found::Emulated(Spelled::read(text)?)),
+        Some(text) => Ok(Found::Emulated(spelled(text)?)),
         None => Ok(Found::Real(inspect(system, spelling)?)),
     }
 }

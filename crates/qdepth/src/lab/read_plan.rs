@@ -83,6 +83,9 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         .collect::<Result<Vec<Vec<String>>>>()?;
     let mut targets: Vec<PathBuf> = targets.concat().into_iter().map(PathBuf::from).collect();
     if targets.is_empty() {
+        targets = own_targets(&file, &origin)?;
+    }
+    if targets.is_empty() {
         targets.push(PathBuf::from("."));
     }
     targets.extend(load.array.iter().map(PathBuf::from));
@@ -125,8 +128,17 @@ fn published(words: &[&String]) -> Result<Vec<String>> {
     known.collect::<Result<_, _>>().map_err(|error| Usage(error.to_string()).into())
 }
 
+/// The targets that the plan itself names.
+fn own_targets(file: &PlanFile, origin: &str) -> Result<Vec<PathBuf>> {
+    let spelled = file.own_targets.iter().zip(1..).map(|(target, number): (_, u32)| {
+        let wrong = |why| Usage(format!("{origin}: target {number}: {why}")).into();
+        target.spelling().map(PathBuf::from).map_err(wrong)
+    });
+    spelled.collect()
+}
+
 fn is_toml(word: &str) -> bool {
-    Path::new(word).extension().is_some_and(|ending| ending == "toml")
+    !is_emulated(word) && Path::new(word).extension().is_some_and(|ending| ending == "toml")
 }
 
 fn must_exist(target: &Path) -> Result<()> {
