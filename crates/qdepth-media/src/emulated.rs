@@ -50,6 +50,8 @@ pub struct Emulated {
     results: Vec<i32>,
     requests: Vec<Io>,
     pending: Calendar,
+    /// The last end that was handed back, which may lie ahead of time where answers have a lead.
+    handed: u64,
     host_events: BinaryHeap<Reverse<(Tick, Stage, u32)>>,
     ends: Vec<End>,
     /// Requests by which a stream may be ahead of the slowest; 0: any.
@@ -89,6 +91,7 @@ impl Emulated {
             results: vec![0; slots],
             requests: vec![Io { read: true, offset: 0, size: 0 }; slots],
             pending: Calendar::new(slots),
+            handed: 0,
             host_events: BinaryHeap::with_capacity(slots),
             ends: Vec::with_capacity(slots),
         }
@@ -147,7 +150,7 @@ impl Emulated {
         if end.errno != 0 {
             self.results[end.slot as usize] = -end.errno;
         }
-        let at = instant(end.at).0.max(self.now.0);
+        let at = instant(end.at).0.max(self.now.0).max(self.handed);
         self.pending.push(at, end.slot);
     }
 
@@ -213,6 +216,7 @@ impl Emulated {
                 return;
             }
             self.pending.take((at, slot));
+            self.handed = at;
             let result = self.results[slot as usize];
             if result != 0 {
                 // A sync was never at a medium.
@@ -268,7 +272,7 @@ impl Target for Emulated {
         if request.direction == Direction::Sync {
             self.results[index] = 0;
             // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
-            self.pending.push(self.now.0, slot.0);
+            self.pending.push(self.now.0.max(self.handed), slot.0);
             return;
         }
         let stream = self.streams[index] as usize;

@@ -1,0 +1,97 @@
+//! A medium that follows a clock outside: nothing comes late, nothing is lost, and without a lead
+//! the rate is that of virtual time.
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use qdepth_engine::{Completions, Slot, Target};
+    use qdepth_measure::{Instant, Nanos};
+    use qdepth_media::{Emulated, MediaLoad, OpenMedia, Spelled};
+    use qdepth_workload::{Direction, Extent, Request};
+
+    use crate::common::rate;
+
+    const SLOTS: u32 = 16;
+    const MEDIA: [&str; 6] = [
+        "media:p3700-800gb",
+        "media:iodrive-320gb/improved-write",
+        "raid5(media:p3700-800gb*3)",
+        "raid0(media:sas-12g-hdd-450gb*2)",
+        "media:fixed @exponential=1 @servers=3",
+        "media:generic-cloud-volume",
+    ];
+
+    fn open(spelling: &str) -> Emulated {
+        let area = Extent { offset_bytes: 0, length_bytes: 32 << 30 };
+        let load = MediaLoad { outstanding: SLOTS, streams: 1, area, alignment: 4096 };
+        let options = OpenMedia { loads: vec![load], ..OpenMedia::for_points(&[]) };
+        Spelled::read(spelling).unwrap().open(&options).unwrap()
+    }
+
+    /// Two thirds reads of 8 KiB, anywhere.
+    fn request(number: u64) -> Request {
+        let drawn = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) >> 8;
+        let direction = if drawn.is_multiple_of(3) { Direction::Write } else { Direction::Read };
+        Request { direction, offset: (drawn % (32 << 30)) & !4095, size: 8192 }
+    }
+
+    /// Requests completed in `ms`, looked at every `step` ns.
+    fn served(spelling: &str, ms: u64, step: u64, lead: Nanos) -> u64 {
+        let mut target = open(spelling);
+        let mut done = Completions::with_capacity(SLOTS as usize);
+        let (mut issued, mut completed) = (0, 0);
+        let mut submitted = [Instant(0); SLOTS as usize];
+        for slot in 0..SLOTS {
+            target.submit(Slot(slot), request(issued));
+            issued += 1;
+        }
+        let mut before = Instant(0);
+        while before.0 < ms * 1_000_000 {
+            let clock = Instant(before.0 + step);
+            done.clear();
+            target.keep_up(clock, lead, &mut done);
+            assert_eq!(target.now(), clock);
+            for end in done.as_slice() {
+                let slot = end.slot.0 as usize;
+                assert!(end.at.0 <= clock.0 + lead.0, "{spelling}: ahead of its lead");
+                // What an array or a disk decides later is known later, though never after its end.
+                let ahead = if spelling.starts_with("raid") { 0 } else { lead.0 };
+                let late = end.at.0 <= before.0 + ahead && submitted[slot] < before;
+                assert!(!late, "{spelling}: {} at {} with {lead}", end.at.0, clock.0);
+                completed += 1;
+                submitted[slot] = clock;
+                target.submit(end.slot, request(issued));
+                issued += 1;
+            }
+            before = clock;
+        }
+        let mut left = 0;
+        while left < SLOTS {
+            done.clear();
+            target.wait(Instant::NEVER, &mut done).unwrap();
+            left += done.as_slice().len() as u32;
+        }
+        assert_eq!(issued, completed + u64::from(left), "{spelling}: each ends once");
+        completed
+    }
+
+    #[test]
+    fn nothing_comes_late_and_nothing_is_lost() {
+        for spelling in MEDIA {
+            for lead in [0, 40, 400] {
+                assert!(served(spelling, 200, 3_000, Nanos::from_micros(lead)) > 50);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fine_clock_gives_the_rate_of_virtual_time() {
+        let spelling = "media:p3700-800gb";
+        let found = served(spelling, 300, 200, Nanos::ZERO) as f64 / 0.3;
+        let profile = "random = 100\nread = 67\nrequest_size = \"8KiB\"\n";
+        let truth = rate(spelling, SLOTS, 2000, profile);
+        assert!((found / truth - 1.0).abs() < 0.02, "{found} instead of {truth}");
+    }
+}
