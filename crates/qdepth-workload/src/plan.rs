@@ -236,6 +236,9 @@ pub struct Plan {
     /// What it compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// Steps that prepare the machine, as written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prepare: Vec<serde_json::Value>,
     /// The points, in order of execution.
     pub points: Vec<Point>,
 }

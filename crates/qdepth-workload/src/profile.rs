@@ -224,6 +224,10 @@ pub struct PlanFile {
     pub file_size: Option<Bytes>,
     /// Seed of all draws. Left out: 1.
     pub seed: Option<u64>,
+    /// Steps that prepare the machine before the first point (purge, partition, array, volume, file
+    /// system, mount, setting) and are taken back after the last; docs/preparation.md lists them.
+    #[serde(default)]
+    pub prepare: Vec<serde_json::Value>,
 }
 
 /// JSON Schema of plan files, for completion in editors.

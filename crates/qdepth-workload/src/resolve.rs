@@ -325,8 +325,8 @@ pub fn resolve(
         return Err(ResolveError::Empty(why.to_owned()));
     }
     let ends_when_not_followed = file.staircase.is_some();
-    let name = file.name.clone();
-    Ok(Plan { version: 1, name, seed, ends_when_not_followed, comparison, points })
+    let (name, prepare) = (file.name.clone(), file.prepare.clone());
+    Ok(Plan { version: 1, name, seed, ends_when_not_followed, comparison, prepare, points })
 }
 
 /// Groups that wait for samples may last forty times as long.

@@ -11,7 +11,7 @@ mod step;
 mod tune;
 
 pub use apply::{Undone, apply, undo_all};
-pub use step::{PrepareError, PurgeMethod, Step, base_devices, read};
+pub use step::{PrepareError, PurgeMethod, Step, base_devices, read, steps_of};
 pub(crate) use tune::misplaced_interrupts;
 pub use tune::tuning;
 

@@ -133,10 +133,25 @@ pub enum PrepareError {
 pub fn read(text: &str) -> Result<Vec<Step>, PrepareError> {
     let file: File =
         toml::from_str(text).map_err(|error| PrepareError::Unreadable(error.to_string()))?;
-    for (index, step) in file.prepare.iter().enumerate() {
+    checked(file.prepare)
+}
+
+/// The steps of a plan, as it holds them.
+///
+/// # Errors
+/// As [`read`].
+pub fn steps_of(plan: &[serde_json::Value]) -> Result<Vec<Step>, PrepareError> {
+    let step = |value: &serde_json::Value| {
+        Step::deserialize(value).map_err(|error| PrepareError::Unreadable(error.to_string()))
+    };
+    checked(plan.iter().map(step).collect::<Result<_, _>>()?)
+}
+
+fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {
+    for (index, step) in steps.iter().enumerate() {
         step.check().map_err(|what| PrepareError::Value { place: index + 1, what })?;
     }
-    Ok(file.prepare)
+    Ok(steps)
 }
 
 /// Devices whose contents the steps destroy and that no step before made: each needs consent.

@@ -3,8 +3,7 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use qdepth_host::environment::{inventory, redact, storage};
-use qdepth_host::prepare::journal::{self, Journal};
-use qdepth_host::prepare::{Step, Undone, apply, base_devices, tuning, undo_all};
+use qdepth_host::prepare::{Step, apply, base_devices, journal, tuning};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_logbook::export_host_json;
@@ -18,7 +17,7 @@ use crate::flags::{
 };
 use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
-use crate::lab::preparation::may_be_destroyed;
+use crate::lab::preparation::{may_be_destroyed, open_journal, shown, take_back};
 use crate::screen::Screen;
 
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {
@@ -77,33 +76,15 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
     let steps = qdepth_host::prepare::read(&text).map_err(|e| Usage(format!("{path}: {e}")))?;
     let system = System::real();
     show(&steps, options.apply)?;
-    let devices = base_devices(&steps);
     if options.apply {
-        may_be_destroyed(&system, &devices, &options.consent, &Screen::new())?;
+        may_be_destroyed(&system, &base_devices(&steps), &options.consent, &Screen::new())?;
         take(&system, &steps, &options.journal)?;
-    } else {
-        for device in devices {
-            print(&format!("destroys everything on {device}"))?;
-        }
     }
     Ok(Status::Valid)
 }
 
-/// What would be run, and what would take it back.
 fn show(steps: &[Step], apply: bool) -> Result<()> {
-    for step in steps {
-        print(&step.describe())?;
-        for action in step.actions() {
-            print(&format!("    {}", action.text()))?;
-        }
-        let undo = step.undo(true);
-        for back in &undo {
-            print(&format!("    back: {}", back.action.text()))?;
-        }
-        if undo.is_empty() {
-            print("    back: there is no way back")?;
-        }
-    }
+    print(&shown(steps).join("\n"))?;
     if !apply {
         print("\nnothing was changed; --apply takes these steps")?;
     }
@@ -111,7 +92,7 @@ fn show(steps: &[Step], apply: bool) -> Result<()> {
 }
 
 fn take(system: &System, steps: &[Step], option: &JournalOption) -> Result<()> {
-    let mut journal = open_journal(option)?;
+    let mut journal = open_journal(&option.journal)?;
     for step in steps {
         apply(system, step, &mut journal)?;
     }
@@ -122,29 +103,14 @@ fn take(system: &System, steps: &[Step], option: &JournalOption) -> Result<()> {
     Ok(())
 }
 
-fn open_journal(option: &JournalOption) -> Result<Journal> {
-    Journal::open(&option.journal)
-        .with_context(|| format!("cannot use the undo journal {}", option.journal.display()))
-}
-
 /// Takes back what is in the journal.
 fn undo(option: &JournalOption) -> Result<Status> {
     if !journal::is_open(&option.journal) {
         print("nothing is to be taken back")?;
         return Ok(Status::Valid);
     }
-    let mut failed = 0;
-    for one in undo_all(&System::real(), &mut open_journal(option)?)? {
-        print(&match one {
-            Undone::Done(text) => format!("done       {text}"),
-            Undone::Nothing(text) => format!("not needed {text}"),
-            Undone::Left(text) => format!("left       {text}: somebody else changed it since"),
-            Undone::Failed(text, error) => {
-                failed += 1;
-                format!("failed     {text}: {error}")
-            }
-        })?;
-    }
+    let (lines, failed) = take_back(&System::real(), &option.journal)?;
+    print(&lines.join("\n"))?;
     if failed > 0 {
         anyhow::bail!(
             "{failed} actions failed and stay in the journal; remove the cause, then `qdepth host undo` again"

@@ -24,7 +24,7 @@ use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made};
-use crate::lab::read_plan;
+use crate::lab::{preparation, read_plan};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
@@ -38,6 +38,17 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     }
     let asked = read_plan::read(&options.load)?;
     let system = System::real();
+    let steps = preparation::steps(&asked)?;
+    let made_first = !steps.is_empty() && !options.as_fio && !options.json;
+    if made_first {
+        print("before the first point, and taken back after the last:")?;
+        print(&preparation::shown(&steps).join("\n"))?;
+        print("")?;
+    }
+    if made_first && asked.targets.iter().any(|target| !target.exists()) {
+        print("what the preparation makes is not there yet, so nothing can be said of its points")?;
+        return Ok(Status::Valid);
+    }
     let (plan, found) = foresee(&system, &asked)?;
     if options.as_fio {
         let names: Vec<String> =

@@ -18,6 +18,7 @@ use crate::lab::Lab;
 use crate::lab::begin::begin;
 use crate::lab::execute::{Changed, Signals};
 use crate::lab::points::points;
+use crate::lab::preparation::Preparation;
 use crate::screen::Screen;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
@@ -27,6 +28,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
         can_hold_a_report(&options.report)?;
     }
     let lab = Lab { options, system: &system, screen: &screen, signals: &signals };
+    // Dropped after everything that uses what it made.
+    let _prepared = Preparation::of_plan(lab)?;
     let begun = begin(lab);
     if let (Err(_), Some(signal)) = (&begun, signals.caught()) {
         screen.say("interrupted before the first point: nothing was measured");

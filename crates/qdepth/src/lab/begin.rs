@@ -106,6 +106,12 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
             run.engine_choice
         ))
     })?;
+    if !plan.prepare.is_empty() {
+        anyhow::bail!(Usage(
+            "a run on a machine that it had prepared cannot be resumed: what it made was taken back. Start a new run"
+                .to_owned()
+        ));
+    }
     same_devices(lab.system, &run)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
     let writes = plan.points.iter().any(|p| p.writes());

@@ -1,16 +1,20 @@
-//! A preparation's way through the guards.
+//! Preparation: shown, let through the guards, done, and taken back.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use jiff::Timestamp;
 use qdepth_host::guard::{Writing, clear_for_writing};
+use qdepth_host::prepare::journal::{self, Journal};
+use qdepth_host::prepare::{Step, Undone, apply, base_devices, steps_of, undo_all};
 use qdepth_host::system::System;
 use qdepth_host::target::inspect;
 
 use crate::ended::Usage;
 use crate::flags::ConsentOptions;
+use crate::lab::Lab;
 use crate::lab::prepare::{Made, Order, all_different, consent_for};
+use crate::lab::read_plan::{self, Asked};
 use crate::screen::Screen;
 
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
@@ -53,4 +57,103 @@ pub(crate) fn may_be_destroyed(
     }
     drop(held);
     Ok(())
+}
+
+/// What would be run for these steps, and what would take it back, for a person.
+pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for step in steps {
+        lines.push(step.describe());
+        lines.extend(step.actions().iter().map(|action| format!("    {}", action.text())));
+        let undo = step.undo(true);
+        lines.extend(undo.iter().map(|back| format!("    back: {}", back.action.text())));
+        if undo.is_empty() {
+            lines.push("    back: there is no way back".to_owned());
+        }
+    }
+    lines.extend(
+        base_devices(steps).iter().map(|device| format!("destroys everything on {device}")),
+    );
+    lines
+}
+
+/// The steps of a plan.
+pub(crate) fn steps(asked: &Asked) -> Result<Vec<Step>> {
+    Ok(steps_of(&asked.file.prepare)
+        .map_err(|error| Usage(format!("plan {}: {error}", asked.file.name)))?)
+}
+
+/// A journal for this process alone.
+pub(crate) fn open_journal(path: &Path) -> Result<Journal> {
+    Journal::open(path).with_context(|| format!("cannot use the undo journal {}", path.display()))
+}
+
+/// Takes back what is in the journal; what became of each action, and how many failed.
+pub(crate) fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
+    let mut failed = 0;
+    let told = undo_all(system, &mut open_journal(path)?)?;
+    let lines = told.into_iter().map(|one| match one {
+        Undone::Done(text) => format!("done       {text}"),
+        Undone::Nothing(text) => format!("not needed {text}"),
+        Undone::Left(text) => format!("left       {text}: somebody else changed it since"),
+        Undone::Failed(text, error) => {
+            failed += 1;
+            format!("failed     {text}: {error}")
+        }
+    });
+    let lines = lines.collect();
+    Ok((lines, failed))
+}
+
+/// A machine that was prepared for a run; dropping it takes everything back.
+pub(crate) struct Preparation<'a> {
+    lab: Lab<'a>,
+    journal: PathBuf,
+}
+
+impl<'a> Preparation<'a> {
+    /// Prepares the machine as the plan says, if it says so; none where it does not.
+    pub(crate) fn of_plan(lab: Lab<'a>) -> Result<Option<Self>> {
+        if lab.options.resume {
+            return Ok(None);
+        }
+        let steps = steps(&read_plan::read(&lab.options.load)?)?;
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        let place = PathBuf::from(journal::PLACE);
+        if journal::is_open(&place) {
+            anyhow::bail!(Usage(format!(
+                "an earlier preparation was not taken back (journal {}): `qdepth host undo` first",
+                place.display()
+            )));
+        }
+        let options = lab.options;
+        let consent = ConsentOptions {
+            destroy: options.destroy.clone(),
+            consent: options.consent.clone(),
+            overwrite_signature: options.overwrite_signature.clone(),
+        };
+        may_be_destroyed(lab.system, &base_devices(&steps), &consent, lab.screen)?;
+        // From here on whatever happens is taken back.
+        let prepared = Self { lab, journal: place };
+        let mut journal = open_journal(&prepared.journal)?;
+        for step in &steps {
+            lab.screen.say(&format!("prepare    {}", step.describe()));
+            apply(lab.system, step, &mut journal)?;
+        }
+        drop(journal);
+        Ok(Some(prepared))
+    }
+}
+
+impl Drop for Preparation<'_> {
+    fn drop(&mut self) {
+        match take_back(self.lab.system, &self.journal) {
+            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.screen.say(line)),
+            Err(error) => self.lab.screen.say(&format!(
+                "the preparation was not taken back: {error:#}; `qdepth host undo` tries again"
+            )),
+        }
+    }
 }

@@ -89,8 +89,11 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         targets.push(PathBuf::from("."));
     }
     targets.extend(load.array.iter().map(PathBuf::from));
-    for target in &targets {
-        must_exist(target)?;
+    // What a preparation makes is not there yet.
+    if file.prepare.is_empty() {
+        for target in &targets {
+            must_exist(target)?;
+        }
     }
     let choices = Choices {
         profiles: load.profile.clone(),
