@@ -180,7 +180,10 @@ impl Recording {
             Some(Entry::Fail(errno)) => return Err(io::Error::from_raw_os_error(*errno)),
             Some(Entry::File(_) | Entry::Link(_)) | None => BTreeSet::new(),
         };
+        // What was looked for and not found makes no directory.
+        let absent = Entry::Fail(rustix::io::Errno::NOENT.raw_os_error());
         let below = self.entries.range(place.clone()..).take_while(|(p, _)| p.starts_with(&place));
+        let below = below.filter(|(path, entry)| **path == place || **entry != absent);
         let children = below.filter_map(|(p, _)| p.strip_prefix(&place).ok()?.iter().next());
         names.extend(children.map(|name| name.to_string_lossy().into_owned()));
         if names.is_empty() && !self.entries.contains_key(&place) {
@@ -326,6 +329,7 @@ mod tests {
             file /sys/devices/pci0/block/vda/size\n| 2048\n\
             list /sys/devices/pci0/block/vda/holders: md0\n\
             fail /sys/devices/pci0/block/vda/serial: 13\n\
+            fail /sys/devices/pci0/block/vda/device/model: 2\n\
             run lvs -o name => 5\n| {}\n";
         let recording = Recording::parse(text).unwrap();
         let at = |path: &str| PathBuf::from(path);
@@ -335,6 +339,7 @@ mod tests {
         assert_eq!(recording.list_dir(&at("/sys/block")).unwrap(), ["vda"]);
         let denied = recording.read_file(&at("/sys/block/vda/serial")).unwrap_err();
         assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied);
+        assert!(!recording.exists(&at("/sys/block/vda/device")));
         let up = recording.canonical(&at("/sys/block/vda/../../size"));
         assert_eq!(up, at("/sys/devices/pci0/size"));
         assert_eq!(recording.output("lvs -o name").unwrap().status, Some(5));

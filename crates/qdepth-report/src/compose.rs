@@ -19,7 +19,7 @@ use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, Point, View};
 use crate::words::{FindingText, Lang, counted, finding_text, say};
-use crate::{bandwidth, courses, pictures, pressure, redact, tables};
+use crate::{bandwidth, courses, pictures, pressure, redact, tables, witnesses};
 
 /// How a run is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -280,7 +280,7 @@ fn all_points(view: &View<'_>) -> Vec<Block> {
     let steps = Steps::new(view);
     let detailed = steps.are_write_pressure() || Bandwidth::new(view).is_some();
     let stepped = detailed.then(|| pressure::tables::loads(view, &steps));
-    swept.chain(stepped).map(Block::Table).collect()
+    swept.chain(stepped).chain(witnesses::table(view)).map(Block::Table).collect()
 }
 
 fn method(view: &View<'_>) -> Vec<Block> {

@@ -31,6 +31,7 @@ mod steps;
 mod tables;
 mod typst;
 mod view;
+mod witnesses;
 mod words;
 
 pub use compose::{Telling, compose, point_tables, summary_sentences};

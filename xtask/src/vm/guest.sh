@@ -160,6 +160,24 @@ check "preparation: RAID 0, XFS, a run, and back" there_and_back raid0.toml
 check "preparation: RAID 1, XFS, a run, and back" there_and_back raid1.toml
 check "preparation: IMSM RAID 0, XFS, a run, and back" there_and_back imsm.toml
 check "preparation: striped volume, XFS, a run, and back" there_and_back volume.toml all
+planned() {
+    { cat <<EOF
+name = "prepared"
+profiles = ["database"]
+outstanding = [4]
+duration = "300ms"
+file_size = "32MiB"
+EOF
+    cat raid0.toml; } >plan.toml
+    state >/tmp/before
+    ends 0 qdepth plan plan.toml /mnt/prepared && says 'mkfs.xfs -f -K /dev/md0' /tmp/out || return 1
+    ends 3 qdepth run plan.toml /mnt/prepared --no-report --logbook /tmp/p.db || return 1
+    ends_well qdepth run plan.toml /mnt/prepared --no-report --logbook /tmp/p.db --json $DESTROY \
+        --overwrite-signature data || return 1
+    says '"profile": "database"' /tmp/out && says 'umount /mnt/prepared' /tmp/err || return 1
+    state >/tmp/after && diff /tmp/before /tmp/after
+}
+check "preparation: a plan's own, before its points and back after them" planned
 killed_at() { # NUMBER OF STEPS that were taken
     awk -v n="$1" '/^\[\[prepare/{k++} k<=n' raid0.toml >cut.toml
     state >/tmp/before
