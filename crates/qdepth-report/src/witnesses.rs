@@ -101,7 +101,7 @@ mod tests {
             saw("nvme0n1 celsius", 44.0),
         ];
         let (run, points) = (run(1), [point]);
-        let view = View::new(&run, &points, &Telling::from(Lang::En));
+        let view = View::new(&run, &points, None, &Telling::from(Lang::En));
         let table = table(&view).unwrap();
         let cells: Vec<&str> = table.rows[0].cells.iter().map(|cell| &*cell.text).collect();
         let last = &cells[cells.len() - 7..];
@@ -111,6 +111,6 @@ mod tests {
     #[test]
     fn nothing_is_said_where_nothing_was_witnessed() {
         let (run, points) = (run(1), [one_point(8)]);
-        assert_eq!(table(&View::new(&run, &points, &Telling::from(Lang::En))), None);
+        assert_eq!(table(&View::new(&run, &points, None, &Telling::from(Lang::En))), None);
     }
 }
