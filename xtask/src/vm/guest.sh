@@ -84,10 +84,10 @@ mdadm --create /dev/md0 --run --level=0 --chunk=128 --raid-devices=2 /dev/$A /de
 check "guards: member of an active array" refused G3 /dev/$A
 mkfs.xfs -q -f /dev/md0 && mkdir -p /mnt/held && mount /dev/md0 /mnt/held
 mounted_array() {
-    name=$(cat /sys/block/md0/md/uuid)
+    uuid=$(cat /sys/block/md0/md/uuid)
     printf 'destroy = "%s"\nsize_bytes = %s\nexpires = "%s"\n' \
-        "$name" $(($(cat /sys/block/md0/size) * 512)) "$until_time" >/tmp/consent-md0
-    DESTROY="--destroy $name --consent /tmp/consent-md0" refused G4 /dev/md0
+        "$uuid" $(($(cat /sys/block/md0/size) * 512)) "$until_time" >/tmp/consent-md0
+    DESTROY="--destroy $uuid --consent /tmp/consent-md0" refused G4 /dev/md0
 }
 check "guards: array that is mounted" mounted_array
 check "guards: member of a mounted array" refused G3 /dev/$B
@@ -197,11 +197,15 @@ killed() { # SECONDS
 for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
 
 # --- a drive goes ---
+reads() { awk '{print $1}' "/sys/block/$D/stat"; }
 gone() {
     qdepth run quick /dev/$D /dev/$C --read-only --profile streaming --outstanding 4 --duration 6s \
         --no-report --logbook /tmp/gone.db --json >/tmp/out 2>/tmp/err &
     process=$!
-    sleep 4
+    # Not before its point has begun, however slow this machine is; a look at it reads far less.
+    first=$(reads)
+    for wait in $(seq 300); do [ "$(reads)" -gt $((first + 300)) ] && break; sleep 0.1; done
+    sleep 1
     echo "unplug 3" >/dev/console
     wait $process
     status=$?
