@@ -101,7 +101,8 @@ mod tests {
             saw("nvme0n1 celsius", 44.0),
         ];
         let (run, points) = (run(1), [point]);
-        let view = View::new(&run, &points, None, &Telling::from(Lang::En));
+        let telling = Telling::from(Lang::En);
+        let view = View::new(&run, &points, None, &telling);
         let table = table(&view).unwrap();
         let cells: Vec<&str> = table.rows[0].cells.iter().map(|cell| &*cell.text).collect();
         let last = &cells[cells.len() - 7..];
