@@ -6,6 +6,7 @@ use qdepth_measure::{Finding, Percentile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::compared::{ComparedEntry, entries};
 use crate::record::{
     ComparisonRecord, DirectionRecord, ExpectedRecord, Observation, PointRecord, RunRecord,
     TargetRecord, WitnessRecord,
@@ -32,6 +33,8 @@ pub struct Document {
     pub targets: Vec<TargetEntry>,
     /// The points in the order of the plan.
     pub points: Vec<PointEntry>,
+    /// The columns of the comparison at every load and intensity; empty where nothing is compared.
+    pub compared: Vec<ComparedEntry>,
     /// Doubts about the run as a whole.
     pub findings: Vec<FindingEntry>,
 }
@@ -331,6 +334,7 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
         environment: run.environment.iter().map(observation).collect(),
         targets: run.targets.iter().map(target).collect(),
         points: points.iter().map(|point| entry(run, point)).collect(),
+        compared: entries(run, points),
         findings: run.findings.iter().map(finding).collect(),
     }
 }

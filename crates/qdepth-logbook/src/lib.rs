@@ -7,6 +7,7 @@
 //! It reads no clock: times come in as RFC 3339 texts.
 
 mod alive;
+mod compared;
 mod document;
 mod error;
 mod fio_json;
@@ -24,6 +25,7 @@ mod table;
 mod together;
 mod write;
 
+pub use compared::ComparedEntry;
 pub use document::{
     CpuPerIo, Document, DocumentSchema, ErrorEntry, FindingEntry, Latency, LatencyByDirection,
     ObservationEntry, PointEntry, RunEntry, TargetEntry, WitnessEntry, document, export_json,

@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, points};
+use common::{Place, alone, can, points};
 use serde_json::Value;
 
 /// Rate of the points of a column at an intensity, I/Os per second.
@@ -112,4 +112,71 @@ fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
         assert!(ended.err.contains(says), "{words}: {}", ended.err);
     }
     assert!(!place.has("qdepth.db"));
+}
+
+/// A drive on a loop device that serves so many bits per second, and the place that holds it.
+#[cfg(test)]
+fn served(bits_per_s: u32) -> (Place, String) {
+    let place = Place::new();
+    let image = place.served(&format!("--filter=rate memory 64M rate={bits_per_s}"));
+    let device = place.attach(&image.file).display().to_string();
+    (place, device)
+}
+
+/// Plan of random reads on drives.
+#[cfg(test)]
+fn plan(end: &str) -> String {
+    format!(
+        "name = \"served\"\noutstanding = [8]\nwarm_up = \"3s\"\n{end}\n[comparison]\nof = \"drives\"\n\
+         [[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\nrequest_size = \"8KiB\"\n"
+    )
+}
+
+#[test]
+fn drives_with_a_fixed_served_rate_scale_with_their_number() {
+    let test = "drives_with_a_fixed_served_rate_scale_with_their_number";
+    if !can(test, &["losetup", "nbdkit", "nbdfuse"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    // 16 Mbit/s: 256 requests of 8 KiB in a second, so that four drives load no CPU.
+    let drives: Vec<(Place, String)> = (0..4).map(|_| served(16_777_216)).collect();
+    let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
+    let toml = place.write("plan.toml", &plan("duration = \"8s\""));
+    let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
+    let document = place.run(&words).expect_finished().json();
+    let of = |variant: u64| {
+        let compared = document["compared"].as_array().unwrap();
+        compared.iter().find(|entry| entry["variant"] == variant).unwrap().clone()
+    };
+    let quotient = of(1)["quotient"].as_f64().unwrap();
+    println!("four drives: {quotient:.3} times one");
+    assert!((quotient - 4.0).abs() <= 0.04, "{quotient}");
+    let parts = of(1)["parts_io_per_s"].as_array().unwrap().clone();
+    let sum: f64 = parts.iter().map(|rate| rate.as_f64().unwrap()).sum();
+    let whole = of(1)["io_per_s"].as_f64().unwrap();
+    assert!((sum / whole - 1.0).abs() < 1e-3, "{sum} and {whole}");
+    assert!((rate(&document, 1, "reads") - sum).abs() < 1e-6, "the points are the parts");
+}
+
+#[test]
+fn a_slow_drive_is_done_last() {
+    let test = "a_slow_drive_is_done_last";
+    if !can(test, &["losetup", "nbdkit", "nbdfuse"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let drives = [served(16_777_216), served(8_388_608)];
+    let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
+    // 512 requests each: 2 s at 256 a second, 4 s at half of that.
+    let toml = place.write("plan.toml", &plan("duration = \"20s\"\nbytes = \"4MiB\""));
+    let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
+    let document = place.run(&words).expect_finished().json();
+    let compared = document["compared"].as_array().unwrap();
+    let together = compared.iter().find(|entry| entry["variant"] == 1).unwrap();
+    let figure = |name: &str| together[name].as_f64().unwrap();
+    println!("first done, last done, skew: {together}");
+    assert!((figure("last_done_ns") / figure("first_done_ns") - 2.0).abs() < 0.1, "{together}");
+    assert!((figure("skew") - 0.5).abs() < 0.03, "{together}");
+    assert!((figure("io_per_s_until_first_done") / 384.0 - 1.0).abs() < 0.06, "{together}");
 }
