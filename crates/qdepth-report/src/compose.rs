@@ -293,7 +293,11 @@ fn method(view: &View<'_>) -> Vec<Block> {
 
 fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
     let (run, words) = (view.run, &view.words.facts);
-    let targets: Vec<String> = run.targets.iter().map(|t| shell_word(&t.spelling)).collect();
+    let words_of_targets: Vec<String> = match view.compared {
+        Some(compared) => compared.command_words(run),
+        None => run.targets.iter().map(|t| t.spelling.clone()).collect(),
+    };
+    let targets: Vec<String> = words_of_targets.iter().map(|word| shell_word(word)).collect();
     let command = format!("qdepth run {} {}", shell_word(&run.plan_name), targets.join(" "));
     let facts = vec![
         literal(words.reproduce, command.trim_end()),

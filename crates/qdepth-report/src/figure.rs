@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use kuva::prelude::{
-    Layout, LinePlot, LineStyle, MarkerShape, Plot, ScatterPlot, SvgBackend, Theme,
+    BarPlot, Layout, LinePlot, LineStyle, MarkerShape, Plot, ScatterPlot, SvgBackend, Theme,
 };
 use kuva::render::layout::TickFormat;
 use kuva::render::render::{render_multiple, render_twin_y};
@@ -40,6 +40,8 @@ const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
 const LEGEND_LEFT: f64 = 62.0;
 const LEGEND_ROW: f64 = 19.0;
+/// A bar in a legend.
+const SWATCH: &str = "M-9 -5h18v10h-18z";
 /// The markers again, as paths around the origin.
 const OUTLINES: [&str; 6] = [
     "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
@@ -75,6 +77,8 @@ pub enum Horizontal {
     Intensities(Vec<u32>),
     /// Linear, from 0 to this.
     UpTo(f64),
+    /// Groups of bars with these names, a bar in each for each series, whose marks stand at 0, 1 …
+    Groups(Vec<String>),
 }
 
 /// A vertical axis on the right: linear, from 0.
@@ -169,7 +173,10 @@ impl Figure {
     /// The picture as SVG, with a title and a description for those who cannot see it. `id` must
     /// be unique on the page.
     pub fn svg(&self, id: &str, title: &str, description: &str) -> String {
-        let plots = self.plots(&self.series);
+        let plots = match &self.x_axis {
+            Horizontal::Groups(names) => vec![Plot::Bar(self.bars(names))],
+            _ => self.plots(&self.series),
+        };
         let layout = self.layout(&plots);
         let scene = match &self.right {
             None => render_multiple(plots, layout),
@@ -224,14 +231,35 @@ impl Figure {
                 .with_x_axis_max(*end)
                 .with_x_tick_step(tick_step(*end))
                 .with_x_tick_format(TickFormat::Custom(Arc::new(plain_number))),
+            Horizontal::Groups(_) => layout,
         }
+    }
+
+    /// The groups of bars; what is not known has none.
+    fn bars(&self, names: &[String]) -> BarPlot {
+        let (mut plot, mut errors) = (BarPlot::new(), Vec::new());
+        for (place, name) in names.iter().enumerate() {
+            let value = |series: &Series| match series.marks.get(place).map(|mark| mark.value) {
+                Some(MarkValue::Known(value, interval)) => (value, interval),
+                _ => (0.0, None),
+            };
+            let bars = self.series.iter().map(|series| (value(series).0, colour(series.colour)));
+            plot = plot.with_group(name.as_str(), bars.collect::<Vec<_>>());
+            errors.extend(self.series.iter().map(value).map(|(value, interval)| {
+                interval.map_or((0.0, 0.0), |(low, high)| (value - low, high - value))
+            }));
+        }
+        if errors.iter().any(|(low, high)| low + high > 0.0) {
+            plot = plot.with_asymmetric_error(errors).with_error_color(INK);
+        }
+        plot
     }
 
     /// Where a mark stands on the horizontal axis as it is drawn.
     fn place(&self, mark: &Mark) -> f64 {
         match self.x_axis {
             Horizontal::Intensities(_) => mark.at.max(1.0).log2(),
-            Horizontal::UpTo(_) => mark.at,
+            Horizontal::UpTo(_) | Horizontal::Groups(_) => mark.at,
         }
     }
 
@@ -272,7 +300,10 @@ impl Figure {
                     .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
                 format!("<path d=\"M0 0H30\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>")
             });
-            let outline = OUTLINES[series.colour % OUTLINES.len()];
+            let outline = match self.x_axis {
+                Horizontal::Groups(_) => SWATCH,
+                _ => OUTLINES[series.colour % OUTLINES.len()],
+            };
             let marker = match series.markers {
                 Markers::None => String::new(),
                 Markers::Rings => format!(
@@ -388,9 +419,10 @@ impl Figure {
     fn hover(&self, series: &Series, mark: &Mark) -> String {
         let unit = self.y_label.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         let unit = unit.map_or("", |(unit, _)| unit);
-        let at = match self.x_axis {
+        let at = match &self.x_axis {
             Horizontal::Intensities(_) => number::thousands(mark.at, 0),
             Horizontal::UpTo(_) => number::three_digits(mark.at),
+            Horizontal::Groups(names) => names.get(mark.at as usize).cloned().unwrap_or_default(),
         };
         let name =
             if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };

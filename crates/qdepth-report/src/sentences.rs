@@ -270,9 +270,15 @@ fn trust(view: &View<'_>) -> String {
 fn doubts(view: &View<'_>) -> Vec<String> {
     let words = &view.words.summary;
     let mut seen: BTreeMap<Code, (Severity, usize, String)> = BTreeMap::new();
-    let on_points = view
-        .points()
-        .flat_map(|(_, p): (_, &Point<'_>)| p.record.findings.iter().map(|finding| (finding, 1)));
+    // A point of several drives may have a doubt more than once.
+    let first = |p: &Point<'_>, at: usize| {
+        let findings = &p.record.findings;
+        findings[..at].iter().all(|earlier| earlier.code != findings[at].code)
+    };
+    let on_points = view.points().flat_map(|(_, p): (_, &Point<'_>)| {
+        let numbered = p.record.findings.iter().enumerate();
+        numbered.map(move |(at, finding)| (finding, usize::from(first(p, at))))
+    });
     for (finding, weight) in view.run.findings.iter().map(|f| (f, 0)).chain(on_points) {
         let entry = seen
             .entry(finding.code)

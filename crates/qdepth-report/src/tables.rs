@@ -148,15 +148,15 @@ pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
             }));
             Row { cells, opens_group: false }
         });
-    let words = &view.words.tables;
+    let (words, own) = (&view.words.tables, view.words.comparison);
     let note = match view.compared {
         Some(compared) => {
-            format!("{} {}", view.words.comparison.maxima_note, published_note(view, compared))
+            format!("{} {}", own.maxima_note, published_note(view, compared))
         }
         None => words.quotient_note.to_owned(),
     };
     let table = Table {
-        caption: words.quotient_caption.to_owned(),
+        caption: view.compared.map_or(words.quotient_caption, |_| own.maxima_caption).to_owned(),
         columns,
         rows: rows.collect(),
         note: note.trim_end().to_owned(),
