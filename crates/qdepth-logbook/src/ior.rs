@@ -465,7 +465,7 @@ mod tests {
     fn the_table_has_the_documented_columns() {
         let (test, phases) = sample();
         let text = ior_text(&test, &phases, 1);
-        let row = "write     8.00       10.67      0.093750   8192       1024       0.250000   1.50       0.250000   2.00       0   \n";
+        let row = "write     8.00       10.67      0.093750   8192       1024.00    0.250000   1.50       0.250000   2.00       0   \n";
         assert!(text.contains(row), "{text}");
         assert!(text.contains("Max Write: 8.00 MiB/sec (8.39 MB/sec)"), "{text}");
         let line = "write           8.00       8.00       8.00       0.00       8.00       8.00       8.00       0.00    2.00000         NA            NA     0      2   2    2   1     0        1         0    0      1  8388608  1048576      16.0 POSIX      0\n";
