@@ -1,6 +1,6 @@
 //! A medium in real time, with fio as the witness that knows nothing of us. Held from below
 //! strictly, since nothing may end before the medium says so; from above loosely, for a busy
-//! machine. `cargo xtask bench serve` has the figures.
+//! machine.
 
 #![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
 
