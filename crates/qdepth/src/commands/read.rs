@@ -67,6 +67,9 @@ fn print_points(data: &qdepth_report::Table) -> Result<()> {
     print(&table(&headings(data), texts(data)))
 }
 
+/// Columns of a table where no terminal says how many there are.
+const WIDTH: u16 = 120;
+
 /// Prints a table whose columns say how they stand, within the width of the terminal.
 pub(crate) fn print_any_table(data: &qdepth_report::Table) -> Result<()> {
     print_styled(data, presets::UTF8_HORIZONTAL_ONLY)
@@ -82,6 +85,9 @@ fn print_styled(data: &qdepth_report::Table, style: TableStyle) -> Result<()> {
     let mut table = Table::new();
     table.load_style(style);
     table.set_content_arrangement(ContentArrangement::Dynamic);
+    if table.width().is_none() {
+        table.set_width(WIDTH);
+    }
     table.set_header(headings(data));
     for row in texts(data) {
         table.add_row(row);
