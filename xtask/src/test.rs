@@ -31,6 +31,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("chromium", "chromium"),
     ("poppler-utils", "pdftotext"),
     ("valgrind", "valgrind"),
+    ("openmpi-bin", "mpirun.openmpi"),
+    ("libopenmpi-dev", "mpicc.openmpi"),
+    ("mpich", "mpirun.mpich"),
+    ("libmpich-dev", "mpicc.mpich"),
 ];
 /// Debian packages without a program, each with a file that tells whether it is there.
 const FONTS: &[(&str, &str)] =

@@ -50,7 +50,7 @@ impl Series {
     }
 
     /// Adds a slice; outside the loop, since it allocates.
-    pub(crate) fn push(&mut self, mut interval: Interval, histograms: &[LatencyHistogram; 2]) {
+    pub fn push(&mut self, mut interval: Interval, histograms: &[LatencyHistogram; 2]) {
         for (histogram, end) in histograms.iter().zip(&mut interval.ends) {
             histogram.encode(&mut self.arena);
             *end = self.arena.len();

@@ -25,7 +25,8 @@ impl Errors {
         self.count_many(errno, 1);
     }
 
-    fn count_many(&mut self, errno: i32, count: u64) {
+    /// Counts so many of one kind.
+    pub fn count_many(&mut self, errno: i32, count: u64) {
         self.total += count;
         let room = self.kinds.iter_mut().find(|(e, n)| *e == errno || *n == 0);
         match room.filter(|_| errno != Self::OTHERS) {

@@ -194,14 +194,22 @@ impl OwnFiles {
         Ok(file)
     }
 
-    /// Opens a file to be read. One that was not made here is opened for nothing else.
+    /// Opens a file to be read; to be written as well only where this run made it, here or on
+    /// another node.
     ///
     /// # Errors
-    /// Where it is not there, or another file bears the name of one that was made here.
-    pub fn open(&mut self, name: &str, direct: bool) -> Result<OwnedFd, Failure> {
+    /// Where it is not there, or another file bears the name of one that was made here, or it would
+    /// be written and does not say that it is this run's.
+    pub fn open(&mut self, name: &str, direct: bool, write: bool) -> Result<OwnedFd, Failure> {
         let path = self.path.join(name);
         let open = || -> io::Result<(OwnedFd, Option<String>)> {
-            let file = self.open_access(name, OFlags::RDONLY)?;
+            let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
+            let file = self.open_access(name, access)?;
+            let mut id = [0_u8; 64];
+            let said = rustix::fs::fgetxattr(&file, XATTR, &mut id).unwrap_or(0);
+            if write && id.get(..said) != Some(self.run_id.as_bytes()) {
+                return Err(io::Error::other("it does not say that this run made it"));
+            }
             let stat = rustix::fs::fstat(&file)?;
             let inode = (stat.st_dev, stat.st_ino);
             if self.made.get(name).is_some_and(|made| *made != inode) {
@@ -210,7 +218,7 @@ impl OwnFiles {
             if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
                 return Err(io::Error::other("it is no regular file"));
             }
-            if direct && rustix::fs::fcntl_setfl(&file, OFlags::RDONLY | OFlags::DIRECT).is_err() {
+            if direct && rustix::fs::fcntl_setfl(&file, access | OFlags::DIRECT).is_err() {
                 return Ok((file, Some("set O_DIRECT: refused by the file system".to_owned())));
             }
             Ok((file, None))

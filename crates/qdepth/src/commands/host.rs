@@ -6,6 +6,7 @@ use qdepth_host::environment::{inventory, redact, storage};
 use qdepth_host::prepare::{Step, apply, base_devices, journal, tuning};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
+use qdepth_linux::MPI_SHIM;
 use qdepth_logbook::export_host_json;
 use qdepth_report::{Lang, host_tables};
 
@@ -17,6 +18,7 @@ use crate::flags::{
 };
 use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
+use crate::lab::crew::beside;
 use crate::lab::preparation::{may_be_destroyed, open_journal, shown, take_back};
 use crate::screen::Screen;
 
@@ -28,6 +30,7 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
             print(&calibrate(options.engine.choice().first(), &more)?.text())?;
             Ok(Status::Valid)
         }
+        Some(HostCommand::Mpi(options)) => mpi(&options.mpicc),
         Some(HostCommand::Check(options)) => check(options),
         Some(HostCommand::Tune(options)) => tune(options),
         Some(HostCommand::Prepare(options)) => prepare(options),
@@ -152,4 +155,17 @@ fn looked_at(options: &InventoryOptions) -> Result<System> {
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let recording = Recording::parse(&text).map_err(|error| wrong(error.to_string()))?;
     Ok(System::recorded(recording))
+}
+
+/// Compiles the shim through which the program finds a site's MPI, beside the program.
+fn mpi(mpicc: &str) -> Result<Status> {
+    let shim = beside().context("cannot find the program")?;
+    let source = shim.with_extension("c");
+    std::fs::write(&source, MPI_SHIM)
+        .with_context(|| format!("cannot write {}", source.display()))?;
+    let words = ["-shared", "-fPIC", "-O2", "-o"].map(std::ffi::OsStr::new);
+    let words: Vec<_> = words.into_iter().chain([shim.as_os_str(), source.as_os_str()]).collect();
+    System::real().run(mpicc, &words).with_context(|| format!("cannot compile with {mpicc}"))?;
+    print(&format!("{}: mpirun -n 8 qdepth run bandwidth DIR", shim.display()))?;
+    Ok(Status::Valid)
 }

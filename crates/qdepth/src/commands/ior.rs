@@ -17,6 +17,7 @@ use crate::commands::read::print;
 use crate::commands::run;
 use crate::ended::{Status, Usage};
 use crate::flags::{Command, Flags, IorOptions, RunOptions};
+use crate::lab::crew::ranks;
 use crate::lab::execute::{Rank, Ranks};
 use crate::lab::read_plan::Asked;
 
@@ -25,7 +26,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
         let how = "qdepth's own options stand before IOR's: qdepth ior --no-report -- -t 1m …";
         Usage(format!("{refusal}. {how}"))
     })?;
-    let tasks = ior.tasks.unwrap_or(1);
+    let tasks = ior.tasks.or(ranks()).unwrap_or(1);
     let text = ior.plan(tasks);
     if options.convert {
         print(text.trim_end())?;
@@ -38,7 +39,8 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
         ..run_options(&ior, options, &text)?
     };
     let status = run::run(&run)?;
-    let id = handed.get().map_or("latest", String::as_str);
+    // A rank that does not lead has nothing to tell.
+    let Some(id) = handed.get() else { return Ok(status) };
     let record = Logbook::open_read_only(&run.logbook.logbook)?.run(id)?;
     let phases = phases(&ranks.borrow());
     tell(&ior, &test(&ior, tasks, &record), &phases)?;
@@ -82,7 +84,7 @@ fn run_options(ior: &Ior, options: &IorOptions, text: &str) -> Result<RunOptions
 
 /// What is only read must be there: nothing is made in its place.
 fn must_be_there(ior: &Ior, targets: &[PathBuf], stems: &[String]) -> Result<()> {
-    let (tasks, count) = (ior.tasks.unwrap_or(1) as usize, targets.len());
+    let (tasks, count) = (ior.tasks.or(ranks()).unwrap_or(1) as usize, targets.len());
     let ranks = if ior.file_per_process { tasks } else { 1 };
     for rank in 0..ranks {
         let (folder, stem) = (&targets[rank % count], &stems[rank % count]);

@@ -16,6 +16,7 @@ use crate::ended::{Status, Usage};
 use crate::flags::RunOptions;
 use crate::lab::Lab;
 use crate::lab::begin::begin;
+use crate::lab::crew::{crew, follow};
 use crate::lab::execute::{Changed, Signals};
 use crate::lab::points::points;
 use crate::lab::preparation::Preparation;
@@ -27,7 +28,22 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     if !options.no_report {
         can_hold_a_report(&options.report)?;
     }
-    let lab = Lab { options, system: &system, screen: &screen, signals: &signals };
+    let crew = crew()?;
+    let lab =
+        Lab { options, system: &system, screen: &screen, signals: &signals, crew: crew.as_ref() };
+    let status = match lab.crew.filter(|crew| !crew.leads()) {
+        Some(crew) => follow(lab, crew),
+        None => lead(lab),
+    };
+    if let Some(crew) = crew {
+        crew.end();
+    }
+    status
+}
+
+/// What this process does where it is the only one, or leads.
+fn lead(lab: Lab<'_>) -> Result<Status> {
+    let Lab { options, screen, signals, .. } = lab;
     // Dropped after everything that uses what it made.
     let _prepared = Preparation::of_plan(lab)?;
     let begun = begin(lab);
@@ -68,7 +84,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     measured?;
     ended?;
     let (run, points) = (logbook.run(&ready.run.id)?, logbook.points(&ready.run.id)?);
-    tell(options, &run, &points, &screen)?;
+    tell(options, &run, &points, screen)?;
     if let Some(signal) = signals.caught() {
         screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));

@@ -50,6 +50,15 @@ pub(crate) enum HostCommand {
     Prepare(PrepareOptions),
     /// Take back what `tune` and `prepare` did, the last first, also after a kill
     Undo(UndoOptions),
+    /// Compile the shim by which several ranks measure together, with the site's mpicc; once
+    Mpi(MpiOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct MpiOptions {
+    /// The site's compiler
+    #[arg(long, default_value = "mpicc")]
+    pub(crate) mpicc: String,
 }
 
 #[derive(Args, Clone, Debug)]

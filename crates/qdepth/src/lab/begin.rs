@@ -18,6 +18,7 @@ use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 use crate::ended::Usage;
 use crate::flags::EngineFlag;
 use crate::lab::Lab;
+use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
@@ -38,15 +39,30 @@ pub(crate) struct Ready {
 impl Ready {
     /// How its points are measured. What it stamps its writes with is its own, also when it is
     /// taken up again.
-    pub(crate) fn manner(&self, lab: Lab<'_>) -> Manner {
-        let stamp = Seed(0).derive(&self.run.id).0;
-        Manner { engine: self.engine, stamp, pin: !lab.options.no_pin }
+    pub(crate) fn manner<'a>(&self, lab: Lab<'a>) -> Manner<'a> {
+        let stamp = stamp(&self.run.id);
+        Manner { engine: self.engine, stamp, pin: pinned(lab), crew: lab.crew }
     }
+}
+
+/// Whether workers are kept on CPUs: ranks of one machine do not know of each other's.
+fn pinned(lab: Lab<'_>) -> bool {
+    !lab.options.no_pin && lab.crew.is_none()
+}
+
+/// What a run stamps its writes with.
+fn stamp(run_id: &str) -> u64 {
+    Seed(0).derive(run_id).0
 }
 
 /// Begins a run, or takes one up again. Wrong usage is said before anything is made or touched.
 pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     let (options, path) = (lab.options, &lab.options.logbook.logbook);
+    if options.resume && lab.crew.is_some() {
+        anyhow::bail!(Usage(
+            "several ranks cannot take a run up again: start a new one".to_owned()
+        ));
+    }
     let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
     let expect = options.expect.as_deref().map(spelled).transpose()?;
     match &asked {
@@ -81,9 +97,10 @@ fn fresh(
     let id = uuid::Uuid::now_v7().to_string();
     logbook.hold(&id)?;
     let writes = needs_writing(&file, &choices)?;
-    let prepared = ready_targets(lab, &id, &targets, writes, made)?;
+    let prepared = ready_targets(lab, &id, &targets, writes, made.clone())?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let plan = resolve(&file, &choices, &shapes)?;
+    crew::enlist(lab, (&id, stamp(&id)), &plan, (&targets, &made))?;
     let engine = lab.options.engine.choice();
     let ceilings = ceilings(&plan, &prepared, engine);
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use qdepth_engine::{
-    Company, Interval, Outcome, Part, Target, join, measure_part, measure_together,
+    Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
+    measure_together,
 };
 use qdepth_host::Refusal;
 use qdepth_host::environment::with_all_below;
@@ -23,8 +24,10 @@ use qdepth_measure::{Code, Finding, Instant, Nanos};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
+use crate::lab::crew::{Crew, clocks};
 use crate::lab::prepare::{Emulation, Prepared, Real, What};
 use crate::lab::storage::Storage;
+use crate::lab::wire::{self, Books};
 use crate::lab::witnesses::{Sampler, Seen, Witnesses};
 
 /// Intervals that the screen may lag behind; later ones are not shown.
@@ -62,6 +65,17 @@ pub(crate) struct Rank {
 
 /// What the workers of each point did.
 pub(crate) type Ranks = Vec<(Point, Vec<Rank>)>;
+
+impl Rank {
+    fn of(outcome: &Outcome) -> Self {
+        Self {
+            bytes: outcome.bytes(),
+            transfers: outcome.directions[..2].iter().map(|d| d.completed).sum(),
+            moved: outcome.duration,
+            ..Self::default()
+        }
+    }
+}
 
 /// The books of a point's workers.
 struct Booked {
@@ -115,14 +129,38 @@ struct Common<'a> {
     start: OnceLock<Instant>,
 }
 
+impl Common<'_> {
+    /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
+    fn begin(&self, crew: Option<&Crew>) {
+        self.ready.wait();
+        let alone = qdepth_linux::now() + START;
+        let start = match crew.map(|crew| crew.start(self.stop)) {
+            None => alone,
+            Some(Ok((start, skews))) => {
+                clocks(&skews);
+                start
+            }
+            // Whoever is lost: nothing is issued.
+            Some(Err(_)) => {
+                self.stop.store(true, Ordering::Relaxed);
+                alone
+            }
+        };
+        let _ = self.start.set(start);
+        self.ready.wait();
+    }
+}
+
 /// How the workers of a group measure.
 #[derive(Clone, Copy)]
-pub(crate) struct Manner {
+pub(crate) struct Manner<'a> {
     pub(crate) engine: EngineChoice,
     /// What writes are stamped with that are verified.
     pub(crate) stamp: u64,
     /// Whether several workers are kept on a CPU each, where there are as many.
     pub(crate) pin: bool,
+    /// The ranks that share its streams, where there are several.
+    pub(crate) crew: Option<&'a Crew>,
 }
 
 /// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
@@ -130,7 +168,7 @@ pub(crate) fn execute(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner,
+    manner: Manner<'_>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
@@ -238,7 +276,7 @@ fn in_virtual_time(
             };
             (outcomes, target.wear())
         });
-        watch(&shown, seen);
+        watch(&shown, seen, &|| {});
         worker.join().map_err(|_| bug())
     })?;
     for ((emulation, _), wear) in media.iter().zip(wear) {
@@ -251,6 +289,7 @@ fn in_virtual_time(
 fn watch(
     shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
     seen: &mut dyn FnMut(usize, &Interval),
+    tend: &dyn Fn(),
 ) {
     loop {
         match shown.recv_timeout(Duration::from_millis(200)) {
@@ -258,6 +297,7 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
+        tend();
     }
 }
 
@@ -269,7 +309,7 @@ fn real(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner,
+    manner: Manner<'_>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
@@ -278,7 +318,10 @@ fn real(
         let real = targets[point.target as usize].real().context("a medium among storage")?;
         // In the middle of a run this is a failure: earlier points may have written.
         changed(system, real).map_or(Ok(()), Err)?;
-        storage.push(Storage::ready(real, point)?);
+        storage.push(Storage::ready(real, point, manner.crew)?);
+    }
+    if let Some(crew) = manner.crew.filter(|crew| crew.leads()) {
+        crew.begin(group[0].group);
     }
     let before: Vec<Witnesses> =
         storage.iter().map(|s| Witnesses::look(system, device(s.real).as_deref())).collect();
@@ -294,6 +337,7 @@ fn real(
     for (place, (booked, storage)) in booked.into_iter().zip(storage).enumerate() {
         let Booked { outcome, used, mut ranks } = booked;
         let (real, direct) = (storage.real, storage.direct);
+        // Those of other ranks come behind our own.
         for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
             (rank.opened, rank.closed) = (opened, closed);
         }
@@ -360,17 +404,17 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 fn in_real_time(
     group: &[Point],
     storage: &[Storage<'_>],
-    (manner, cpus): (Manner, &[u32]),
+    (manner, cpus): (Manner<'_>, &[u32]),
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Booked>> {
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
-    let workers = own.iter().flatten().map(|point| point.workers as usize).sum();
     let (show, shown) = sync_channel(SCREEN_LAG);
-    let ready = Barrier::new(workers);
-    let parts: Vec<Vec<Part<'_>>> =
-        own.iter().map(|of_point| of_point.iter().flat_map(parts).collect()).collect();
-    let wanting = parts.iter().flatten().filter(|part| part.wants_samples()).count();
+    let parts: Vec<Vec<(usize, Part<'_>)>> =
+        own.iter().zip(group).map(|(own, point)| shares(own, point, manner.crew)).collect();
+    // The workers, and this thread, which says when they start.
+    let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
+    let wanting = parts.iter().flatten().filter(|(_, part)| part.wants_samples()).count();
     let company = Company::of(wanting);
     let Manner { engine, stamp, .. } = manner;
     let common = Common { engine, stamp, stop, ready, start: OnceLock::new() };
@@ -379,7 +423,7 @@ fn in_real_time(
         let mut cpus = cpus.iter().copied();
         for (place, parts) in parts.into_iter().enumerate() {
             let mut of_point = Vec::new();
-            for (number, part) in parts.into_iter().enumerate() {
+            for (number, part) in parts {
                 let part = Part { company: company.as_ref(), ..part };
                 let file = storage[place].file(number);
                 let (common, show) = (&common, show.clone());
@@ -397,26 +441,68 @@ fn in_real_time(
         }
         // The workers hold the only ends that are left.
         drop(show);
-        watch(&shown, seen);
-        let ended = running.into_iter().map(|of_point| {
-            let mut outcomes = Vec::new();
-            let mut used = None;
+        common.begin(manner.crew);
+        watch(&shown, seen, &|| manner.crew.iter().for_each(|crew| crew.tend(stop)));
+        let mut used = None;
+        let mut books: Books = Vec::new();
+        for of_point in running {
+            let mut of_workers = Vec::new();
             for worker in of_point {
                 let (outcome, by) = worker.join().map_err(|_| bug())??;
-                outcomes.push(outcome);
+                let rank = Rank::of(&outcome);
+                of_workers.push((outcome, rank));
                 used = Some(by);
             }
-            let rank = |outcome: &Outcome| Rank {
-                bytes: outcome.bytes(),
-                transfers: outcome.directions[..2].iter().map(|d| d.completed).sum(),
-                moved: outcome.duration,
-                ..Rank::default()
-            };
-            let ranks = outcomes.iter().map(rank).collect();
-            Ok(Booked { outcome: join(outcomes), used: used.ok_or_else(bug)?, ranks })
-        });
-        ended.collect()
+            books.push(of_workers);
+        }
+        let lost = manner.crew.map_or(Ok(None), |crew| share(crew, &mut books, stop))?;
+        books.into_iter().map(|of_point| booked(of_point, used.clone(), lost.as_deref())).collect()
     })
+}
+
+/// Gives this rank's books to the leader; at the leader adds those of the others, and says who is
+/// lost.
+fn share(crew: &Crew, books: &mut Books, stop: &AtomicBool) -> Result<Option<String>> {
+    let mut lost = None;
+    for theirs in crew.books(&wire::write(books), stop) {
+        match theirs {
+            Ok(bytes) => {
+                let theirs = wire::read(&bytes).context("the books of a rank cannot be read")?;
+                for (mine, theirs) in books.iter_mut().zip(theirs) {
+                    mine.extend(theirs);
+                }
+            }
+            Err(who) => lost = lost.or(Some(who.to_string())),
+        }
+    }
+    Ok(lost)
+}
+
+/// What the workers of a point found, as one.
+fn booked(
+    of_point: Vec<(Outcome, Rank)>,
+    used: Option<Used>,
+    lost: Option<&str>,
+) -> Result<Booked> {
+    let (outcomes, ranks): (Vec<Outcome>, Vec<Rank>) = of_point.into_iter().unzip();
+    let mut outcome = join(outcomes);
+    if let Some(lost) = lost {
+        outcome.ended = Ended::Failure;
+        outcome.failure = Some(TargetFailure::Broken(lost.to_owned()));
+    }
+    // A rank without a stream of this group has no engine, and its books go nowhere.
+    let used = used.unwrap_or_else(|| Used {
+        engine: Engine::Sync,
+        probe: Probe::default(),
+        clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+    });
+    Ok(Booked { outcome, used, ranks })
+}
+
+/// What the workers of this rank drive of a point, each with its number among all workers.
+fn shares<'p>(own: &'p [Point], point: &Point, crew: Option<&Crew>) -> Vec<(usize, Part<'p>)> {
+    let all = own.iter().flat_map(parts).enumerate();
+    all.filter(|(number, _)| crew.is_none_or(|crew| crew.has(point, *number))).collect()
 }
 
 /// The streams of a point, dealt to its workers.
@@ -437,10 +523,7 @@ fn work(
 ) -> Result<(Outcome, Used)> {
     let opened = open(part, file, common.engine);
     // Each comes here, whatever became of its engine: the others wait for it.
-    if common.ready.wait().is_leader() {
-        let now = opened.as_ref().map_or(Instant(0), KernelTarget::clock_now);
-        let _ = common.start.set(now + START);
-    }
+    common.ready.wait();
     common.ready.wait();
     let mut target = opened?;
     let start = common.start.get().copied().unwrap_or_default().max(target.now());

@@ -9,6 +9,7 @@ use crate::screen::Screen;
 pub(crate) mod begin;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod crew;
 pub(crate) mod disturbed;
 pub(crate) mod emulate;
 pub(crate) mod execute;
@@ -21,6 +22,7 @@ pub(crate) mod read_plan;
 pub(crate) mod record;
 pub(crate) mod seal;
 pub(crate) mod storage;
+pub(crate) mod wire;
 pub(crate) mod witnesses;
 
 /// What a run is asked for, and what is around it: handed to each of its stages.
@@ -30,4 +32,6 @@ pub(crate) struct Lab<'a> {
     pub(crate) system: &'a System,
     pub(crate) screen: &'a Screen,
     pub(crate) signals: &'a Signals,
+    /// The other ranks, where there are some.
+    pub(crate) crew: Option<&'a crew::Crew>,
 }

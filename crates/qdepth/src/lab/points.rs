@@ -12,6 +12,7 @@ use qdepth_workload::Point;
 
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
+use crate::lab::crew::Crew;
 use crate::lab::execute::{Measured, execute};
 use crate::lab::expect::below_expected;
 use crate::lab::seal::seal;
@@ -69,6 +70,9 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
                 kept?;
                 must_be_cool(lab, &sealed)?;
             }
+        }
+        if let Some(lost) = lab.crew.and_then(Crew::lost) {
+            return Err(lost.into());
         }
         let length = group.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).max();
         before += Nanos(length.unwrap_or(0));

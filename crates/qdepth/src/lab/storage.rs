@@ -9,6 +9,7 @@ use qdepth_measure::Nanos;
 use qdepth_workload::{Layout, Point};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
+use crate::lab::crew::Crew;
 use crate::lab::prepare::Real;
 
 /// The storage of a point, ready for its workers.
@@ -22,20 +23,22 @@ pub(crate) struct Storage<'a> {
 
 /// A descriptor, and how long it took to open: nothing where it was open before.
 struct Opened {
+    /// Whose it is; the first where all share it.
+    stream: usize,
     file: OwnedFd,
     took: Nanos,
 }
 
 impl<'a> Storage<'a> {
     /// Makes or opens the files of a point that has its own, and sets direct I/O as it asks.
-    pub(crate) fn ready(real: &'a Real, point: &Point) -> Result<Self> {
+    pub(crate) fn ready(real: &'a Real, point: &Point, crew: Option<&Crew>) -> Result<Self> {
         let files = match (real.claim(), real.own_files()) {
             (Some(claim), _) => {
                 let file = claim.file.try_clone();
                 let file = file.context("cannot duplicate the target's descriptor")?;
-                vec![Opened { file, took: Nanos::ZERO }]
+                vec![Opened { stream: 0, file, took: Nanos::ZERO }]
             }
-            (None, Some(files)) => own(&mut files.borrow_mut(), point)?,
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, crew)?,
             (None, None) => Vec::new(),
         };
         let mut direct = point.direct;
@@ -48,13 +51,14 @@ impl<'a> Storage<'a> {
 
     /// The descriptor of the worker with this number.
     pub(crate) fn file(&self, worker: usize) -> io::Result<OwnedFd> {
-        let file = self.files.get(worker).or(self.files.first());
+        let own = self.files.iter().find(|opened| opened.stream == worker);
+        let file = own.or(self.files.first());
         file.ok_or_else(|| io::Error::other("the target has no file"))?.file.try_clone()
     }
 
     /// How long the file of each worker took to open, and takes to close.
     pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
-        let close = |Opened { file, took }| {
+        let close = |Opened { file, took, .. }| {
             let before = qdepth_linux::now();
             drop(file);
             (took, qdepth_linux::now().since(before))
@@ -65,7 +69,7 @@ impl<'a> Storage<'a> {
 
 /// The files of a point: made anew by one that writes, opened by one that reads. One that is not
 /// there, since the run was taken up again after it had been written, is filled without measuring.
-fn own(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
+fn own(files: &mut OwnFiles, point: &Point, crew: Option<&Crew>) -> Result<Vec<Opened>> {
     let names: Vec<(String, u64)> = match point.layout {
         Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
         Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
@@ -79,18 +83,24 @@ fn own(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
     }
     let clock = qdepth_linux::now;
     let mut opened = Vec::new();
-    for (name, length_bytes) in names {
+    let shared = point.layout == Layout::SharedFile;
+    for (stream, (name, length_bytes)) in names.into_iter().enumerate() {
+        if !shared && crew.is_some_and(|crew| !crew.has(point, stream)) {
+            continue;
+        }
+        // The leader makes what all share before it tells the others to begin.
+        let makes = point.writes() && (!shared || crew.is_none_or(Crew::leads));
         if !point.writes() && !files.has(&name) {
             let file = files.create(&name, point.direct)?;
             files.fill(&file, &name, length_bytes)?;
         }
         let before = clock();
-        let file = if point.writes() {
+        let file = if makes {
             files.create(&name, point.direct)?
         } else {
-            files.open(&name, point.direct)?
+            files.open(&name, point.direct, point.writes())?
         };
-        opened.push(Opened { file, took: clock().since(before) });
+        opened.push(Opened { stream, file, took: clock().since(before) });
     }
     Ok(opened)
 }

@@ -1,0 +1,34 @@
+//! Ranks that measure together: broadcast, gather, and a common start on clocks that are apart. A
+//! rank that dies is noticed by its silence, so that nobody waits for ever.
+//!
+//! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Wire`]: MPI, or
+//! channels between threads ([`threads`]). This crate reads no clock and holds no `unsafe`: both are
+//! the wire's. Start with [`Team`].
+
+mod team;
+mod threads;
+
+pub use team::{Lost, Skew, Team};
+pub use threads::{ThreadWire, threads};
+
+/// What carries messages between the leader and the other ranks, in order and whole.
+pub trait Wire {
+    /// Own number, from 0.
+    fn rank(&self) -> u32;
+    /// How many there are.
+    fn size(&self) -> u32;
+    /// Takes a message for a rank; never blocks.
+    ///
+    /// # Errors
+    /// Where the rank cannot be reached.
+    fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String>;
+    /// The next message of a rank, if one is there; never blocks.
+    ///
+    /// # Errors
+    /// Where none will come any more.
+    fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String>;
+    /// Nanoseconds of the clock that this rank measures by.
+    fn now_ns(&self) -> u64;
+    /// Lets so many nanoseconds pass, or less or more where a message ends the wait.
+    fn pause(&mut self, ns: u64);
+}

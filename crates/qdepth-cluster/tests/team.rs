@@ -1,0 +1,109 @@
+//! Teams of threads: everyone starts together, everything arrives, nobody waits for the dead.
+
+#![expect(clippy::disallowed_methods, reason = "tests hold the team against a clock of their own")]
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use qdepth_cluster::{Team, ThreadWire, threads};
+
+#[cfg(test)]
+fn now() -> u64 {
+    static BEGAN: OnceLock<Instant> = OnceLock::new();
+    BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+#[cfg(test)]
+fn never() -> bool {
+    false
+}
+
+/// Runs every rank on a thread of its own; what they returned, by rank.
+#[cfg(test)]
+fn all<T: Send>(size: u32, rank: impl Fn(Team<ThreadWire>) -> T + Sync) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let ends = threads(size, now).into_iter();
+        let running: Vec<_> = ends.map(|end| scope.spawn(|| rank(Team::new(end)))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn a_thousand_ranks_start_together_and_everything_arrives() {
+    let began = now();
+    let starts = all(1000, |mut team| {
+        let (start, skews) = team.start(&never).unwrap();
+        if team.leads() {
+            assert_eq!(skews.len(), 999);
+            // One process has one clock: the offset is known no worse than it is said to be.
+            assert!(skews.iter().all(|skew| skew.offset_ns.unsigned_abs() <= skew.error_ns));
+            team.broadcast(b"plan");
+            let given = team.gather(&never);
+            for (place, bytes) in given.into_iter().enumerate() {
+                assert_eq!(bytes.unwrap(), (place as u64 + 1).to_le_bytes());
+            }
+        } else {
+            assert_eq!(team.receive(&never).unwrap(), b"plan");
+            team.give(&u64::from(team.rank()).to_le_bytes());
+        }
+        (start, team.rank())
+    });
+    let (first, _) = starts[0];
+    println!("1000 ranks in {} ms", (now() - began) / 1_000_000);
+    // The longest half way there and back bounds how far apart they start.
+    assert!(starts.iter().all(|(start, _)| start.abs_diff(first) < 1_000_000_000));
+}
+
+#[test]
+fn a_rank_that_ends_is_lost_and_the_others_go_on() {
+    all(4, |mut team| {
+        if team.rank() == 2 {
+            return;
+        }
+        if team.leads() {
+            let given = team.gather(&never);
+            let lost: Vec<bool> = given.iter().map(Result::is_err).collect();
+            assert_eq!(lost, [false, true, false]);
+            assert_eq!(team.lost().unwrap().rank, 2);
+            team.broadcast(b"end");
+        } else {
+            team.give(b"mine");
+            assert_eq!(team.receive(&never).unwrap(), b"end");
+        }
+    });
+}
+
+#[test]
+fn a_rank_that_is_silent_is_lost_within_seven_seconds() {
+    let began = now();
+    all(3, |mut team| {
+        if team.rank() == 1 {
+            // Alive, and busy with something else for good.
+            std::thread::sleep(std::time::Duration::from_secs(7));
+        } else if team.leads() {
+            let lost = team.start(&never).unwrap_err();
+            assert_eq!(lost.rank, 1);
+            assert!(lost.why.contains("silent"), "{lost}");
+            assert!(now() - began < 7_000_000_000, "{} ns", now() - began);
+            team.halt();
+        } else {
+            team.give(b"");
+            while !team.is_halted() {
+                team.tend();
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+        }
+    });
+}
+
+#[test]
+fn a_rank_that_cannot_go_on_says_why() {
+    all(2, |mut team| {
+        if team.leads() {
+            let lost = team.start(&never).unwrap_err();
+            assert_eq!(lost.to_string(), "rank 1 of 2 is lost: no room on its disk");
+        } else {
+            team.fail("no room on its disk");
+        }
+    });
+}

@@ -1,0 +1,134 @@
+//! MPI, where a site has it: a shim that its own `mpicc` compiled is opened at run time, so that the
+//! program starts on hosts without MPI, and works with any.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::marker::PhantomData;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The source of the shim.
+pub const MPI_SHIM: &str = include_str!("../shim/qdepth-mpi.c");
+
+/// MPI, begun. Only the thread that began it may use it, which the compiler sees to.
+#[derive(Debug)]
+pub struct Mpi {
+    rank: u32,
+    size: u32,
+    send: unsafe extern "C" fn(c_int, *const c_void, c_int) -> c_int,
+    probe: unsafe extern "C" fn(c_int) -> c_int,
+    receive: unsafe extern "C" fn(c_int, *mut c_void, c_int) -> c_int,
+    finalize: unsafe extern "C" fn() -> c_int,
+    here: PhantomData<*const ()>,
+}
+
+impl Mpi {
+    /// Opens the shim and begins MPI; once in a process.
+    ///
+    /// # Errors
+    /// Where the shim cannot be opened, is none, or MPI cannot begin.
+    pub fn open(shim: &Path) -> Result<Self, String> {
+        let name = CString::new(shim.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+        // SAFETY: the name is a C string; the library's constructors are those of the site's MPI.
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
+        if library.is_null() {
+            return Err(last_error());
+        }
+        let symbol = |name: &CStr| {
+            // SAFETY: the handle is that of an open library, which is never closed.
+            let found = unsafe { libc::dlsym(library, name.as_ptr()) };
+            if found.is_null() { Err(last_error()) } else { Ok(found) }
+        };
+        type Number = unsafe extern "C" fn() -> c_int;
+        // SAFETY: the shim's functions of these names have these signatures (shim/qdepth-mpi.c), and
+        // a function pointer has the size of the address.
+        let (init, rank, size, mpi) = unsafe {
+            let number = |name: &CStr| {
+                symbol(name).map(|found| std::mem::transmute::<*mut c_void, Number>(found))
+            };
+            let mpi = Self {
+                rank: 0,
+                size: 0,
+                send: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(c_int, *const c_void, c_int) -> c_int,
+                >(symbol(c"qdepth_mpi_send")?),
+                probe: std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int) -> c_int>(
+                    symbol(c"qdepth_mpi_probe")?,
+                ),
+                receive: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(c_int, *mut c_void, c_int) -> c_int,
+                >(symbol(c"qdepth_mpi_receive")?),
+                finalize: number(c"qdepth_mpi_finalize")?,
+                here: PhantomData,
+            };
+            let (init, rank) = (number(c"qdepth_mpi_init")?, number(c"qdepth_mpi_rank")?);
+            (init, rank, number(c"qdepth_mpi_size")?, mpi)
+        };
+        // SAFETY: called once, before any other call of MPI, by the thread that keeps it.
+        if unsafe { init() } != 0 {
+            return Err("MPI_Init_thread failed".to_owned());
+        }
+        // SAFETY: MPI has begun.
+        let (rank, size) = unsafe { (rank(), size()) };
+        match (u32::try_from(rank), u32::try_from(size)) {
+            (Ok(rank), Ok(size)) if rank < size => Ok(Self { rank, size, ..mpi }),
+            _ => Err(format!("MPI says rank {rank} of {size}")),
+        }
+    }
+
+    /// Own number, from 0.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// How many there are.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Takes a message for a rank.
+    ///
+    /// # Errors
+    /// Where MPI says so.
+    pub fn send(&mut self, to: u32, bytes: &[u8]) -> Result<(), String> {
+        let length =
+            c_int::try_from(bytes.len()).map_err(|_| "a message above 2 GiB".to_owned())?;
+        // SAFETY: the bytes are live for the call, which copies them.
+        let answer = unsafe { (self.send)(to as c_int, bytes.as_ptr().cast(), length) };
+        if answer == 0 { Ok(()) } else { Err("MPI could not send to it".to_owned()) }
+    }
+
+    /// The next message of a rank, if one is there.
+    ///
+    /// # Errors
+    /// Where MPI says so.
+    pub fn poll(&mut self, from: u32) -> Result<Option<Vec<u8>>, String> {
+        // SAFETY: MPI has begun, on this thread.
+        let length = unsafe { (self.probe)(from as c_int) };
+        if length == -1 {
+            return Ok(None);
+        }
+        let mut bytes = vec![0_u8; usize::try_from(length).map_err(|_| "MPI lost it".to_owned())?];
+        // SAFETY: the buffer is live and as long as is said; the message is there, so that this
+        // does not wait.
+        let answer = unsafe { (self.receive)(from as c_int, bytes.as_mut_ptr().cast(), length) };
+        if answer == 0 { Ok(Some(bytes)) } else { Err("MPI could not receive from it".to_owned()) }
+    }
+
+    /// Ends MPI, which waits for all ranks: not to be called where one is lost.
+    pub fn finalize(self) {
+        // SAFETY: MPI has begun, on this thread, and nothing of it is used after.
+        unsafe { (self.finalize)() };
+    }
+}
+
+fn last_error() -> String {
+    // SAFETY: dlerror gives a C string that lives until the next call, or nothing.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return "unknown".to_owned();
+    }
+    // SAFETY: not null, and a C string, which is copied at once.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

@@ -1,0 +1,126 @@
+//! Several ranks under mpirun: the counts of one process, and no hang when one dies.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs::{self, File};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use common::{Place, alone, can, pause, points, sh};
+use serde_json::Value;
+
+/// The program under mpirun, with its shim compiled.
+#[cfg(test)]
+fn under_mpi(place: &Place, kind: &str, ranks: u32, words: &str) -> Child {
+    let shim = place.join(&format!("libqdepth-mpi-{kind}.so"));
+    if !shim.exists() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
+        let compiler = format!("mpicc.{kind} -shared -fPIC -O2 -Wall -Werror");
+        sh(&format!("{compiler} -o {} {source}", shim.display())).unwrap();
+    }
+    let freely = if kind == "openmpi" { "--oversubscribe --allow-run-as-root" } else { "" };
+    let file = |name: &str| File::create(place.join(name)).unwrap();
+    Command::new(format!("mpirun.{kind}"))
+        .args(freely.split_whitespace())
+        .args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_qdepth")])
+        .args(words.split_whitespace())
+        .env("QDEPTH_MPI", &shim)
+        .current_dir(place.path())
+        .stdout(file("mpi.out"))
+        .stderr(file("mpi.err"))
+        .spawn()
+        .unwrap()
+}
+
+#[cfg(test)]
+fn said(place: &Place, name: &str) -> String {
+    fs::read_to_string(place.join(name)).unwrap()
+}
+
+/// How often, and how much: what must be equal to a single process's.
+#[cfg(test)]
+fn counts(document: &Value) -> Vec<[u64; 5]> {
+    let count = |point: &Value, name: &str| point[name].as_u64().unwrap();
+    let of = |point: &Value| {
+        ["streams", "reads", "writes", "read_bytes", "written_bytes"].map(|name| count(point, name))
+    };
+    points(document).iter().map(of).collect()
+}
+
+#[test]
+fn ranks_together_count_what_one_process_counts() {
+    if !can("ranks_together_count_what_one_process_counts", &["mpirun.openmpi", "mpirun.mpich"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("d")).unwrap();
+    let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
+    let single = counts(&place.run(words).expect_finished().json());
+    assert_eq!(single.len(), 8);
+    for (kind, ranks) in [("openmpi", 2), ("openmpi", 4), ("openmpi", 8), ("mpich", 4)] {
+        let status = under_mpi(&place, kind, ranks, words).wait().unwrap();
+        let told = said(&place, "mpi.err");
+        assert!(status.code().is_some_and(|code| code <= 1), "{kind} {ranks}: {told}");
+        let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+        assert_eq!(counts(&document), single, "{kind}, {ranks} ranks");
+        assert!(told.contains("clocks: that of rank"), "{told}");
+        assert_eq!(fs::read_dir(place.join("d")).unwrap().count(), 0, "{kind} {ranks}");
+    }
+}
+
+#[test]
+fn a_shared_file_is_shared_by_ranks() {
+    if !can("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let words = "ior --no-report -e -k -t 64k -b 128k -s 4 -o shared";
+    let status = under_mpi(&place, "openmpi", 4, words).wait().unwrap();
+    let told = said(&place, "mpi.out");
+    assert!(status.code().is_some_and(|code| code <= 1), "{}", said(&place, "mpi.err"));
+    assert!(told.contains("tasks               : 4"), "{told}");
+    let whole = fs::read(place.join("shared")).unwrap();
+    assert_eq!(whole.len(), (4 * 4 * 128) << 10);
+    assert!(whole.chunks(64 << 10).all(|piece| piece.iter().any(|byte| *byte != 0)));
+}
+
+#[test]
+fn a_rank_that_is_killed_ends_the_point_as_failed() {
+    if !can("a_rank_that_is_killed_ends_the_point_as_failed", &["mpirun.openmpi", "pgrep"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("d")).unwrap();
+    for moment in 0..20_u64 {
+        let logbook = format!("killed-{moment}.db");
+        let words = format!(
+            "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB --no-report --logbook {logbook}"
+        );
+        let mut job = under_mpi(&place, "openmpi", 4, &words);
+        while !said(&place, "mpi.err").contains("clocks:") {
+            pause(10);
+        }
+        // Spread over the first second of the first point.
+        pause(moment * 37 % 1000);
+        let ranks = sh(&format!("pgrep -P {}", job.id())).unwrap();
+        let victim = ranks.lines().nth(1 + moment as usize % 3).unwrap().to_owned();
+        sh(&format!("kill -KILL {victim}")).unwrap();
+        let began = Instant::now();
+        while job.try_wait().unwrap().is_none() {
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "hangs: {}",
+                said(&place, "mpi.err")
+            );
+            pause(20);
+        }
+        let kept = place.run(&format!("export latest --logbook {logbook}")).expect(0).json();
+        assert_eq!(kept["run"]["state"], "failed", "{moment}: {}", said(&place, "mpi.err"));
+        let last = points(&kept).last().unwrap();
+        assert_eq!(last["ended_by"], "failure", "{last}");
+        assert!(last["written_bytes"].as_u64().unwrap() + last["read_bytes"].as_u64().unwrap() > 0);
+    }
+}
