@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-engine", &["qdepth-measure", "qdepth-workload"]),
     ("qdepth-linux", &["qdepth-engine", "qdepth-measure", "qdepth-workload"]),
     ("qdepth-media", &["qdepth-engine", "qdepth-measure", "qdepth-workload"]),
+    ("qdepth-cluster", &[]),
     ("qdepth-nbd", &["qdepth-engine", "qdepth-measure", "qdepth-media", "qdepth-workload"]),
     ("qdepth-host", &["qdepth-logbook", "qdepth-measure"]),
     ("qdepth-logbook", &["qdepth-measure"]),
@@ -28,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "qdepth",
         &[
+            "qdepth-cluster",
             "qdepth-engine",
             "qdepth-host",
             "qdepth-linux",

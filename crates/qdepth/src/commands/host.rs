@@ -165,7 +165,20 @@ fn mpi(mpicc: &str) -> Result<Status> {
         .with_context(|| format!("cannot write {}", source.display()))?;
     let words = ["-shared", "-fPIC", "-O2", "-o"].map(std::ffi::OsStr::new);
     let words: Vec<_> = words.into_iter().chain([shim.as_os_str(), source.as_os_str()]).collect();
-    System::real().run(mpicc, &words).with_context(|| format!("cannot compile with {mpicc}"))?;
+    // A site's compiler often stands where only the user's PATH leads.
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(mpicc));
+    let found =
+        found.filter(|path| path.is_file()).find_map(|path| path.to_str().map(str::to_owned));
+    let compiler = found.unwrap_or_else(|| mpicc.to_owned());
+    let output = System::real().run(&compiler, &words)?;
+    if output.status != Some(0) {
+        anyhow::bail!(
+            "{compiler} could not compile {}: {}",
+            source.display(),
+            output.stderr.trim()
+        );
+    }
     print(&format!("{}: mpirun -n 8 qdepth run bandwidth DIR", shim.display()))?;
     Ok(Status::Valid)
 }
