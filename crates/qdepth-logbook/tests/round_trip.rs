@@ -191,7 +191,7 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     )
     .unwrap();
     drop(old);
-    let then = RunRecord { expected: Vec::new(), ..run(ID) };
+    let then = RunRecord { expected: Vec::new(), comparison: None, ..run(ID) };
     assert_eq!(Logbook::open_read_only(&file).unwrap().run(ID).unwrap(), then);
     let mut logbook = Logbook::open(&file).unwrap();
     assert_eq!(logbook.run(ID).unwrap(), then);

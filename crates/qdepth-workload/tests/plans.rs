@@ -20,7 +20,12 @@ fn one(profile: &str) -> Result<Point, String> {
 #[test]
 fn every_shipped_plan_resolves_and_reads_back() {
     for name in shipped_plan_names() {
-        let file: PlanFile = toml::from_str(shipped_plan_text(name).expect("shipped")).expect(name);
+        let text = shipped_plan_text(name).expect("shipped");
+        let mut file: PlanFile = toml::from_str(text).expect(name);
+        // The machine decides how many, where nobody does.
+        if let Some(bandwidth) = &mut file.bandwidth {
+            bandwidth.threads = vec![1, 2];
+        }
         let large =
             TargetShape { usable: Extent { offset_bytes: 0, length_bytes: 256 << 30 }, ..SHAPE };
         let drives = file.comparison.as_ref().is_some_and(|c| c.of == Compared::Drives);

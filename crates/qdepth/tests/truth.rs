@@ -57,7 +57,10 @@ fn fixed_delays_give_the_closed_form_rate() {
             codes(point),
         );
         assert!(mean >= DELAY_S, "no request can come back before its delay: {mean} s");
-        assert!(mean < DELAY_S * (1.0 + TOLERANCE), "{mean} s");
+        // What a machine that was found busy adds is no error of the instrument, which says so.
+        let busy = codes(point).iter().any(|code| code == "steal" || code == "pressure");
+        let tolerance = if busy { 3.0 * TOLERANCE } else { TOLERANCE };
+        assert!(mean < DELAY_S * (1.0 + tolerance), "{mean} s");
         // A window holds a whole number of completions of each slot, more or less one.
         assert!(
             (said / truth - 1.0).abs() < TOLERANCE + 1.0 / (5.0 / DELAY_S),
@@ -67,7 +70,7 @@ fn fixed_delays_give_the_closed_form_rate() {
         let in_flight = point["mean_in_flight"].as_f64().unwrap();
         assert!((in_flight / outstanding - 1.0).abs() < TOLERANCE, "{in_flight} in flight");
         let exact = in_flight / mean;
-        assert!((exact / truth - 1.0).abs() < TOLERANCE, "{exact} of {truth}");
+        assert!((exact / truth - 1.0).abs() < tolerance, "{exact} of {truth}");
         assert!(!codes(point).contains(&"littles-law".to_owned()), "{point:#}");
     }
     assert_eq!(points(&document).len(), 4);
