@@ -234,8 +234,6 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     }
     all.extend(paper::media::section(view));
     all.push(section("method", names.method, method(view)));
-    let environment = table(tables::environment(view)).into_iter().collect();
-    all.push(section("environment", names.environment, environment));
     all.extend(comparison::section(view).filter(|_| !view.loads.is_empty()));
     if swept {
         all.push(section("diagrams", names.diagrams, diagrams(view)));
@@ -249,6 +247,9 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     if !view.loads.is_empty() {
         all.push(section("points", names.points, all_points(view)));
     }
+    // Behind the results, as in document 003: it is long, and most readers only look things up in it.
+    let environment = table(tables::environment(view)).into_iter().collect();
+    all.push(section("environment", names.environment, environment));
     all.push(section("reproduce", names.reproduce, reproduce(view, results)));
     all.extend(paper::closing(view));
     all.retain(|section| !section.blocks.is_empty());
