@@ -13,6 +13,7 @@ mod laws;
 mod resolvable;
 mod scaling;
 mod spectrum;
+mod text;
 mod units;
 mod until;
 

@@ -6,7 +6,7 @@ use qdepth_measure::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec, from_text};
+use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
 use crate::steps::LoadSpec;
 
 /// Short names of the loads of all targets together: what writes, what reads.
@@ -28,8 +28,6 @@ pub struct BandwidthSpec {
     #[serde(default)]
     pub threads: Vec<u32>,
     /// What each thread writes and reads back.
-    #[serde(deserialize_with = "from_text")]
-    #[schemars(with = "String")]
     pub bytes_per_thread: Bytes,
     /// How often each is measured; the last counts. Left out: 2.
     pub passes: Option<u32>,

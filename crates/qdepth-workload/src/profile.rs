@@ -1,8 +1,6 @@
 //! Profiles and plans as a person writes them, in TOML. Anything may be left out; what a name
 //! means when it is left out is said here and decided in `resolve`.
 
-use std::str::FromStr;
-
 use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
 use crate::comparison::ComparisonSpec;
@@ -11,28 +9,13 @@ use crate::steps::{StaircaseSpec, StepSpec};
 use crate::target_spec::TargetSpec;
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
-
-/// Reads a text through [`FromStr`], so that TOML holds `"8KiB"` and errors keep their span.
-pub(crate) fn from_text<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
-    input: D,
-) -> Result<T, D::Error> {
-    String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
-}
-
-pub(crate) fn from_text_option<'de, D: Deserializer<'de>, T: FromStr<Err: std::fmt::Display>>(
-    input: D,
-) -> Result<Option<T>, D::Error> {
-    from_text(input).map(Some)
-}
+use serde::Deserialize;
 
 /// One size of a weighted mix.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WeightedSize {
     /// The size, as `"8KiB"`.
-    #[serde(deserialize_with = "from_text")]
-    #[schemars(with = "String")]
     pub size: Bytes,
     /// Its weight; shares are weights over their sum.
     pub weight: u32,
@@ -56,8 +39,6 @@ pub struct AreaSpec {
     /// whole target where that is smaller.
     pub size: Option<String>,
     /// Where it begins, as `"0"`, `"4GiB"`. Left out: at the beginning.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub offset: Option<Bytes>,
 }
 
@@ -106,8 +87,6 @@ pub struct Profile {
     pub request_size: SizeSpec,
     /// Accesses begin at whole multiples of this. Left out: 4096 (method.md item 11), or the
     /// request size where that is smaller.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub alignment: Option<Bytes>,
     /// The part of the target under load.
     #[serde(default)]
@@ -197,30 +176,18 @@ pub struct PlanFile {
     /// What is compared with what. Left out: the targets are measured as `targets` says.
     pub comparison: Option<ComparisonSpec>,
     /// Unrecorded lead-in of each point. Left out: a tenth of the duration, at least 200 ms.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub warm_up: Option<Nanos>,
     /// Measured window of each point.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub duration: Option<Nanos>,
     /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
     /// rate is as narrow as this: `"±2%"`. Left out: every point lasts the duration.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub until: Option<Tolerance>,
     /// Ends a point after so many bytes, if they come before the duration's end.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub bytes: Option<Bytes>,
     /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the point ends
     /// with its last completion. Left out: no limit.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub bytes_per_stream: Option<Bytes>,
     /// Size of the measurement file where the target is a directory. Left out: the standard area.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub file_size: Option<Bytes>,
     /// Seed of all draws. Left out: 1.
     pub seed: Option<u64>,

@@ -5,8 +5,6 @@ use qdepth_measure::{Bytes, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::profile::{from_text, from_text_option};
-
 /// Most steps of a staircase.
 const STEPS_MAX: u64 = 10_000;
 
@@ -20,8 +18,6 @@ pub struct LoadSpec {
     pub outstanding: u32,
     /// Bytes per second over all streams, as `"100MiB"`: an open loop on an exact schedule. Left
     /// out: as the profile says.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub bytes_per_s: Option<Bytes>,
     /// Requests per second over all streams: an open loop on an exact schedule. Left out: as the
     /// profile says.
@@ -32,21 +28,13 @@ pub struct LoadSpec {
     /// The one target that it runs on, from 1. Left out: it runs on each.
     pub target: Option<u32>,
     /// Unrecorded lead-in. Left out: the plan's.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub warm_up: Option<Nanos>,
     /// Measured window. Left out: the plan's.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub duration: Option<Nanos>,
     /// Ends it after so many bytes, if they come before the duration's end. Left out: the plan's.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub bytes: Option<Bytes>,
     /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the load ends
     /// with its last completion. Left out: the plan's.
-    #[serde(default, deserialize_with = "from_text_option")]
-    #[schemars(with = "Option<String>")]
     pub bytes_per_stream: Option<Bytes>,
     /// The same as a number of times that each stream moves as much as its part of the area holds.
     pub passes: Option<u32>,
@@ -80,16 +68,10 @@ pub struct StaircaseSpec {
     #[serde(default)]
     pub beside: Vec<LoadSpec>,
     /// Bytes per second of the first step. `"0B"` is a step without the rising load.
-    #[serde(deserialize_with = "from_text")]
-    #[schemars(with = "String")]
     pub from: Bytes,
     /// Bytes per second of the last step.
-    #[serde(deserialize_with = "from_text")]
-    #[schemars(with = "String")]
     pub to: Bytes,
     /// Bytes per second from step to step.
-    #[serde(deserialize_with = "from_text")]
-    #[schemars(with = "String")]
     pub by: Bytes,
 }
 

@@ -1,0 +1,34 @@
+//! Units as files write them: as a text, read as on the command line.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer};
+
+use crate::units::{Bytes, Nanos};
+use crate::until::Tolerance;
+
+macro_rules! read_as_text {
+    ($($unit:ty),+) => {$(
+        /// Reads a text through `FromStr`, so that TOML holds `"8KiB"` and errors keep their place.
+        impl<'de> Deserialize<'de> for $unit {
+            fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
+                String::deserialize(input)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl JsonSchema for $unit {
+            fn inline_schema() -> bool {
+                true
+            }
+            fn schema_name() -> Cow<'static, str> {
+                String::schema_name()
+            }
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                String::json_schema(generator)
+            }
+        }
+    )+};
+}
+
+read_as_text!(Bytes, Nanos, Tolerance);
