@@ -137,7 +137,8 @@ fn run(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Result<EmulatedPo
     figures(&outcome).ok_or_else(|| "nothing completed".to_owned())
 }
 
-fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
+/// Rate, throughput and mean latency of an emulated load; none where nothing completed.
+pub(crate) fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
     let times = outcome.directions[..2].iter().map(|d| d.service_time.sum()).sum();
     EmulatedPoint::of(outcome.completed(), outcome.bytes(), outcome.duration.0, times)
 }

@@ -9,10 +9,11 @@ use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{ExpectedRecord, PointRecord, RunRecord};
 use qdepth_measure::{Code, Finding};
 use qdepth_media::{OpenMedia, Spelled};
+use qdepth_reference::EmulatedPoint;
 use qdepth_workload::{Plan, Point};
 
 use crate::ended::Usage;
-use crate::lab::emulate::{WARM_UP, on_all_processors, window_bytes};
+use crate::lab::emulate::{WARM_UP, figures, on_all_processors, window_bytes};
 
 /// A rate is clearly below what was expected under this share of it: twice the mean error that the
 /// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
@@ -96,14 +97,13 @@ fn emulate(medium: &Spelled, group: &[Point], stop: &AtomicBool) -> Result<Vec<E
 }
 
 fn record(medium: &Spelled, point: &Point, outcome: &Outcome) -> ExpectedRecord {
-    let seconds = outcome.duration.as_secs_f64().max(1e-9);
-    let times: u128 = outcome.directions[..2].iter().map(|d| d.service_time.sum()).sum();
+    let of = |pick: fn(&EmulatedPoint) -> f64| figures(outcome).as_ref().map_or(0.0, pick);
     ExpectedRecord {
         point: point.index,
         medium: medium.text().to_owned(),
-        io_per_s: outcome.completed() as f64 / seconds,
-        bytes_per_s: outcome.bytes() as f64 / seconds,
-        mean_ns: times as f64 / outcome.completed().max(1) as f64,
+        io_per_s: of(|point| point.io_per_s),
+        bytes_per_s: of(|point| point.bytes_per_s),
+        mean_ns: of(|point| point.latency_ns),
     }
 }
 
