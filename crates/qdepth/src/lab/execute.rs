@@ -348,7 +348,10 @@ fn real(
             }
         }
         witnessed.look_back(&samples, &below[place]);
-        witnessed.troubles = real.health.borrow_mut().ask_again(system);
+        // The drives below a target are asked once a group, however many of its loads are theirs.
+        if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
+            witnessed.troubles = real.health.borrow_mut().ask_again(system);
+        }
         let changed = changed(system, real);
         let (engine, seen) = (Some(used), witnessed);
         measured.push(Measured { outcome, ranks, engine, direct, seen, changed });
