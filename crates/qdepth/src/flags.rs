@@ -75,7 +75,7 @@ pub(crate) enum Command {
     Schema(SchemaOptions),
 }
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
     /// one without a serial). Without it, a device is written only where its label says that an
@@ -238,17 +238,8 @@ pub(crate) struct RunOptions {
     /// Continue the last run that was interrupted, failed or killed
     #[arg(long, conflicts_with_all = ["expect", "words", "outstanding", "profile", "duration", "until", "area", "read_only", "seed", "engine"])]
     pub(crate) resume: bool,
-    /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
-    /// one without a serial). Without it, a device is written only where its label says that an
-    /// earlier run had this consent
-    #[arg(long, value_name = "SERIAL")]
-    pub(crate) destroy: Vec<String>,
-    /// Where no terminal asks: a file that names serial, size and the end of the consent
-    #[arg(long, value_name = "FILE")]
-    pub(crate) consent: Option<PathBuf>,
-    /// Signatures (ext4, gpt, data, …) on the device whose loss is accepted
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
-    pub(crate) overwrite_signature: Vec<String>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentOptions,
     /// How requests reach the kernel
     #[arg(long, default_value = "auto")]
     pub(crate) engine: EngineFlag,

@@ -20,6 +20,7 @@ use crate::lab::crew::{crew, follow};
 use crate::lab::execute::{Changed, Signals};
 use crate::lab::points::points;
 use crate::lab::preparation::Preparation;
+use crate::lab::read_plan;
 use crate::screen::Screen;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
@@ -44,9 +45,10 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
 /// What this process does where it is the only one, or leads.
 fn lead(lab: Lab<'_>) -> Result<Status> {
     let Lab { options, screen, signals, .. } = lab;
+    let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
     // Dropped after everything that uses what it made.
-    let _prepared = Preparation::of_plan(lab)?;
-    let begun = begin(lab);
+    let _prepared = asked.as_ref().map(|asked| Preparation::of_plan(lab, asked)).transpose()?;
+    let begun = begin(lab, asked);
     if let (Err(_), Some(signal)) = (&begun, signals.caught()) {
         screen.say("interrupted before the first point: nothing was measured");
         return Ok(Status::Interrupted(signal));

@@ -23,7 +23,7 @@ use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare, spelled};
-use crate::lab::read_plan::{self, Asked};
+use crate::lab::read_plan::Asked;
 use crate::lab::record::{ceilings, record};
 
 /// Everything that a run needs, before its first point.
@@ -55,15 +55,15 @@ fn stamp(run_id: &str) -> u64 {
     Seed(0).derive(run_id).0
 }
 
-/// Begins a run, or takes one up again. Wrong usage is said before anything is made or touched.
-pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
+/// Begins the run that is asked for, or takes the last one up again where none is. Wrong usage is
+/// said before anything is made or touched.
+pub(crate) fn begin(lab: Lab<'_>, asked: Option<Asked>) -> Result<(Logbook, Ready)> {
     let (options, path) = (lab.options, &lab.options.logbook.logbook);
     if options.resume && lab.crew.is_some() {
         anyhow::bail!(Usage(
             "several ranks cannot take a run up again: start a new one".to_owned()
         ));
     }
-    let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
     let expect = options.expect.as_deref().map(spelled).transpose()?;
     match &asked {
         Some(asked) => {
@@ -199,9 +199,7 @@ fn ready_targets(
         writes,
         made,
         keep: options.keep,
-        destroy: &options.destroy,
-        consent: options.consent.as_deref(),
-        overwrite: &options.overwrite_signature,
+        consent: &options.consent,
     };
     prepare(lab.system, targets, &order, lab.screen, &|| lab.signals.caught().is_some())
 }

@@ -237,9 +237,7 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
         writes: plan.points.iter().any(Point::writes),
         made: Made::OwnFiles(FilesMade { bytes: task.bytes, stems: task.stems }),
         keep: task.keep,
-        destroy: &[],
-        consent: None,
-        overwrite: &[],
+        consent: &lab.options.consent,
     };
     let prepared = prepare(lab.system, &task.targets, &order, lab.screen, &stopping);
     let targets = prepared.inspect_err(|why| crew.team.borrow_mut().fail(&format!("{why:#}")))?;

@@ -13,8 +13,8 @@ use qdepth_host::target::inspect;
 use crate::ended::Usage;
 use crate::flags::ConsentOptions;
 use crate::lab::Lab;
-use crate::lab::prepare::{Made, Order, all_different, consent_for};
-use crate::lab::read_plan::{self, Asked};
+use crate::lab::prepare::{all_different, consent_for};
+use crate::lab::read_plan::Asked;
 use crate::screen::Screen;
 
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
@@ -26,20 +26,10 @@ pub(crate) fn may_be_destroyed(
     options: &ConsentOptions,
     screen: &Screen,
 ) -> Result<()> {
-    let order = Order {
-        run_id: "preparation",
-        results_dir: Path::new("."),
-        writes: true,
-        made: Made::MeasurementFile(0),
-        keep: false,
-        destroy: &options.destroy,
-        consent: options.consent.as_deref(),
-        overwrite: &options.overwrite_signature,
-    };
     let writing = Writing {
-        run_id: order.run_id,
+        run_id: "preparation",
         now: Timestamp::now(),
-        results_dir: order.results_dir,
+        results_dir: Path::new("."),
         direct: false,
     };
     let mut found = Vec::new();
@@ -52,7 +42,7 @@ pub(crate) fn may_be_destroyed(
         let device = target
             .block_device()
             .ok_or_else(|| Usage(format!("{} is no block device", target.spelling.display())))?;
-        let consent = consent_for(system, device, &order, screen)?;
+        let consent = consent_for(system, device, options, screen)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
     }
     drop(held);
@@ -113,11 +103,8 @@ pub(crate) struct Preparation<'a> {
 
 impl<'a> Preparation<'a> {
     /// Prepares the machine as the plan says, if it says so; none where it does not.
-    pub(crate) fn of_plan(lab: Lab<'a>) -> Result<Option<Self>> {
-        if lab.options.resume {
-            return Ok(None);
-        }
-        let steps = steps(&read_plan::read(&lab.options.load)?)?;
+    pub(crate) fn of_plan(lab: Lab<'a>, asked: &Asked) -> Result<Option<Self>> {
+        let steps = steps(asked)?;
         if steps.is_empty() {
             return Ok(None);
         }
@@ -128,13 +115,7 @@ impl<'a> Preparation<'a> {
                 place.display()
             )));
         }
-        let options = lab.options;
-        let consent = ConsentOptions {
-            destroy: options.destroy.clone(),
-            consent: options.consent.clone(),
-            overwrite_signature: options.overwrite_signature.clone(),
-        };
-        may_be_destroyed(lab.system, &base_devices(&steps), &consent, lab.screen)?;
+        may_be_destroyed(lab.system, &base_devices(&steps), &lab.options.consent, lab.screen)?;
         // From here on whatever happens is taken back.
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;

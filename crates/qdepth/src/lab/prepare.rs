@@ -19,6 +19,7 @@ use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::ended::Usage;
+use crate::flags::ConsentOptions;
 use crate::lab::witnesses::DriveHealth;
 use crate::screen::Screen;
 
@@ -250,9 +251,7 @@ pub(crate) struct Order<'a> {
     pub(crate) writes: bool,
     pub(crate) made: Made,
     pub(crate) keep: bool,
-    pub(crate) destroy: &'a [String],
-    pub(crate) consent: Option<&'a Path>,
-    pub(crate) overwrite: &'a [String],
+    pub(crate) consent: &'a ConsentOptions,
 }
 
 /// Asks every guard of every target before the first is written to, then makes each ready.
@@ -280,7 +279,7 @@ pub(crate) fn prepare(
     let mut consents = Vec::new();
     for target in &found {
         consents.push(match target.block_device() {
-            Some(device) if order.writes => consent_for(system, device, order, screen)?,
+            Some(device) if order.writes => consent_for(system, device, order.consent, screen)?,
             _ => None,
         });
     }
@@ -465,25 +464,26 @@ fn shape(real: &Real) -> TargetShape {
 pub(crate) fn consent_for(
     system: &System,
     device: &BlockDevice,
-    order: &Order<'_>,
+    options: &ConsentOptions,
     screen: &Screen,
 ) -> Result<Option<Consent>> {
     let known = tokens(system, device);
-    let typed = match (order.destroy.iter().find(|typed| known.contains(typed)), order.destroy) {
+    let (destroy, overwrite) = (options.destroy.as_slice(), options.overwrite_signature.as_slice());
+    let typed = match (destroy.iter().find(|typed| known.contains(typed)), destroy) {
         (Some(typed), _) => typed,
         (None, []) => return Ok(None),
         // Let the guard say what is wrong with the first.
         (None, [first, ..]) => first,
     };
-    if let Some(path) = order.consent {
+    if let Some(path) = &options.consent {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Usage(format!("cannot read the consent file {}: {error}", path.display()))
         })?;
         let now = Timestamp::now();
-        return Ok(Some(Consent::from_file(system, device, typed, &text, now, order.overwrite)?));
+        return Ok(Some(Consent::from_file(system, device, typed, &text, now, overwrite)?));
     }
     if !known.contains(typed) {
-        Consent::on_terminal(system, device, typed, "", order.overwrite)?;
+        Consent::on_terminal(system, device, typed, "", overwrite)?;
     }
     let name = &device.identity.kernel_name;
     let Some(again) = screen.ask(&format!(
@@ -499,5 +499,5 @@ pub(crate) fn consent_for(
             ),
         ));
     };
-    Ok(Some(Consent::on_terminal(system, device, typed, &again, order.overwrite)?))
+    Ok(Some(Consent::on_terminal(system, device, typed, &again, overwrite)?))
 }
