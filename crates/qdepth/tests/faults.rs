@@ -63,7 +63,7 @@ fn injected_read_errors_are_reported_exactly() {
     let (_alone, place) = (alone(), Place::new());
     let trigger = place.join("trigger");
     let served = place.served(&format!(
-        "--filter=error memory 64M error=EIO error-pread-rate=1% error-file={}",
+        "--filter=error memory 64M error=EIO error-pread-rate=10% error-file={}",
         trigger.display()
     ));
     let device = place.attach(&served.file);
@@ -77,7 +77,7 @@ fn injected_read_errors_are_reported_exactly() {
     let (truth, (inside, all)) = (served.injected("pread"), reported(&document, "read"));
     println!("read errors: injected {truth}, reported {all}, of these in windows {inside}");
     assert!(truth > 10, "too few injected: {truth}");
-    assert_eq!(all, truth);
+    assert_eq!(all, truth, "{}", served.said());
     assert!(inside > 0 && inside <= all);
     assert_eq!(points(&document).len(), 2, "the other points go on");
     assert!(points(&document).iter().all(|point| point["grade"] == "C"));
@@ -93,7 +93,7 @@ fn injected_write_errors_are_reported_exactly() {
     let (_alone, place) = (alone(), Place::new());
     let trigger = place.join("trigger");
     let served = place.served(&format!(
-        "--filter=error memory 64M error=EIO error-pwrite-rate=1% error-file={}",
+        "--filter=error memory 64M error=EIO error-pwrite-rate=10% error-file={}",
         trigger.display()
     ));
     let device = place.attach(&served.file);
@@ -114,7 +114,7 @@ fn injected_write_errors_are_reported_exactly() {
     let (truth, (inside, all)) = (served.injected("pwrite"), reported(&document, "write"));
     println!("write errors: injected {truth}, reported {all}, of these in windows {inside}");
     assert!(truth > 10, "too few injected: {truth}");
-    assert_eq!(all, truth);
+    assert_eq!(all, truth, "{}", served.said());
     assert!(inside > 0 && inside <= all);
     failed_are_in_no_figure(&document);
 }

@@ -249,7 +249,7 @@ impl Place {
         self.servers.borrow_mut().push(fuse);
         let said = || fs::read_to_string(&fuse_log).unwrap_or_default();
         until(|| format!("nbdfuse does not come: {}", said()), || file.exists());
-        Served { pid, file, log }
+        Served { pid, file, log, fuse_log: fuse_log.clone() }
     }
 }
 
@@ -267,6 +267,7 @@ pub(crate) struct Served {
     pid: u32,
     pub(crate) file: PathBuf,
     log: PathBuf,
+    fuse_log: PathBuf,
 }
 
 impl Served {
@@ -279,6 +280,13 @@ impl Served {
         let log = fs::read_to_string(&self.log).unwrap();
         let is = |line: &&str| line.contains("injecting") && line.contains(call);
         log.lines().filter(is).count() as u64
+    }
+
+    /// What else the two programs below the device said: errors that nobody injected.
+    pub(crate) fn said(&self) -> String {
+        let logs = [&self.log, &self.fuse_log].map(|log| fs::read_to_string(log).unwrap());
+        let else_said = |line: &&str| !line.contains("injecting") && !line.contains("pwrite: ");
+        logs.iter().flat_map(|log| log.lines()).filter(else_said).take(20).collect()
     }
 }
 
