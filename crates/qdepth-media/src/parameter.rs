@@ -110,6 +110,22 @@ pub(crate) const SSD: &[Parameter] = &[
     ),
     may("batch_write_us", "µs", 0.0, 1e5, 0.0, "the same: writes"),
     may(
+        "batch_groom",
+        "",
+        0.0,
+        10.0,
+        0.0,
+        "lengthening of a write's wake-up by background collection, × (amplification − 1)",
+    ),
+    may(
+        "spin_us",
+        "µs",
+        0.0,
+        1e4,
+        0.0,
+        "how long a driver polls before it sleeps: what ends sooner needs no wake-up",
+    ),
+    may(
         "batch_mix_us",
         "µs",
         0.0,

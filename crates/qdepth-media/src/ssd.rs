@@ -64,6 +64,7 @@ struct Times {
     posted: Tick,
     batch_mix: Tick,
     batch_mix_per_kib: Tick,
+    spin: Tick,
     collection_debt: Tick,
     /// Four times the loss at an even mix, in 1/65536.
     mix_loss_16: u64,
@@ -113,15 +114,17 @@ impl Times {
     /// From the description, where collecting garbage writes `extra` bytes for each byte.
     fn of(values: &Values, extra: f64) -> Self {
         let get = |name: &str| values.get(name);
-        let costs = |path: &str, gather: f64, batch: &str| Costs {
+        let costs = |path: &str, gather: f64, batch: f64| Costs {
             command: micros(get("command_us")),
             path_per_kib: micros(get(path)),
             gather: micros(gather),
-            batch: micros(get(batch)),
+            batch: micros(batch),
         };
+        let groomed = get("batch_write_us") * (1.0 + extra * get("batch_groom"));
         Self {
-            read: costs("path_read_us_per_kib", get("path_gather_us"), "batch_read_us"),
-            write: costs("path_write_us_per_kib", 0.0, "batch_write_us"),
+            read: costs("path_read_us_per_kib", get("path_gather_us"), get("batch_read_us")),
+            write: costs("path_write_us_per_kib", 0.0, groomed),
+            spin: micros(get("spin_us")),
             read_fixed: micros(get("read_fixed_us")),
             path_command: micros(get("path_command_us")),
             ahead_when_busy: get("ahead_when_busy") >= 0.5,
@@ -229,8 +232,9 @@ impl Ssd {
         if !follows {
             costs.path_per_kib += self.times.random_read_per_kib;
         }
-        let path_end = self.pass(start, costs, io.size, 0);
         let link = cost(io.size, self.times.link_per_kib);
+        let soonest = link + if ahead { self.times.prefetch } else { self.times.die_read };
+        let path_end = self.pass(start, self.awake(costs, soonest), io.size, 0);
         if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);
             return start.max(ready) + self.times.prefetch + link + beyond;
@@ -279,11 +283,17 @@ impl Ssd {
             0
         };
         let path_begins = start.max(self.path_free);
-        let path_end = self.pass(start, self.times.write, io.size, collection);
-        let room = self.gather(path_end, io.size, collected);
         let accept = self.times.write_fixed + cost(io.size, self.times.write_accept_per_kib);
+        let path_end = self.pass(start, self.awake(self.times.write, accept), io.size, collection);
+        let room = self.gather(path_end, io.size, collected);
         let posted = path_begins.saturating_sub(self.times.posted);
         (start.max(posted) + accept).max(self.link_in_free).max(room)
+    }
+
+    /// The costs without a wake-up, where the request ends while the driver still polls for it.
+    #[inline]
+    fn awake(&self, costs: Costs, ends_after: Tick) -> Costs {
+        if ends_after < self.times.spin { Costs { batch: 0, ..costs } } else { costs }
     }
 
     /// Takes the internal data path for a request, and for the `collection` that it causes, and says
