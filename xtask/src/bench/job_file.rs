@@ -1,7 +1,12 @@
-//! The same job file, run by fio and by `qdepth fio` on the same loop device, by turns.
+//! The same job file, run by fio and by `qdepth fio` on the same loop device, by turns: on a file,
+//! where what a program costs decides, and on a drive that takes 2 ms, where the semantics do.
+
+#![expect(clippy::disallowed_methods, reason = "two servers run beside the benchmark")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -37,7 +42,7 @@ stonewall
 rw=randrw
 rwmixread=67
 bs=8k
-iodepth=16
+iodepth=8
 [sizes]
 stonewall
 rw=randread
@@ -69,12 +74,73 @@ pub fn job_file(pairs: usize) -> Result<()> {
     fs::create_dir_all(&folder)?;
     let image = folder.join("image");
     fs::File::create(&image)?.set_len(DEVICE_BYTES)?;
+    println!("a loop device on a file; ratios qdepth / fio, medians of {pairs} pairs");
+    on_image(&image, pairs, &folder)?;
+    println!("a loop device on a drive that takes 2 ms for each request (nbdkit)");
+    let slow = Slow::new(&folder)?;
+    on_image(&slow.image, pairs, &folder)?;
+    drop(slow);
+    fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+fn on_image(image: &Path, pairs: usize, folder: &Path) -> Result<()> {
     let node =
         output("losetup", &["--direct-io=on", "-f", "--show", &image.display().to_string()], &[0])?;
-    let answer = on_device(node.trim(), pairs, &folder);
+    let answer = on_device(node.trim(), pairs, folder);
     output("losetup", &["-d", node.trim()], &[0])?;
-    fs::remove_dir_all(&folder)?;
     answer
+}
+
+/// nbdkit with a delay, seen as a file through nbdfuse; both end with it.
+struct Slow {
+    image: PathBuf,
+    servers: [Child; 2],
+}
+
+impl Slow {
+    fn new(folder: &Path) -> Result<Self> {
+        let (socket, mount) = (folder.join("socket"), folder.join("slow"));
+        fs::create_dir_all(&mount)?;
+        let nbdkit = Command::new("nbdkit")
+            .args(["-f", "-t", "32", "-U"])
+            .arg(&socket)
+            .args(["--filter=delay", "memory", "1G", "delay-read=2ms", "delay-write=2ms"])
+            .spawn()
+            .context("nbdkit is not installed")?;
+        until_there(&socket)?;
+        let image = mount.join("disk");
+        let fuse = Command::new("nbdfuse")
+            .args(["--connections", "32"])
+            .arg(&image)
+            .arg(format!("nbd+unix:///?socket={}", socket.display()))
+            .spawn()
+            .context("nbdfuse is not installed")?;
+        until_there(&image)?;
+        Ok(Self { image, servers: [nbdkit, fuse] })
+    }
+}
+
+impl Drop for Slow {
+    fn drop(&mut self) {
+        let mount = self.image.parent().unwrap_or(&self.image).display().to_string();
+        let _ = output("umount", &["-l", &mount], &[0, 1, 32]);
+        for server in &mut self.servers {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+fn until_there(path: &Path) -> Result<()> {
+    let began = Instant::now();
+    while !path.exists() {
+        if began.elapsed() > Duration::from_secs(10) {
+            bail!("{} does not come", path.display());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 fn on_device(device: &str, pairs: usize, folder: &Path) -> Result<()> {
