@@ -12,7 +12,10 @@ const PLANS: &[(&str, &str)] = embed!("plans":
     "options", "media-comparison", "bandwidth");
 const PROFILES: &[(&str, &str)] = embed!("profiles":
     "database", "file-server", "file-copy", "streaming", "restore",
-    "latency-read", "latency-write", "jesd219");
+    "latency-read", "latency-write", "jesd219",
+    "random-4k-read", "random-4k-mixed", "random-4k-write",
+    "random-8k-read", "random-8k-mixed", "random-8k-write",
+    "random-64k-read", "random-64k-mixed", "random-64k-write");
 
 fn find(list: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     list.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
