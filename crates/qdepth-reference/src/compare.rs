@@ -9,6 +9,7 @@ use crate::data::{Document, Reference};
 use crate::expression::{Evaluated, Figures, PointName, Quantity, Standing};
 use crate::goals::Goal;
 use crate::noise::{AsPublished, Noise};
+use crate::plans::SectionPlan;
 use crate::published::{Published, Use};
 use crate::relation::{Relation, RelationUse};
 use crate::shading::{Class, Shaded};
@@ -34,6 +35,19 @@ impl EmulatedPoint {
             io_per_s: completed as f64 / seconds,
             bytes_per_s: bytes as f64 / seconds,
             latency_ns: times_ns as f64 / completed as f64,
+        })
+    }
+}
+
+impl EmulatedPoint {
+    /// Loads at the same time as one: rates add, times are the mean over all requests. None of none.
+    pub fn together(points: &[Self]) -> Option<Self> {
+        let sum = |of: &dyn Fn(&Self) -> f64| points.iter().map(of).sum::<f64>();
+        let io_per_s = sum(&|p| p.io_per_s);
+        (io_per_s > 0.0).then(|| Self {
+            io_per_s,
+            bytes_per_s: sum(&|p| p.bytes_per_s),
+            latency_ns: sum(&|p| p.latency_ns * p.io_per_s) / io_per_s,
         })
     }
 }
@@ -198,6 +212,8 @@ pub struct Comparison {
     pub relations_held: ShareResult,
     /// Cells of the same class of grey.
     pub shading_held: ShareResult,
+    /// Plans that measured the columns of their sections.
+    pub plans: Vec<SectionPlan>,
     /// Diagrams of curves to draw.
     pub diagrams: Vec<Diagram>,
     /// Diagrams of bars to show as tables.
@@ -264,6 +280,7 @@ pub fn compare(reference: &Reference, emulation: Emulation) -> Comparison {
         shaded,
         relations_held,
         shading_held,
+        plans: reference.plans.clone(),
         diagrams: reference.diagrams.clone(),
         maxima: reference.maxima.clone(),
         emulation,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::error::DataError;
 use crate::expression::PointName;
 use crate::goals::{self, Goal, Goals, Shares};
+use crate::plans::{self, SectionPlan};
 use crate::published::{self, Published};
 use crate::relation::{self, Relation};
 use crate::shading::{self, Shaded};
@@ -37,6 +38,8 @@ pub struct Reference {
     pub shaded: Vec<Shaded>,
     /// Names of targets.
     pub targets: Vec<Target>,
+    /// Plans of sections.
+    pub plans: Vec<SectionPlan>,
     /// Diagrams of curves.
     pub diagrams: Vec<Diagram>,
     /// Diagrams of bars.
@@ -80,6 +83,7 @@ impl Reference {
             relations: relation::read(shipped!("relations.toml"))?,
             shaded: shading::read(shipped!("shading.csv"))?,
             targets: targets::read_targets(shipped!("targets.toml"))?,
+            plans: plans::read(shipped!("plans.toml"))?,
             diagrams: diagram,
             maxima,
             goals: goal,
@@ -108,6 +112,7 @@ impl Reference {
         self.published.retain(|published| published.document == name);
         self.relations.retain(|relation| relation.document == name);
         self.diagrams.retain(|diagram| diagram.document == name);
+        self.plans.retain(|plan| plan.document == name);
         self.maxima.retain(|maxima| maxima.document == name);
         if name != SHADED_IN {
             self.shaded.clear();

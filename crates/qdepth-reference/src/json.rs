@@ -31,6 +31,21 @@ struct Document {
     relations: Vec<RelationEntry>,
     /// The shaded table.
     shading: Vec<ShadeEntry>,
+    /// Plans that measured the columns of their sections.
+    plans: Vec<PlanEntry>,
+}
+
+/// A plan of a section.
+#[derive(Serialize, JsonSchema)]
+struct PlanEntry {
+    /// Id of the document.
+    document: String,
+    /// The section.
+    section: String,
+    /// The command that prints its comparison.
+    command: String,
+    /// Names of its columns in expressions, in their order.
+    columns: Vec<String>,
 }
 
 /// Name and version of the form.
@@ -238,6 +253,12 @@ fn document(comparison: &Comparison) -> Document {
         emulated: cell.class,
         increase: cell.increase,
     });
+    let plans = comparison.plans.iter().map(|plan| PlanEntry {
+        document: plan.document.clone(),
+        section: plan.section.clone(),
+        command: plan.command(),
+        columns: plan.columns.clone(),
+    });
     Document {
         schema: Schema { name: "qdepth-reproduce", version: 1 },
         emulated: true,
@@ -249,6 +270,7 @@ fn document(comparison: &Comparison) -> Document {
         figures: comparison.figures.iter().map(figure).collect(),
         relations: comparison.relations.iter().map(relation).collect(),
         shading: shading.collect(),
+        plans: plans.collect(),
     }
 }
 

@@ -13,6 +13,7 @@ mod expression;
 mod goals;
 mod json;
 mod noise;
+mod plans;
 mod published;
 mod relation;
 mod shading;
@@ -31,6 +32,7 @@ pub use expression::{
 pub use goals::Goal;
 pub use json::{json, json_schema};
 pub use noise::Noise;
+pub use plans::SectionPlan;
 pub use published::{Precision, Published, Use};
 pub use relation::{Relation, RelationUse};
 pub use shading::{Class, Shaded};

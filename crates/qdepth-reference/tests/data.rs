@@ -31,6 +31,26 @@ fn every_target_is_named_and_every_name_is_used() {
 }
 
 #[test]
+fn plans_are_of_sections_and_their_columns_are_targets() {
+    let reference = reference();
+    assert!(!reference.plans.is_empty());
+    for plan in &reference.plans {
+        let of_it =
+            |document: &str, section: &str| document == plan.document && section == plan.section;
+        let printed = reference.published.iter().any(|p| of_it(&p.document, &p.section));
+        assert!(printed, "{}: no figure is of {}", plan.document, plan.section);
+        for column in &plan.columns {
+            assert!(reference.target(column).is_some(), "`{column}` is not in targets.toml");
+        }
+    }
+    let four = reference.plans.iter().find(|plan| plan.section == "Four PCIe-SSDs").unwrap();
+    assert_eq!(
+        four.command(),
+        "qdepth run devices 'media:p3700-800gb*4' --array 'raid0(media:p3700-800gb*4)'"
+    );
+}
+
+#[test]
 fn every_figure_has_a_document_and_every_goal_figures() {
     let reference = reference();
     for figure in &reference.published {

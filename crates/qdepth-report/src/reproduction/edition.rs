@@ -25,6 +25,8 @@ pub fn compose_edition(
     let mut sections = vec![section("method", words.reproduction.edition.method, method.into())];
     sections[0].blocks.push(Block::Paragraph(words.reproduction.diagrams_intro.to_owned()));
     sections[0].blocks.push(Block::Paragraph(words.reproduction.uses_intro.to_owned()));
+    let plans = super::tables::plans(&view);
+    sections[0].blocks.extend((!plans.rows.is_empty()).then_some(Block::Table(plans)));
     sections.extend(results(&view));
     let shaded = shading(&view).into_iter().map(Block::Table).collect();
     sections.push(section("shading", words.reproduction.edition.shading, shaded));

@@ -72,6 +72,7 @@ pub fn reproduction_tables(
     let mut list = vec![tables::goals(&view), tables::shares(&view), tables::sections(&view)];
     list.extend(tables::figures_of_all(&view, all));
     list.extend(tables::relations_of_all(&view, all));
+    list.extend(all.then(|| tables::plans(&view)));
     list.extend(tables::missing(&view));
     list.retain(|table| !table.rows.is_empty());
     (list, summary(&view))
@@ -147,6 +148,8 @@ fn sections(view: &View<'_>) -> Vec<Section> {
     let goals =
         vec![Block::Table(tables::goals(view)), shares, text(view.words.uses_intro), missing];
     let by_section = vec![Block::Table(tables::sections(view))];
+    let mut method: Vec<Block> = view.words.method.map(text).into();
+    method.push(Block::Table(tables::plans(view)));
     let shading = tables::shading(view).into_iter().map(Block::Table).collect();
     let all_figures = tables::figures(view)
         .into_iter()
@@ -161,7 +164,7 @@ fn sections(view: &View<'_>) -> Vec<Section> {
         shading,
         relations.collect(),
         all_figures.collect(),
-        view.words.method.map(text).into(),
+        method,
     ];
     let named = view.words.sections.into_iter().zip(blocks);
     let section = |([id, title], blocks): ([&str; 2], Vec<Block>)| Section {

@@ -121,6 +121,22 @@ fn share_row(view: &View<'_>, name: &str, result: ShareResult) -> Option<Row> {
     Some(row(cells, false))
 }
 
+/// With which command a section's comparison is printed.
+pub(super) fn plans(view: &View<'_>) -> Table {
+    let [caption, note, columns] = view.words.plans;
+    let heads = vec![text(view.words.section), text(view.words.command), text(columns)];
+    let rows = view.comparison.plans.iter().map(|plan| {
+        let section = format!("{}: {}", plan.document, plan.section);
+        let cells = vec![
+            Cell::head(section),
+            Cell::plain(plan.command()),
+            Cell::plain(plan.columns.join(", ")),
+        ];
+        row(cells, false)
+    });
+    table(caption, heads, rows.collect(), note)
+}
+
 /// The diagrams of bars: section, and the table in their place.
 pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
     let largest = |points: Vec<PointName>| {

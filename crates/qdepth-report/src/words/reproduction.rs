@@ -18,6 +18,8 @@ pub(crate) struct ReproductionWords {
     pub(crate) documents: &'static str,
     pub(crate) version: &'static str,
     pub(crate) command: &'static str,
+    /// Caption and note of the plans, head of their columns.
+    pub(crate) plans: [&'static str; 3],
     pub(crate) points: &'static str,
     pub(crate) sections: [[&'static str; 2]; 7],
     pub(crate) goal: &'static str,
@@ -105,6 +107,11 @@ pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
     documents: "Document",
     version: "Program",
     command: "Command",
+    plans: [
+        "Plans of the sections",
+        "A point of these columns is measured as the plan measures it, in a shorter window; every other by itself.",
+        "Columns",
+    ],
     points: "Emulated points",
     sections: [
         ["goals", "Goals"],
@@ -210,6 +217,11 @@ pub(super) static JAPANESE: ReproductionWords = ReproductionWords {
     documents: "文書",
     version: "プログラム",
     command: "コマンド",
+    plans: [
+        "各節のプラン",
+        "これらの列の測定点は、プランが測定するとおりに、ただし短い測定時間で測定される。他の測定点は単独で測定される。",
+        "列",
+    ],
     points: "エミュレートした測定点",
     sections: [
         ["goals", "目標"],

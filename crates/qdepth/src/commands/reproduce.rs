@@ -62,6 +62,8 @@ fn replace(reference: &mut Reference, replacement: &str) -> Result<()> {
         Usage(format!("--target {replacement}: there is no target `{name}`; there are: {known}"))
     })?;
     spelling.clone_into(&mut target.spelling);
+    // A plan would measure what its own words say.
+    reference.plans.retain(|plan| !plan.columns.iter().any(|column| column == name));
     Ok(())
 }
 

@@ -1,5 +1,6 @@
-//! Emulates the points that a comparison with published figures needs: the ordinary loop on
-//! ordinary points, in as many threads as there are processors. What comes out depends on neither.
+//! Emulates the points that a comparison with published figures needs, as the plan of their section
+//! measures them, and by themselves where no plan has them: the ordinary loop on ordinary points, in
+//! as many threads as there are processors. What comes out depends on neither.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,6 +15,8 @@ use qdepth_workload::{
 };
 use serde::Deserialize;
 
+use crate::lab::planned::{Group, planned};
+
 /// Virtual time before the window: many times what fills the write buffer of a drive.
 pub(crate) const WARM_UP: Nanos = Nanos::from_millis(300);
 /// A window ends after so many requests: the share of reads among them is then within 0.5 %.
@@ -22,7 +25,7 @@ const REQUESTS: u64 = 40_000;
 const BYTES: u64 = 4 << 30;
 const ROUNDS: u64 = 20;
 /// … or after so long.
-const WINDOW: Nanos = Nanos::from_secs(60);
+pub(crate) const WINDOW: Nanos = Nanos::from_secs(60);
 
 /// Emulates every point of a reference. `stop` ends it early: what is not emulated says so.
 ///
@@ -30,8 +33,13 @@ const WINDOW: Nanos = Nanos::from_secs(60);
 /// Where a load of the reference cannot be read: a bug.
 pub(crate) fn emulate(reference: &Reference, stop: &AtomicBool) -> Result<Emulation> {
     let loads = loads()?;
-    let names: Vec<PointName> = reference.points().into_iter().collect();
-    let one = |name: &PointName| (name.clone(), emulate_point(reference, &loads, name, stop));
+    let wanted = reference.points();
+    let planned = planned(&reference.plans, &wanted)?;
+    let names: Vec<PointName> = wanted.into_iter().collect();
+    let one = |name: &PointName| {
+        let by_itself = || emulate_point(reference, &loads, name, stop);
+        (name.clone(), planned.get(name).map_or_else(by_itself, |group: &Group| group.run(stop)))
+    };
     Ok(on_all_processors(&names, one)?.into_iter().collect())
 }
 
@@ -66,12 +74,12 @@ struct Loads {
 }
 
 /// The loads of the reference that are no shipped profiles, by name.
-fn loads() -> Result<BTreeMap<String, Profile>> {
+pub(crate) fn loads() -> Result<BTreeMap<String, Profile>> {
     let loads: Loads = toml::from_str(Reference::loads_text()).context("reference/loads.toml")?;
     Ok(loads.profile.into_iter().map(|profile| (profile.name.clone(), profile)).collect())
 }
 
-fn emulate_point(
+pub(crate) fn emulate_point(
     reference: &Reference,
     loads: &BTreeMap<String, Profile>,
     name: &PointName,

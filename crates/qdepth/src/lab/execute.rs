@@ -182,7 +182,7 @@ pub(crate) fn execute(
 
 /// The loads of one medium share its time, and media that are on one host share that; others share
 /// nothing, so each goes through a time of its own.
-fn emulated(
+pub(crate) fn emulated(
     targets: &[Prepared],
     group: &[Point],
     stop: &AtomicBool,

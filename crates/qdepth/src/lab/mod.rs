@@ -15,6 +15,7 @@ pub(crate) mod emulate;
 pub(crate) mod execute;
 pub(crate) mod expect;
 pub(crate) mod foresee;
+pub(crate) mod planned;
 pub(crate) mod points;
 pub(crate) mod preparation;
 pub(crate) mod prepare;

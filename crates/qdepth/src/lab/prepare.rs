@@ -308,7 +308,7 @@ pub(crate) fn of_one_kind(found: &[Found]) -> Result<()> {
     Ok(())
 }
 
-fn emulation(spelling: PathBuf, spelled: Spelled) -> Result<Prepared> {
+pub(crate) fn emulation(spelling: PathBuf, spelled: Spelled) -> Result<Prepared> {
     let shape = spelled.shape()?.into();
     let what = What::Emulated(Emulation { spelled, wear: RefCell::new(None) });
     Ok(Prepared { spelling, shape, what })

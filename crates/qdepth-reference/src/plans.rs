@@ -1,0 +1,44 @@
+//! Which plan asks the question of a section.
+
+use serde::Deserialize;
+
+use crate::error::DataError;
+
+/// A plan as a user runs it, and what its columns are called in expressions.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SectionPlan {
+    /// Id of the document.
+    pub document: String,
+    /// Section of the document.
+    pub section: String,
+    /// The words behind `qdepth run`.
+    pub run: Vec<String>,
+    /// Names of the columns, in their order.
+    pub columns: Vec<String>,
+}
+
+impl SectionPlan {
+    /// As typed in a shell.
+    pub fn command(&self) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=".contains(c);
+        let quoted = |word: &String| match word.chars().all(plain) {
+            true => word.clone(),
+            false => format!("'{word}'"),
+        };
+        let words: Vec<String> = self.run.iter().map(quoted).collect();
+        format!("qdepth run {}", words.join(" "))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Plans {
+    plan: Vec<SectionPlan>,
+}
+
+pub(crate) fn read(text: &str) -> Result<Vec<SectionPlan>, DataError> {
+    let file: Plans = toml::from_str(text)
+        .map_err(|source| DataError::Toml { file: "plans.toml", source: Box::new(source) })?;
+    Ok(file.plan)
+}
