@@ -5,6 +5,7 @@ mod agree;
 mod engine;
 mod instructions;
 mod job_file;
+mod many;
 mod pacing;
 mod until;
 
@@ -20,6 +21,7 @@ pub use agree::agree;
 pub use engine::engine;
 pub use instructions::instructions;
 pub use job_file::job_file;
+pub use many::many;
 pub use pacing::pacing;
 pub use until::until;
 

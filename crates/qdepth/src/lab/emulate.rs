@@ -179,6 +179,7 @@ mod tests {
     fn a_wrong_medium_is_found() {
         let right = compared(&calibrated());
         let mut wrong = calibrated();
+        wrong.plans.clear();
         for target in &mut wrong.targets {
             target.spelling =
                 target.spelling.replace("p3700-800gb", "p3700-800gb @die_read_us=400");
@@ -200,6 +201,7 @@ mod tests {
     #[test]
     fn what_cannot_be_emulated_says_why() {
         let mut reference = calibrated();
+        reference.plans.clear();
         for target in &mut reference.targets {
             target.spelling = "media:no-such-drive".to_owned();
         }
