@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use qdepth_measure::Instant;
+use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::lane::{Lane, Lanes, OneLane, Part};
 use crate::ledger::Interval;
 use crate::outcome::Outcome;
-use crate::pacing::{Closed, Finite, Pacing, Scheduled};
+use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
 use crate::target::{Completion, Completions, Target, TargetFailure};
 
 /// Measures one point, all streams of it, from now: issues its requests until its end, waits for
@@ -71,7 +71,11 @@ trait ForRule {
 
 /// Chooses the rule that a load asks for, so that the loop asks no questions.
 fn choose<F: ForRule>(part: &Part<'_>, start: Instant, made: F) -> F::Made {
+    let start = start + Nanos(part.point.delay_ns);
     match part.point.arrivals {
+        Arrivals::ThinkTime { time_ns, requests } => {
+            ending::<_, _, false>(Thinking::new(part, Nanos(time_ns), requests), part, made)
+        }
         Arrivals::Closed => ending::<_, _, false>(Closed::new(part.slots()), part, made),
         Arrivals::Paced { .. } => {
             ending::<_, _, false>(Scheduled::<false>::new(part, start), part, made)

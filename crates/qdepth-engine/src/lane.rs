@@ -104,6 +104,8 @@ pub(crate) trait OneLane<T: Target>: Lanes<T> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// Before its own start.
+    Delayed(Instant),
     /// Before the window.
     WarmingUp,
     /// In the window.
@@ -177,6 +179,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         pacing: P,
     ) -> Self {
         let point = part.point;
+        let start = start + Nanos(point.delay_ns);
         let nothing = Request { direction: Direction::Read, offset: 0, size: 0 };
         let empty = |slot: u32| InFlight {
             request: nothing,
@@ -203,7 +206,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             precise: false,
             company: part.company,
             wanted: point.stop.samples.map(|s| Samples { count: part.share(s.count), ..s }),
-            state: State::WarmingUp,
+            state: State::Delayed(start),
             failure: None,
             bytes: part.bytes(),
             cpu: CpuTime::default(),
@@ -404,6 +407,12 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Lanes<T> for Lane<'_, P, RESPON
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> bool {
+        if let State::Delayed(start) = self.state {
+            if now < start && !interrupted && self.failure.is_none() {
+                return true;
+            }
+            self.state = State::WarmingUp;
+        }
         if self.state == State::WarmingUp && now >= self.ledger.window_start {
             self.state = State::Measuring;
             self.cpu = target.cpu_time();
@@ -428,6 +437,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Lanes<T> for Lane<'_, P, RESPON
     fn wake(&self, now: Instant) -> Instant {
         let attention = now + ATTENTION;
         match self.state {
+            State::Delayed(start) => start.min(attention),
             State::WarmingUp => self.pacing.wake().min(self.ledger.window_start).min(attention),
             State::Measuring => self.pacing.wake().min(self.ledger.window_end).min(attention),
             State::Draining(limit) | State::Syncing(limit) => limit.min(attention),

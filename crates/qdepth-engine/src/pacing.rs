@@ -1,8 +1,7 @@
 //! When the next request is issued. A rule is chosen as a type before the loop, so that the loop
 //! asks no questions.
 
-use qdepth_measure::Instant;
-use qdepth_measure::Seed;
+use qdepth_measure::{Instant, Nanos, Seed};
 use qdepth_workload::Schedule;
 
 use crate::lane::Part;
@@ -196,5 +195,67 @@ impl<const OPEN: bool> Pacing for Scheduled<OPEN> {
 
     fn window_begins(&mut self) {
         self.backlog_max = 0;
+    }
+}
+
+/// The slots of a stream that thinks.
+#[derive(Debug)]
+struct Thinker {
+    free: Vec<Slot>,
+    /// Requests until the next pause.
+    left: u32,
+    /// When the pause ends; none before all came back.
+    resumes: Option<Instant>,
+}
+
+/// Closed loop with think time: after so many requests a stream waits until all of them came back,
+/// and then for the time.
+#[derive(Debug)]
+pub(crate) struct Thinking {
+    streams: Vec<Thinker>,
+    outstanding: u32,
+    time: Nanos,
+    requests: u32,
+}
+
+impl Thinking {
+    pub(crate) fn new(part: &Part<'_>, time: Nanos, requests: u32) -> Self {
+        let outstanding = part.point.outstanding;
+        let stream = |number: u32| Thinker {
+            free: (number * outstanding..(number + 1) * outstanding).rev().map(Slot).collect(),
+            left: requests,
+            resumes: None,
+        };
+        let streams = (0..part.streams.len() as u32).map(stream).collect();
+        Self { streams, outstanding, time, requests }
+    }
+}
+
+impl Pacing for Thinking {
+    fn released(&mut self, slot: Slot) {
+        self.streams[(slot.0 / self.outstanding) as usize].free.push(slot);
+    }
+
+    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
+        for stream in &mut self.streams {
+            if stream.left == 0 {
+                if stream.free.len() < self.outstanding as usize {
+                    continue;
+                }
+                if now < *stream.resumes.get_or_insert(now + self.time) {
+                    continue;
+                }
+                (stream.left, stream.resumes) = (self.requests, None);
+            }
+            if let Some(slot) = stream.free.pop() {
+                stream.left -= 1;
+                return Some((slot, now));
+            }
+        }
+        None
+    }
+
+    fn wake(&self) -> Instant {
+        self.streams.iter().filter_map(|stream| stream.resumes).min().unwrap_or(Instant::NEVER)
     }
 }

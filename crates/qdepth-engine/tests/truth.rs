@@ -41,6 +41,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         direct: true,
         fsync: Fsync { every_writes: 0, at_end: false },
         reported_as_throughput: false,
+        delay_ns: 0,
         warm_up_ns: duration.0 / 20,
         stop: Stop {
             duration_ns: duration.0,
@@ -105,6 +106,38 @@ fn closed_loop_rate_is_servers_over_service_time_at_every_depth() {
             assert_eq!(check_laws(&facts(&outcome, Some(f64::from(depth)))), []);
         }
     }
+}
+
+/// A stream with think time goes through cycles: its requests, then the pause.
+#[test]
+fn a_stream_that_thinks_issues_its_requests_once_a_cycle() {
+    let (service, think) = (Nanos::from_millis(1), Nanos::from_millis(4));
+    // Depth, requests between two pauses, and how long these take.
+    for (depth, requests, busy_ms) in [(1, 1, 1), (2, 4, 2), (8, 3, 1), (4, 6, 2)] {
+        let arrivals = Arrivals::ThinkTime { time_ns: think.0, requests };
+        let mut target = ScriptedTarget::new(64, Service::Fixed(service), 1);
+        let outcome = run(&mut target, &point(depth, arrivals, Nanos::from_secs(20)));
+        let cycle = f64::from(busy_ms + 4) / 1e3;
+        let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
+        near(rate, f64::from(requests) / cycle, 0.001, "rate");
+        near(mean(&outcome, false), service.0 as f64, 0.001, "thinking is in no latency");
+        assert_eq!(check_laws(&facts(&outcome, None)), []);
+    }
+}
+
+#[test]
+fn a_load_that_is_delayed_begins_and_ends_so_much_later() {
+    let service = Nanos::from_millis(1);
+    let now = point(4, Arrivals::Closed, Nanos::from_secs(2));
+    let later = Point { delay_ns: 1_000_000_000, ..now.clone() };
+    let mut target = ScriptedTarget::new(64, Service::Fixed(service), 1);
+    let stop = AtomicBool::new(false);
+    let parts = [Part::whole(&now), Part::whole(&later)];
+    let start = target.now();
+    let outcomes = measure_together(&mut target, &parts, start, &stop, &mut |_, _| {});
+    assert_eq!(outcomes[0].completed(), outcomes[1].completed());
+    // 100 ms of warm-up, the window, what was in flight, and the delay.
+    assert_eq!(target.now().since(start), Nanos::from_millis(3100));
 }
 
 /// Mean response time of M/M/1 is S / (1 − ρ), of M/D/1 S · (1 + ρ / (2 (1 − ρ)))

@@ -89,6 +89,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         workers: 1,
         arrivals: Arrivals::Closed,
         fsync: Fsync { every_writes: 0, at_end: false },
+        delay_ns: 0,
         warm_up_ns: WARM_UP.0,
         stop: Stop {
             duration_ns: LENGTH.0,

@@ -23,6 +23,14 @@ pub enum Arrivals {
         /// Mean requests per second.
         rate: f64,
     },
+    /// Closed loop with pauses: after so many requests a stream waits until all came back, and then
+    /// for the think time.
+    ThinkTime {
+        /// Think time, nanoseconds.
+        time_ns: u64,
+        /// Requests between two pauses.
+        requests: u32,
+    },
     /// Closed loop with an upper rate; missed requests are not made up for.
     Paced {
         /// Requests per second at most.
@@ -38,7 +46,7 @@ impl Arrivals {
     /// Requests per second and stream, where there is a rate.
     pub fn rate(self) -> Option<f64> {
         match self {
-            Self::Closed => None,
+            Self::Closed | Self::ThinkTime { .. } => None,
             Self::Fixed { rate } | Self::Poisson { rate } | Self::Paced { rate } => Some(rate),
         }
     }
@@ -49,6 +57,9 @@ impl Arrivals {
             Self::Fixed { rate } => format!("fixed {rate}/s"),
             Self::Poisson { rate } => format!("poisson {rate}/s"),
             Self::Paced { rate } => format!("paced {rate}/s"),
+            Self::ThinkTime { time_ns, requests } => {
+                format!("think time {} after {requests}", Nanos(time_ns))
+            }
         }
     }
 }
@@ -66,7 +77,7 @@ impl Schedule {
     /// A schedule that begins one gap after `start`; none for a closed loop.
     pub fn new(arrivals: Arrivals, start: Instant, seed: u64) -> Option<Self> {
         let (rate, exponential) = match arrivals {
-            Arrivals::Closed => return None,
+            Arrivals::Closed | Arrivals::ThinkTime { .. } => return None,
             Arrivals::Fixed { rate } | Arrivals::Paced { rate } => (rate, false),
             Arrivals::Poisson { rate } => (rate, true),
         };

@@ -160,6 +160,9 @@ pub struct Point {
     pub fsync: Fsync,
     /// Whether the main result is the throughput.
     pub reported_as_throughput: bool,
+    /// From the common start of its group to its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delay_ns: u64,
     /// Unrecorded lead-in.
     pub warm_up_ns: u64,
     /// When it ends.
@@ -195,7 +198,7 @@ impl Point {
             Arrivals::Fixed { rate } | Arrivals::Poisson { rate } => {
                 Some(rate * f64::from(self.streams))
             }
-            Arrivals::Closed | Arrivals::Paced { .. } => None,
+            Arrivals::Closed | Arrivals::Paced { .. } | Arrivals::ThinkTime { .. } => None,
         }
     }
     /// The points that its streams are, where each has a file of its own; else itself.
@@ -277,7 +280,7 @@ impl Plan {
 
     /// Time that all points take at most, ns, without preparation.
     pub fn duration_ns(&self) -> u64 {
-        let length = |p: &Point| p.warm_up_ns + p.stop.duration_ns;
+        let length = |p: &Point| p.delay_ns + p.warm_up_ns + p.stop.duration_ns;
         self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()
     }
 }

@@ -27,6 +27,8 @@ pub struct LoadSpec {
     pub samples: Option<u64>,
     /// The one target that it runs on, from 1. Left out: it runs on each.
     pub target: Option<u32>,
+    /// From the common start of the step to its own. Left out: it begins with the others.
+    pub delay: Option<Nanos>,
     /// Unrecorded lead-in. Left out: the plan's.
     pub warm_up: Option<Nanos>,
     /// Measured window. Left out: the plan's.

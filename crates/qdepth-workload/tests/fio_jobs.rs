@@ -124,7 +124,12 @@ fn a_refusal_names_option_section_and_line() {
             "jobs.fio:2: [a] iodept=4: fio has no such option; did you mean `iodepth`?",
         ),
         ("[a]\n\nioengine=cpuio\n", "jobs.fio:3: [a] ioengine=cpuio: refused: qdepth has"),
-        ("[a]\nthinktime=100\n", "jobs.fio:2: [a] thinktime=100: refused: "),
+        ("[a]\nthinktime=100\nrate=1m\n", "jobs.fio:2: [a] thinktime=100: refused: a rate and"),
+        ("[a]\nthinktime=1\nthinktime_blocks=0\n", "jobs.fio:3: [a] thinktime_blocks=0: 1 to"),
+        ("[a]\nthinktime=1\nthinktime_iotime=5\n", "jobs.fio:3: [a] thinktime_iotime=5: refused: "),
+        ("[a]\nfilesize=4k-8k\n", "jobs.fio:2: [a] filesize=4k-8k: "),
+        ("[a]\nstartdelay=1-2\n", "jobs.fio:2: [a] startdelay=1-2: "),
+        ("[a]\nsize=1m\n[b]\nsize=1m\n[c]\nsize=1m\nwait_for=a\n", "[c] wait_for=a: refused: "),
         ("[a]\nrw=randtrim\n", "jobs.fio:2: [a] rw=randtrim: qdepth does not trim"),
         ("[a]\nverify=pattern\n", "jobs.fio:2: [a] verify=pattern: refused: "),
         ("[a]\nlatency_target=5ms\n", "jobs.fio:2: [a] latency_target=5ms: refused: fio has this"),
@@ -206,6 +211,21 @@ fn an_end_by_bytes_and_an_end_by_time_are_told_apart() {
     );
     let (counted, _) = plan("[a]\nsize=8m\nnumber_ios=10\nbs=8k\n");
     assert_eq!(counted.points[0].stop.bytes_per_stream, 81920);
+}
+
+#[test]
+fn pauses_delays_and_file_sizes_are_carried_over() {
+    let text = "[global]\nfilename=f\nsize=4m\nfilesize=8m\nrw=randread\n\
+                [a]\nthinktime=100\nthinktime_blocks=8\n[b]\nwait_for=a\nthinktime=2ms\n\
+                [c]\nstartdelay=500ms\n";
+    let (plan, _) = plan(text);
+    let [a, b, c] = plan.points.as_slice() else { panic!("{} points", plan.points.len()) };
+    assert_eq!(a.arrivals, Arrivals::ThinkTime { time_ns: 100_000, requests: 8 });
+    assert_eq!(b.arrivals, Arrivals::ThinkTime { time_ns: 2_000_000, requests: 1 });
+    assert_eq!((a.group, b.group, c.group), (0, 1, 1));
+    assert_eq!((a.delay_ns, b.delay_ns, c.delay_ns), (0, 0, 500_000_000));
+    // The file is as long as `filesize` says, and a pass moves `size`.
+    assert_eq!((c.area.length_bytes, c.stop.bytes_per_stream), (8 << 20, 4 << 20));
 }
 
 #[test]

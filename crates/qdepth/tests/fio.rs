@@ -207,7 +207,35 @@ const SUPPORTED: &[&str] = &[
     "ssd-steadystate",
     "ssd-test",
     "tiobench-example",
+    "waitfor",
 ];
+
+#[test]
+fn pauses_and_file_sizes_move_what_fio_moves() {
+    if !can("the same job in fio", &["fio"]) {
+        return;
+    }
+    let _alone = alone();
+    let place = Place::new();
+    let folder = place.path().display();
+    let text = "[global]\nrw=randread\nbs=4k\nfilename=FILE\nfilesize=2m\n\
+                [think]\nthinktime=100us\nthinktime_blocks=16\nsize=1m\n\
+                [later]\nwait_for=think\nstartdelay=100ms\nnumber_ios=100\n\
+                [loops]\nstonewall\nloops=3\nbs=8k\n";
+    let theirs = jobs(&place, "theirs.fio", &text.replace("FILE", &format!("{folder}/theirs")));
+    let ours = jobs(&place, "ours.fio", &text.replace("FILE", &format!("{folder}/ours")));
+    let text = sh(&format!("fio --output-format=json {folder}/{theirs}")).unwrap();
+    let real: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    let made = place.run(&format!("fio --output-format=json --no-report {ours}"));
+    let made = made.expect_finished().json();
+    let moved = |document: &Value| -> Vec<(u64, u64)> {
+        let jobs = document["jobs"].as_array().unwrap().iter();
+        let read = |job: &Value, name: &str| job["read"][name].as_u64().unwrap();
+        jobs.map(|job| (read(job, "total_ios"), read(job, "io_bytes"))).collect()
+    };
+    assert_eq!(moved(&made), moved(&real));
+    assert_eq!(moved(&made), [(256, 1 << 20), (100, 409_600), (768, 6 << 20)]);
+}
 
 #[test]
 fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {

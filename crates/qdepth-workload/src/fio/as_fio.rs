@@ -112,6 +112,10 @@ fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {
 fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
     let (rate, process) = match point.arrivals {
         Arrivals::Closed => return,
+        Arrivals::ThinkTime { time_ns, requests } => {
+            option("thinktime", format!("{}us", time_ns.div_ceil(1000)));
+            return option("thinktime_blocks", requests.to_string());
+        }
         Arrivals::Fixed { rate } | Arrivals::Paced { rate } => (rate, "linear"),
         Arrivals::Poisson { rate } => (rate, "poisson"),
     };

@@ -95,7 +95,8 @@ impl JobSet {
         let mut steps: Vec<Vec<Load>> = Vec::new();
         let mut back: Vec<Load> = Vec::new();
         for (number, job) in self.jobs.iter().enumerate() {
-            if job.stonewall || steps.is_empty() {
+            let waits = self.waits(job, steps.last().map_or(&[], Vec::as_slice))?;
+            if job.stonewall || waits || steps.is_empty() {
                 steps.push(Vec::new());
             }
             let loads = made.loads(number, job, whole)?;
@@ -108,7 +109,8 @@ impl JobSet {
                 step.extend(loads);
             }
             // What a step wrote is read back when all of it is written.
-            let ends = self.jobs.get(number + 1).is_none_or(|next| next.stonewall);
+            let next = self.jobs.get(number + 1);
+            let ends = next.is_none_or(|next| next.stonewall || next.waits_for.is_some());
             if ends && !back.is_empty() {
                 steps.push(std::mem::take(&mut back));
             }
@@ -134,6 +136,22 @@ impl JobSet {
             remarks: self.jobs.iter().flat_map(|job| job.remarks.iter().cloned()).collect(),
             targets: made.targets,
         })
+    }
+
+    /// Whether a job waits for the step before it, which must be the job that it names and no other:
+    /// then the wait is a stonewall.
+    fn waits(&self, job: &Job, before: &[Load]) -> Result<bool, FioRefusal> {
+        let Some(name) = &job.waits_for else { return Ok(false) };
+        let named = |load: &Load| self.jobs[load.origin.job].name == *name;
+        if !before.is_empty() && before.iter().all(named) {
+            return Ok(true);
+        }
+        Err(refuse(
+            job,
+            format!(
+                "wait_for={name}: refused: the jobs directly before it must be {name} and no other"
+            ),
+        ))
     }
 
     fn engine(&self) -> Option<Engine> {

@@ -46,6 +46,10 @@ pub struct Job {
     pub direct: bool,
     /// Requests per second of both directions together.
     pub rate: Option<f64>,
+    /// Think time, nanoseconds, and the requests between two of them.
+    pub think: Option<(u64, u32)>,
+    /// The job that it waits for.
+    pub waits_for: Option<String>,
     /// Whether they arrive by a Poisson process.
     pub poisson: bool,
     /// Where random requests go.
@@ -91,6 +95,8 @@ pub struct Span {
     pub requests: Option<u64>,
     /// Passes.
     pub loops: u64,
+    /// From the start of its step to its own, nanoseconds.
+    pub delay_ns: u64,
     /// Longest time, nanoseconds.
     pub runtime_ns: Option<u64>,
     /// Passes go on until the time is over.
@@ -145,6 +151,8 @@ impl Job {
             new_group: look.switch("new_group", false)?,
             group_reporting: look.switch("group_reporting", false)?,
             rate,
+            think: look.think(rate)?,
+            waits_for: look.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
             poisson: look.value("rate_process", false, poisson)?,
             random,
             read: rated,

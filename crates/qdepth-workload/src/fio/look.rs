@@ -1,10 +1,10 @@
 //! The values of a section's options, each read into its type.
 
 use super::job::{Reporting, Span};
-use super::number::{Base, size, time_ns};
+use super::number::{Base, size, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRemark};
 use super::setting::{Section, Setting};
-use super::values::{Amount, Engine, SizePart, number, sizes};
+use super::values::{Amount, Engine, SizePart, number, sizes, texts};
 
 /// fio's percentiles where none are asked for.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
@@ -79,14 +79,13 @@ fn written(section: &Section) -> Vec<(String, String)> {
 }
 impl Look<'_> {
     pub(super) fn span(&self) -> Result<Span, FioRefusal> {
+        let (size, io_size) = self.lengths()?;
         Ok(Span {
-            size: self.amount("size", Amount::Share(100.0))?,
+            size,
             offset: self.amount("offset", Amount::Bytes(0))?,
             offset_increment: self.amount("offset_increment", Amount::Bytes(0))?,
-            io_size: self
-                .get("io_size")
-                .map(|_| self.amount("io_size", Amount::Bytes(0)))
-                .transpose()?,
+            io_size,
+            delay_ns: self.value("startdelay", 0, time_ns)?,
             requests: self.get("number_ios").map(|_| self.whole("number_ios", 0)).transpose()?,
             loops: self.whole("loops", 1)?.max(1),
             runtime_ns: self
@@ -96,6 +95,38 @@ impl Look<'_> {
             time_based: self.switch("time_based", false)?,
             ramp_ns: self.value("ramp_time", 0, time_ns)?,
         })
+    }
+
+    /// Of the area, and of a pass where that is another: `filesize` makes `size` the latter.
+    fn lengths(&self) -> Result<(Amount, Option<Amount>), FioRefusal> {
+        let given =
+            |name: &str, default| self.get(name).map(|_| self.amount(name, default)).transpose();
+        let size = given("size", Amount::Share(100.0))?;
+        let io_size = given("io_size", Amount::Bytes(0))?;
+        let Some(each) = given("filesize", Amount::Bytes(0))? else {
+            return Ok((size.unwrap_or(Amount::Share(100.0)), io_size));
+        };
+        let Amount::Bytes(each) = each else {
+            return Err(self.refuse("filesize", "refused: a number of bytes is possible"));
+        };
+        let files = self.value("filename", 1, |text| Ok(texts(text).len().max(1)))?;
+        Ok((Amount::Bytes(each.saturating_mul(files as u64)), io_size.or(size)))
+    }
+
+    /// Think time, in microseconds where no unit is written, and the requests between two pauses.
+    pub(super) fn think(&self, rate: Option<f64>) -> Result<Option<(u64, u32)>, FioRefusal> {
+        let time = self.value("thinktime", 0, |text| time_with(text, 1e3))?;
+        if time == 0 {
+            return Ok(None);
+        }
+        if rate.is_some() {
+            return Err(self.refuse("thinktime", "refused: a rate and think time together"));
+        }
+        let blocks = self.whole("thinktime_blocks", 1)?;
+        match u32::try_from(blocks) {
+            Ok(blocks) if blocks > 0 => Ok(Some((time, blocks))),
+            _ => Err(self.refuse("thinktime_blocks", "1 to 4294967295 are possible")),
+        }
     }
 
     pub(super) fn reporting(&self) -> Result<Reporting, FioRefusal> {

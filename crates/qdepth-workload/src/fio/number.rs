@@ -56,6 +56,11 @@ fn size_factor(unit: &str, base: Base) -> Option<f64> {
 
 /// A time in nanoseconds: seconds where no suffix is written, microseconds in parentheses.
 pub(super) fn time_ns(text: &str) -> Result<u64, String> {
+    time_with(text, 1e9)
+}
+
+/// The same, in units of so many nanoseconds where none is written.
+pub(super) fn time_with(text: &str, unit_ns: f64) -> Result<u64, String> {
     let text = text.trim();
     if text.starts_with('(') {
         return whole(arithmetic(text, 1.0)? * 1e3);
@@ -64,7 +69,8 @@ pub(super) fn time_ns(text: &str) -> Result<u64, String> {
     let ns = match unit.to_ascii_lowercase().as_str() {
         "us" | "usec" => 1e3,
         "ms" | "msec" => 1e6,
-        "" | "s" | "sec" => 1e9,
+        "" => unit_ns,
+        "s" | "sec" => 1e9,
         "m" => 60e9,
         "h" => 3600e9,
         "d" => 86_400e9,

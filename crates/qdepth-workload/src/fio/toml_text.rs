@@ -47,6 +47,9 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
     line(text, "profile", &quoted(&load.profile));
     line(text, "target", &(load.target + 1).to_string());
     line(text, "outstanding", &load.depth.to_string());
+    if job.span.delay_ns > 0 && !load.reads_back {
+        line(text, "delay", &quoted(&Nanos(job.span.delay_ns).to_string()));
+    }
     line(text, "warm_up", &quoted(&Nanos(job.span.ramp_ns).to_string()));
     line(text, "duration", &quoted(&Nanos(load.duration_ns).to_string()));
     if let Some(bytes) = load.bytes {
@@ -79,6 +82,10 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     if let Some(rate) = load.rate {
         let kind = if job.poisson { "poisson" } else { "fixed" };
         line(text, "arrivals", &format!("{{ kind = \"{kind}\", rate = {rate:?} }}"));
+    }
+    if let Some((time_ns, requests)) = job.think.filter(|_| !load.reads_back) {
+        let think = format!("time_ns = {time_ns}, requests = {requests}");
+        line(text, "arrivals", &format!("{{ kind = \"think-time\", {think} }}"));
     }
     if job.compressible > 0.0 {
         line(text, "compressible", &job.compressible.to_string());

@@ -13,13 +13,16 @@ use crate::steps::LoadSpec;
 
 /// Alignment when none is written (method.md item 11).
 const STANDARD_ALIGNMENT: u64 = 4096;
-/// Most requests in flight over all streams of a point: what one ring holds.
+/// Most requests in flight over all streams of a point, for each part of its target: what one ring
+/// holds.
 const IN_FLIGHT_MAX: u32 = 4096;
 /// Largest request.
 const SIZE_MAX: u64 = 64 << 20;
 /// A point that ends by its precision lasts so long at least: a slow change that has not shown
 /// itself yet cannot widen an interval.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
+/// Longest delay and think time.
+const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
 /// Most streams of a point.
 const STREAMS_MAX: u32 = 512;
 
@@ -86,6 +89,7 @@ pub(super) fn point(
         direct,
         fsync: fsync(profile, direct),
         reported_as_throughput: as_throughput(profile),
+        delay_ns: delay(&load.spec).map_err(bad)?,
         warm_up_ns: load.spec.warm_up.or(file.warm_up).unwrap_or(default_warm_up).0,
         stop,
         seed: 0,
@@ -174,9 +178,10 @@ fn counts(profile: &Profile, outstanding: u32, parts: u32) -> Result<(u32, u32),
             "streams = {streams}, but the target has {parts} parts, each with streams of its own"
         ));
     }
-    if outstanding == 0 || outstanding.saturating_mul(streams) > IN_FLIGHT_MAX {
+    let most = IN_FLIGHT_MAX.saturating_mul(parts.max(1));
+    if outstanding == 0 || outstanding.saturating_mul(streams) > most {
         return Err(format!(
-            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {IN_FLIGHT_MAX} in all are possible"
+            "{outstanding} outstanding I/Os for each of {streams} streams; 1 to {most} in all are possible"
         ));
     }
     let workers = profile.workers.unwrap_or(1);
@@ -287,8 +292,27 @@ fn area_of_part(
     })
 }
 
+fn delay(load: &LoadSpec) -> Result<u64, String> {
+    match load.delay {
+        Some(delay) if delay > DELAY_MAX => {
+            Err(format!("delay {delay}; 0 to {DELAY_MAX} are possible"))
+        }
+        delay => Ok(delay.unwrap_or_default().0),
+    }
+}
+
 fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
     let arrivals = spec.unwrap_or(Arrivals::Closed);
+    if let Arrivals::ThinkTime { time_ns, requests } = arrivals {
+        let time = Nanos(time_ns);
+        return if requests > 0 && time_ns > 0 && time <= DELAY_MAX {
+            Ok(arrivals)
+        } else {
+            Err(format!(
+                "a think time of {time} after {requests} requests; above 0 to {DELAY_MAX}, after 1 request at least, are possible"
+            ))
+        };
+    }
     match arrivals.rate() {
         Some(rate) if !(0.001..=1e9).contains(&rate) => {
             Err(format!("a rate of {rate} requests per second; 0.001 to 1e9 are possible"))
