@@ -265,7 +265,9 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
         let (line, rest) = text.split_once(": ").unwrap();
         let line: usize = line.parse().unwrap();
         let option = rest.split_once("] ").unwrap().1;
-        let value = option.split(": ").next().unwrap().split_once('=').unwrap().1;
+        let option_text = option.split(": ").next().unwrap();
+        // An option may stand alone, as `exitall`.
+        let value = option_text.split_once('=').map_or(option_text, |(_, value)| value);
         let bytes = std::fs::read(&path).unwrap();
         let written = String::from_utf8_lossy(&bytes).lines().nth(line - 1).unwrap().to_owned();
         assert!(written.contains(value), "{name}: line {line} is `{written}`, refused is {option}");
