@@ -9,7 +9,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | vm | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test | tidy | vm | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +42,7 @@ fn main() -> Result<()> {
         },
         ["bench", "many"] => bench::many(),
         ["bench", "pacing"] => bench::pacing(),
+        ["bench", "report"] => bench::report(),
         ["bench", "media"] => media::speed(),
         ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),

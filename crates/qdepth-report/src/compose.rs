@@ -1,25 +1,26 @@
 //! From the records of a run to a document.
 
-use std::collections::BTreeMap;
-
 use qdepth_logbook::export_csv;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
-use qdepth_measure::{Code, Finding, Severity};
+use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 
 use crate::bandwidth::Bandwidth;
 use crate::comparison::{self, Compared};
-use crate::document::{
-    Banner, Block, Document, Fact, FindingCase, FindingGroup, Logo, Section, Table,
-};
+use crate::document::{Banner, Block, Document, Fact, Logo, Section, Table};
+use crate::doubts::findings;
 use crate::limit::Limit;
 use crate::number;
-use crate::paper::{self, Paper};
+use crate::paper::practice::practice;
+use crate::paper::{self, Paper, conclusion};
 use crate::sentences;
 use crate::steps::Steps;
-use crate::view::{Load, Point, View};
-use crate::words::{FindingText, Lang, counted, finding_text, say};
-use crate::{bandwidth, courses, pictures, pressure, redact, tables, witnesses};
+use crate::view::{Load, View};
+use crate::words::{Lang, counted, say};
+use crate::{bandwidth, courses, pictures, pressure, redact, tables, timeline, witnesses};
+
+/// A run and its points.
+pub type Measured = (RunRecord, Vec<PointRecord>);
 
 /// How a run is told.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +33,8 @@ pub struct Telling {
     pub paper: Paper,
     /// Their mark, as `paper` names it.
     pub logo: Option<Logo>,
+    /// Drives of which published figures stand in the diagrams beside what was measured.
+    pub published: Vec<PublishedDrive>,
     /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
     pub redact: bool,
 }
@@ -91,7 +94,7 @@ fn told(view: &View<'_>, telling: &Telling, results: &str) -> Document {
 }
 
 /// SHA-256 of what `qdepth export --csv` prints of the run, lower-case hexadecimal.
-fn results_hash(run: &RunRecord, points: &[PointRecord]) -> String {
+pub(crate) fn results_hash(run: &RunRecord, points: &[PointRecord]) -> String {
     let text = export_csv(run, points);
     let digest = Sha256::digest(format!("{}\n", text.trim_end()));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -139,7 +142,7 @@ pub fn point_tables(
     swept.into_iter().chain(stepped).collect()
 }
 
-fn banners(view: &View<'_>) -> Vec<Banner> {
+pub(crate) fn banners(view: &View<'_>) -> Vec<Banner> {
     let banner = |[label, text]: [&str; 2]| {
         let missing = match missing(view) {
             0 => view.words.nothing_missing.to_owned(),
@@ -156,7 +159,7 @@ fn missing(view: &View<'_>) -> usize {
     view.planned().saturating_sub(view.points().count())
 }
 
-fn state_words(view: &View<'_>) -> [&'static str; 2] {
+pub(crate) fn state_words(view: &View<'_>) -> [&'static str; 2] {
     let [running, sealed, interrupted, failed] = view.words.states;
     match view.run.state {
         RunState::Running => running,
@@ -166,11 +169,11 @@ fn state_words(view: &View<'_>) -> [&'static str; 2] {
     }
 }
 
-fn fact(name: &str, value: impl Into<String>) -> Fact {
+pub(crate) fn fact(name: &str, value: impl Into<String>) -> Fact {
     Fact { name: name.to_owned(), value: value.into(), literal: false }
 }
 
-fn literal(name: &str, value: impl Into<String>) -> Fact {
+pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
     Fact { literal: true, ..fact(name, value) }
 }
 
@@ -214,45 +217,50 @@ fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     facts
 }
 
+fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id: id.to_owned(), title: title.to_owned(), blocks }
+}
+
 fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     let names = &view.words.sections;
-    let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
-        id: id.to_owned(),
-        title: title.to_owned(),
-        blocks,
-    };
-    let table = |table: Table| Some(table).filter(|t| !t.rows.is_empty()).map(Block::Table);
+    let [first, others @ ..] = &mut *self::results(view) else { return Vec::new() };
     let mut all: Vec<Section> = paper::introduction(view).into_iter().collect();
-    let swept = view.swept().next().is_some();
-    if view.loads.is_empty() {
-        let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
-        all.push(section("key-figures", names.key_figures, nothing));
-    } else if swept {
-        let quotients = tables::quotients(view).filter(|_| view.compared.is_none());
-        let key = std::iter::once(tables::key_figures(view)).chain(quotients);
-        all.push(section("key-figures", names.key_figures, key.map(Block::Table).collect()));
-    }
-    all.extend(paper::media::section(view));
-    all.push(section("method", names.method, method(view)));
-    all.extend(comparison::section(view).filter(|_| !view.loads.is_empty()));
-    if swept {
-        all.push(section("diagrams", names.diagrams, diagrams(view)));
-    }
-    all.extend(bandwidth::section(view).or_else(|| pressure::section(view)));
+    all.push(std::mem::take(first));
+    all.extend(paper::media::section(&[view]));
+    all.push(section("method", names.method, method(&[view])));
+    all.extend(others.iter_mut().map(std::mem::take));
     if !view.loads.is_empty() {
-        all.push(paper::practice::section(view));
-        all.push(paper::conclusion(view));
+        all.push(section("best-practice", view.words.paper.sections[1], practice(view)));
+        all.push(section("conclusion", view.words.paper.sections[2], conclusion(view)));
     }
     all.push(section("findings", names.findings, findings(view)));
-    if !view.loads.is_empty() {
-        all.push(section("points", names.points, all_points(view)));
-    }
+    all.push(section("points", names.points, all_points(view)));
     // Behind the results, as in document 003: it is long, and most readers only look things up in it.
-    let environment = table(tables::environment(view)).into_iter().collect();
-    all.push(section("environment", names.environment, environment));
+    all.push(section("environment", names.environment, environment(view)));
     all.push(section("reproduce", names.reproduce, reproduce(view, results)));
     all.extend(paper::closing(view));
+    all.push(section("parameters", names.parameters, parameters(view)));
     all.retain(|section| !section.blocks.is_empty());
+    all
+}
+
+/// What came out: key figures first, or that there are none; then what is compared, the diagrams,
+/// bandwidth or steps.
+pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
+    let names = &view.words.sections;
+    if view.loads.is_empty() {
+        let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
+        return vec![section("key-figures", names.key_figures, nothing)];
+    }
+    let swept = view.swept().next().is_some();
+    let quotients = || tables::quotients(view).filter(|_| view.compared.is_none());
+    let key = swept.then(|| std::iter::once(tables::key_figures(view)).chain(quotients()));
+    let key = key.into_iter().flatten().map(Block::Table).collect();
+    let mut all = vec![section("key-figures", names.key_figures, key)];
+    all.extend(comparison::section(view));
+    all.extend(swept.then(|| section("diagrams", names.diagrams, diagrams(view))));
+    all.extend(bandwidth::section(view).or_else(|| pressure::section(view)));
+    all.extend(timeline::section(view));
     all
 }
 
@@ -274,7 +282,10 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
     std::iter::once(intro).chain(view.swept().flat_map(of_load)).collect()
 }
 
-fn all_points(view: &View<'_>) -> Vec<Block> {
+pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
+    if view.loads.is_empty() {
+        return Vec::new();
+    }
     let swept = view.loads.iter().filter(|load| !load.stepped).flat_map(|load| {
         std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))
     });
@@ -284,15 +295,35 @@ fn all_points(view: &View<'_>) -> Vec<Block> {
     swept.chain(stepped).chain(witnesses::table(view)).map(Block::Table).collect()
 }
 
-fn method(view: &View<'_>) -> Vec<Block> {
-    let terms = view.words.method.iter().map(|[name, text]| fact(name, *text)).collect();
+/// How it was measured, and the load profiles of all runs, each once.
+pub(crate) fn method(views: &[&View<'_>]) -> Vec<Block> {
+    let Some(first) = views.first() else { return Vec::new() };
+    let terms = first.words.method.iter().map(|[name, text]| fact(name, *text)).collect();
     let mut blocks = vec![Block::Facts(terms)];
-    blocks.extend((!view.loads.is_empty()).then(|| Block::Table(tables::profiles(view))));
-    blocks.push(Block::Paragraph(view.words.not_checked.to_owned()));
+    let mut profiles = tables::profiles(first);
+    for row in views.iter().skip(1).flat_map(|view| tables::profiles(view).rows) {
+        if !profiles.rows.contains(&row) {
+            profiles.rows.push(row);
+        }
+    }
+    blocks.extend((!profiles.rows.is_empty()).then_some(Block::Table(profiles)));
+    blocks.push(Block::Paragraph(first.words.not_checked.to_owned()));
     blocks
 }
 
-fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
+fn environment(view: &View<'_>) -> Vec<Block> {
+    let caption = view.words.tables.environment_caption;
+    let table = tables::observations(view, caption, view.observations());
+    (!table.rows.is_empty()).then_some(Block::Table(table)).into_iter().collect()
+}
+
+/// What the emulated media are made of: an appendix, for they are many.
+fn parameters(view: &View<'_>) -> Vec<Block> {
+    let table = tables::observations(view, view.words.tables.parameters_caption, view.parameters());
+    (!table.rows.is_empty()).then_some(Block::Table(table)).into_iter().collect()
+}
+
+pub(crate) fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
     let (run, words) = (view.run, &view.words.facts);
     let words_of_targets: Vec<String> = match view.compared {
         Some(compared) => compared.command_words(run),
@@ -318,95 +349,4 @@ fn shell_word(text: &str) -> String {
         return text.to_owned();
     }
     format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// Doubts by kind, the heaviest and most frequent first. Points that share the words of a doubt
-/// share a case.
-fn findings(view: &View<'_>) -> Vec<Block> {
-    let mut groups: BTreeMap<(bool, Code), Group> = BTreeMap::new();
-    let mut add = |finding: &Finding, place: Option<(&'_ Load<'_>, &'_ Point<'_>)>| {
-        let text = finding_text(finding, view.lang);
-        let key = (finding.severity != Severity::Invalid, finding.code);
-        let group =
-            groups.entry(key).or_insert_with(|| Group { text: text.clone(), cases: Vec::new() });
-        let place = place.map(|(load, point)| {
-            let record = point.record;
-            let at =
-                if load.stepped { record.step.clone() } else { record.outstanding.to_string() };
-            (load.title.clone(), record.target, at)
-        });
-        match group.cases.iter_mut().find(|(explanation, _)| *explanation == text.explanation) {
-            Some((_, places)) => places.extend(place),
-            None => group.cases.push((text.explanation, place.into_iter().collect())),
-        }
-    };
-    for finding in &view.run.findings {
-        add(finding, None);
-    }
-    for (load, point) in view.points() {
-        for finding in &point.record.findings {
-            add(finding, Some((load, point)));
-        }
-    }
-    if groups.is_empty() {
-        return vec![Block::Paragraph(view.words.findings.none.to_owned())];
-    }
-    let blocks = groups
-        .into_iter()
-        .map(|((remark, code), group)| Block::Finding(group.into_block(view, code, !remark)));
-    blocks.collect()
-}
-
-/// Where: title of the load, target, outstanding I/Os or step.
-type Place = (String, u32, String);
-
-struct Group {
-    text: FindingText,
-    cases: Vec<(String, Vec<Place>)>,
-}
-
-impl Group {
-    fn into_block(self, view: &View<'_>, code: Code, invalid: bool) -> FindingGroup {
-        let words = &view.words.findings;
-        let cases = self.cases.into_iter().map(|(explanation, places)| FindingCase {
-            explanation,
-            place: place_words(view, &places),
-        });
-        FindingGroup {
-            code: code.as_str().to_owned(),
-            title: self.text.title,
-            severity: if invalid { words.invalid } else { words.remark }.to_owned(),
-            invalid,
-            advice: self.text.advice,
-            cases: cases.collect(),
-        }
-    }
-}
-
-/// `Database on nvme0n1 at 1, 2, 4; Restore …`.
-fn place_words(view: &View<'_>, places: &[Place]) -> String {
-    if places.is_empty() {
-        return view.words.findings.whole_run.to_owned();
-    }
-    let mut by_line: Vec<((&str, u32), Vec<String>)> = Vec::new();
-    for (load, target, place) in places {
-        let key = (load.as_str(), *target);
-        match by_line.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, at)) => at.push(place.clone()),
-            None => by_line.push((key, vec![place.clone()])),
-        }
-    }
-    let words = &view.words.findings;
-    let template = if view.compares() { words.place_on } else { words.place };
-    let lines = by_line.into_iter().map(|((load, target), at)| {
-        say(
-            template,
-            &[
-                ("profile", load.to_owned()),
-                ("target", view.target_name(target)),
-                ("outstanding", at.join(view.words.list[0])),
-            ],
-        )
-    });
-    lines.collect::<Vec<_>>().join(view.words.clause)
 }

@@ -117,7 +117,7 @@ pub struct Fact {
 }
 
 /// A headed part of the document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
     /// Stable name for links, ASCII.
     pub id: String,
@@ -152,7 +152,7 @@ pub enum Block {
 }
 
 /// A table: headings, rows, and a remark below.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// What the table shows.
     pub caption: String,
@@ -263,6 +263,17 @@ pub struct Picture {
     pub figure: Figure,
     /// The numbers behind it.
     pub data: Table,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// Where the numbers of a picture come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// Id of the run; empty where it is not one run.
+    pub run: String,
+    /// Whether time was invented there.
+    pub emulated: bool,
 }
 
 /// Every doubt of one kind.

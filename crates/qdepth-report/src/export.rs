@@ -6,17 +6,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::document::{Block, Document, Picture};
-use crate::figure::{MarkValue, Scale, Series};
+use crate::figure::{Mark, MarkValue, Scale, Series};
 
 /// Version of [`figures_json`]'s form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Every diagram of a report, as numbers.
 #[derive(Serialize, JsonSchema)]
 struct Figures {
     /// Which form of document this is.
     schema: Schema,
-    /// Whether time was invented.
+    /// Whether time was invented, in one of the runs at least.
     emulated: bool,
     /// Title of the report.
     title: String,
@@ -44,6 +44,10 @@ struct Entry {
     id: String,
     /// Title.
     title: String,
+    /// Id of the run that its numbers are from; empty where it is not one run.
+    run: String,
+    /// Whether time was invented there.
+    emulated: bool,
     /// What a person sees in it.
     description: String,
     /// Words below the horizontal axis.
@@ -82,6 +86,8 @@ struct Place {
     high: Option<f64>,
     /// `known`, `invalid` (measured, not to be used) or `missing`.
     state: &'static str,
+    /// The points of the run that it stands for: `index` of `qdepth export`.
+    points: Vec<u32>,
 }
 
 fn pictures(document: &Document) -> impl Iterator<Item = &Picture> {
@@ -93,21 +99,21 @@ fn lines(picture: &Picture) -> Vec<Line> {
     let line = |series: &Series, axis: &'static str| Line {
         name: series.name.clone(),
         axis,
-        points: series.marks.iter().map(|mark| place(mark.at, mark.value)).collect(),
+        points: series.marks.iter().map(place).collect(),
     };
     let right = picture.figure.right.iter().flat_map(|right| &right.series);
     let left = picture.figure.series.iter().map(|series| line(series, "left"));
     left.chain(right.map(|series| line(series, "right"))).collect()
 }
 
-fn place(x: f64, value: MarkValue) -> Place {
-    let (y, interval, state) = match value {
+fn place(mark: &Mark) -> Place {
+    let (y, interval, state) = match mark.value {
         MarkValue::Known(y, interval) => (Some(y), interval, "known"),
         MarkValue::Invalid => (None, None, "invalid"),
         MarkValue::Missing => (None, None, "missing"),
     };
     let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
-    Place { x, y, low, high, state }
+    Place { x: mark.at, y, low, high, state, points: mark.points.clone() }
 }
 
 /// All diagrams as one JSON document, with a line break at its end.
@@ -115,6 +121,8 @@ pub fn figures_json(document: &Document) -> String {
     let entry = |picture: &Picture| Entry {
         id: picture.id.clone(),
         title: picture.title.clone(),
+        run: picture.origin.run.clone(),
+        emulated: picture.origin.emulated,
         description: picture.description.clone(),
         x_label: picture.figure.x_label.clone(),
         y_label: picture.figure.y_label.clone(),
@@ -147,15 +155,15 @@ fn pretty(value: &impl Serialize) -> String {
 
 /// A CSV file a diagram, by name: a row a point, with the mark of emulated figures in each.
 pub fn figures_csv(document: &Document) -> BTreeMap<String, Vec<u8>> {
-    let file = |picture: &Picture| (format!("{}.csv", picture.id), csv_of(document, picture));
+    let file = |picture: &Picture| (format!("{}.csv", picture.id), csv_of(picture));
     pictures(document).map(file).collect()
 }
 
-fn csv_of(document: &Document, picture: &Picture) -> Vec<u8> {
+fn csv_of(picture: &Picture) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let x = picture.figure.x_label.as_str();
-    let head = ["emulated", "series", "axis", x, "value", "low", "high", "state"];
+    let head = ["emulated", "series", "axis", x, "value", "low", "high", "state", "run", "points"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for line in lines(picture) {
         let unit = match (&picture.figure.right, line.axis) {
@@ -164,7 +172,7 @@ fn csv_of(document: &Document, picture: &Picture) -> Vec<u8> {
         };
         rows.extend(line.points.iter().map(|place| {
             vec![
-                (!document.mark.is_empty()).to_string(),
+                picture.origin.emulated.to_string(),
                 guarded(&line.name),
                 unit.clone(),
                 place.x.to_string(),
@@ -172,6 +180,8 @@ fn csv_of(document: &Document, picture: &Picture) -> Vec<u8> {
                 number(place.low),
                 number(place.high),
                 place.state.to_owned(),
+                picture.origin.run.clone(),
+                place.points.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
             ]
         }));
     }

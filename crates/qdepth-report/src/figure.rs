@@ -141,12 +141,14 @@ pub enum Markers {
 }
 
 /// A point of a line.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
     /// Its place on the horizontal axis.
     pub at: f64,
     /// What is known there.
     pub value: MarkValue,
+    /// The points of the run that it stands for, by their places in the plan.
+    pub points: Vec<u32>,
 }
 
 /// What is known at a place.
@@ -158,6 +160,13 @@ pub enum MarkValue {
     Invalid,
     /// Not measured.
     Missing,
+}
+
+impl Mark {
+    /// A mark that stands for no point: a limit, a published figure.
+    pub fn at(at: f64, value: MarkValue) -> Self {
+        Self { at, value, points: Vec::new() }
+    }
 }
 
 impl Figure {

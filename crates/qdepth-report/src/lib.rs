@@ -9,11 +9,13 @@
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
 mod bandwidth;
+mod campaign;
 mod claims;
 mod comparison;
 mod compose;
 mod courses;
 mod document;
+mod doubts;
 mod export;
 mod figure;
 mod host;
@@ -25,19 +27,23 @@ mod paper;
 mod pictures;
 mod pressure;
 mod redact;
+mod references;
 mod reproduction;
 mod sentences;
 mod steps;
 mod tables;
+mod timeline;
+mod trace;
 mod typst;
 mod view;
 mod witnesses;
 mod words;
 
-pub use compose::{Telling, compose, point_tables, summary_sentences};
+pub use campaign::compose_campaign;
+pub use compose::{Measured, Telling, compose, point_tables, summary_sentences};
 pub use document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Fact, FindingCase, FindingGroup, Logo,
-    LogoKind, Mark, Picture, Revision, Row, Section, Table,
+    LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table,
 };
 pub use export::{figures_csv, figures_json, figures_schema};
 pub use figure::{
@@ -48,7 +54,7 @@ pub use host::host_tables;
 pub use html::{ReportError, html};
 pub use limit::{Limit, Statistic, UnknownLimit};
 pub use markdown::markdown;
-pub use paper::{Paper, PaperError, Text};
+pub use paper::{DataSheet, Paper, PaperError, Text};
 pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use typst::typst;
 pub use words::{FindingText, Lang, finding_text};

@@ -3,19 +3,15 @@
 use crate::document::{Cell, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
-use crate::paper::media::link_limit as link_limit_of;
+use crate::references;
 use crate::tables::number_in;
+use crate::trace;
 use crate::view::{Load, Point, View, percentile, percentile_ns};
 use crate::words::{counted, say};
 
 /// What a latency diagram shows besides the mean.
 const LINES: [(f64, &str, Stroke); 2] =
     [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
-
-/// The colour of a limit: grey, the last of the palette.
-const LIMIT: usize = 5;
-/// How far above the largest value a limit is drawn, at most.
-const NEAR: f64 = 1.6;
 
 /// The pictures of a load: its rate, and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
@@ -29,14 +25,16 @@ fn marks(
     target: u32,
     value: impl Fn(&Point<'_>) -> Option<MarkValue>,
 ) -> Vec<Mark> {
-    let at = |outstanding: u32| {
-        if let Some(point) = load.at(target, outstanding) {
-            return value(point).unwrap_or(MarkValue::Missing);
-        }
-        let measured = load.on(target).any(|p| p.record.outstanding == outstanding);
-        if measured { MarkValue::Invalid } else { MarkValue::Missing }
+    let at = |outstanding: &u32| {
+        let measured = || load.on(target).find(|p| p.record.outstanding == *outstanding);
+        let (value, point) = match load.at(target, *outstanding) {
+            Some(point) => (value(point).unwrap_or(MarkValue::Missing), Some(point)),
+            None => (MarkValue::Invalid, measured()),
+        };
+        let value = if point.is_some() { value } else { MarkValue::Missing };
+        Mark { at: f64::from(*outstanding), value, points: trace::of_all(view, point) }
     };
-    view.intensities.iter().map(|o| Mark { at: f64::from(*o), value: at(*o) }).collect()
+    view.intensities.iter().map(at).collect()
 }
 
 fn targets_of(view: &View<'_>, load: &Load<'_>) -> Vec<(usize, u32)> {
@@ -62,40 +60,17 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         }),
     });
     let mut series: Vec<Series> = series.collect();
-    series.extend(link_limit(view, load));
+    let references = references::of_rate(view, load);
+    series.extend(references.clone());
     let figure = figure(view, y_label.to_owned(), Scale::FromZero, series);
     Picture {
         id: format!("{}-rate", load.id),
         title: view.marked(say(title, &[("profile", load.title.clone())])),
         description: rate_description(view, load),
-        data: rate_data(view, load),
+        data: rate_data(view, load, &references),
+        origin: view.origin(),
         figure,
     }
-}
-
-/// What the connection carries, where every target has the same and the load comes so near to it
-/// that the line does not press the others down.
-fn link_limit(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
-    // Columns of a comparison are no targets: several drives have several connections.
-    if view.compared.is_some() {
-        return None;
-    }
-    let limits = view.run.targets.iter().map(link_limit_of).collect::<Option<Vec<f64>>>()?;
-    let (first, others) = limits.split_first()?;
-    let same = others.iter().all(|limit| (limit / first - 1.0).abs() < 1e-6);
-    let record = load.first();
-    let size = record.request_size_mean_bytes / 1_048_576.0;
-    let limit = if record.reported_as_throughput { *first } else { first / size };
-    let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
-    let largest = tops.map(|point| point.main().value).fold(0.0, f64::max);
-    let mark = |at: &u32| Mark { at: f64::from(*at), value: MarkValue::Known(limit, None) };
-    (same && limit.is_finite() && limit <= NEAR * largest).then(|| Series {
-        name: view.words.paper.link_limit.to_owned(),
-        colour: LIMIT,
-        stroke: Stroke::Dotted,
-        markers: Markers::None,
-        marks: view.intensities.iter().map(mark).collect(),
-    })
 }
 
 fn figure(view: &View<'_>, y_label: String, y_scale: Scale, series: Vec<Series>) -> Figure {
@@ -150,13 +125,14 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
     )
 }
 
-fn rate_data(view: &View<'_>, load: &Load<'_>) -> Table {
+fn rate_data(view: &View<'_>, load: &Load<'_>, references: &[Series]) -> Table {
     let mut columns = vec![number_in(view.words.columns.outstanding, "")];
     let targets = targets_of(view, load);
     for (_, target) in &targets {
         columns.push(number_in(&view.target_name(*target), load.unit()));
         columns.push(number_in(view.words.columns.half_width, load.unit()));
     }
+    columns.extend(references.iter().map(|series| number_in(&series.name, load.unit())));
     let rows = view.intensities.iter().map(|outstanding| {
         let mut cells = vec![Cell::head(number::count((*outstanding).into()))];
         for (_, target) in &targets {
@@ -164,9 +140,20 @@ fn rate_data(view: &View<'_>, load: &Load<'_>) -> Table {
             cells.push(Cell::or_dash(value.as_ref().map(|v| v.value.clone())));
             cells.push(Cell::or_dash(value.and_then(|v| v.half_width)));
         }
+        cells.extend(references.iter().map(|series| references::cell(series, *outstanding)));
         Row { cells, opens_group: false }
     });
-    data_table(view, columns, rows.collect())
+    let data = data_table(view, columns, rows.collect());
+    trace::traced(view, data, points_by_intensity(view, load))
+}
+
+/// The points of a load at each intensity, in the order of targets.
+fn points_by_intensity(view: &View<'_>, load: &Load<'_>) -> Vec<Vec<u32>> {
+    let at = |outstanding: &u32| {
+        let drawn = view.targets.iter().filter_map(|target| load.at(*target, *outstanding));
+        trace::of_all(view, drawn)
+    };
+    view.intensities.iter().map(at).collect()
 }
 
 pub(crate) fn data_table(
@@ -233,6 +220,7 @@ fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
         title: view.marked(say(words.latency_title, &[("profile", load.title.clone())])),
         description: latency_description(view, load, unit),
         data: latency_data(view, load, &statistics, unit),
+        origin: view.origin(),
         figure: figure(view, y_label, Scale::Log, series),
     }
 }
@@ -285,5 +273,6 @@ fn latency_data(view: &View<'_>, load: &Load<'_>, all: &[Statistic], unit: TimeU
         }
         Row { cells, opens_group: false }
     });
-    data_table(view, columns, rows.collect())
+    let data = data_table(view, columns, rows.collect());
+    trace::traced(view, data, points_by_intensity(view, load))
 }

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use qdepth_logbook::record::{Observation, PointRecord, RunRecord, TargetKind};
 use qdepth_measure::Finding;
 
+use crate::compose::Measured;
+
 /// Keys of facts that name something, with the kind of their pseudonym.
 const NAMING: [(&str, &str); 12] = [
     ("serial", "serial"),
@@ -26,41 +28,31 @@ const NAMING: [(&str, &str); 12] = [
 const SHORTEST: usize = 3;
 
 /// The run and its points with pseudonyms in every text.
-pub(crate) fn redacted(run: &RunRecord, points: &[PointRecord]) -> (RunRecord, Vec<PointRecord>) {
-    let names = Names::of(run);
-    let mut run = run.clone();
-    run.environment.iter_mut().for_each(|seen| names.hide_in(seen));
-    for target in &mut run.targets {
-        names.hide(&mut target.spelling);
-        names.hide(&mut target.name);
-        target.facts.iter_mut().for_each(|seen| names.hide_in(seen));
-    }
-    for variant in run.comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
-        names.hide(&mut variant.name);
-    }
-    names.hide(&mut run.plan_text);
-    names.hide(&mut run.plan_name);
-    names.hide_findings(&mut run.findings);
-    let mut points = points.to_vec();
-    for point in &mut points {
-        names.hide_findings(&mut point.findings);
-    }
-    (run, points)
+pub(crate) fn redacted(run: &RunRecord, points: &[PointRecord]) -> Measured {
+    Names::of(std::iter::once(run)).hidden(run, points)
+}
+
+/// The same of several runs: what has the same name has the same pseudonym in all of them.
+pub(crate) fn all_redacted(runs: &[Measured]) -> Vec<Measured> {
+    let names = Names::of(runs.iter().map(|(run, _)| run));
+    runs.iter().map(|(run, points)| names.hidden(run, points)).collect()
 }
 
 /// What is hidden, with its pseudonym, the longest first: a path goes before its beginning.
 struct Names(Vec<(String, String)>);
 
 impl Names {
-    fn of(run: &RunRecord) -> Self {
+    fn of<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
         let mut found: Vec<(String, &str)> = Vec::new();
-        let facts = run.targets.iter().flat_map(|target| &target.facts);
-        for seen in run.environment.iter().chain(facts) {
-            found.extend(naming(seen).map(|(value, kind)| (value.to_owned(), kind)));
-        }
-        for target in &run.targets {
-            if matches!(target.kind, TargetKind::Directory | TargetKind::File) {
-                found.push((target.spelling.clone(), "path"));
+        for run in runs {
+            let facts = run.targets.iter().flat_map(|target| &target.facts);
+            for seen in run.environment.iter().chain(facts) {
+                found.extend(naming(seen).map(|(value, kind)| (value.to_owned(), kind)));
+            }
+            for target in &run.targets {
+                if matches!(target.kind, TargetKind::Directory | TargetKind::File) {
+                    found.push((target.spelling.clone(), "path"));
+                }
             }
         }
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
@@ -84,6 +76,30 @@ impl Names {
                 *text = text.replace(value.as_str(), pseudonym);
             }
         }
+    }
+
+    fn hidden(&self, run: &RunRecord, points: &[PointRecord]) -> Measured {
+        let (mut run, mut points) = (run.clone(), points.to_vec());
+        self.hide_in_run(&mut run);
+        for point in &mut points {
+            self.hide_findings(&mut point.findings);
+        }
+        (run, points)
+    }
+
+    fn hide_in_run(&self, run: &mut RunRecord) {
+        run.environment.iter_mut().for_each(|seen| self.hide_in(seen));
+        for target in &mut run.targets {
+            self.hide(&mut target.spelling);
+            self.hide(&mut target.name);
+            target.facts.iter_mut().for_each(|seen| self.hide_in(seen));
+        }
+        for variant in run.comparison.iter_mut().flat_map(|compared| &mut compared.variants) {
+            self.hide(&mut variant.name);
+        }
+        self.hide(&mut run.plan_text);
+        self.hide(&mut run.plan_name);
+        self.hide_findings(&mut run.findings);
     }
 
     fn hide_in(&self, seen: &mut Observation) {

@@ -66,7 +66,11 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
 
 /// The names of the targets; of many the first ones.
 pub(crate) fn targets(view: &View<'_>) -> String {
-    let mut names: Vec<String> = view.run.targets.iter().map(|t| t.name.clone()).collect();
+    names(view, view.run.targets.iter().map(|t| t.name.clone()).collect())
+}
+
+/// These names; of many the first ones.
+pub(crate) fn names(view: &View<'_>, mut names: Vec<String>) -> String {
     let more = names.len().saturating_sub(TARGETS_NAMED);
     if more > 1 {
         names.truncate(TARGETS_NAMED);
@@ -144,7 +148,7 @@ fn intensities(view: &View<'_>) -> String {
 
 /// The maximum of the leading load of each kind on every target, and the latency of the first of
 /// them at the lowest intensity. The other loads are in the table below the summary.
-fn results(view: &View<'_>) -> String {
+pub(crate) fn results(view: &View<'_>) -> String {
     let words = &view.words.summary;
     let steps = Steps::new(view);
     if view.swept().next().is_none() && steps.are_write_pressure() {

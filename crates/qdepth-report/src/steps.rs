@@ -143,6 +143,11 @@ impl<'v, 'a> Steps<'v, 'a> {
 }
 
 impl<'a> Step<'_, 'a> {
+    /// The points of its loads, by their places in the plan.
+    pub(crate) fn places(&self) -> impl Iterator<Item = u32> {
+        self.loads.iter().map(|(_, point)| point.record.index)
+    }
+
     /// The one load that only reads, where every other only writes.
     pub(crate) fn reader(&self) -> Option<&Point<'a>> {
         let mut readers = self.points().filter(|p| p.record.read_share >= 1.0);

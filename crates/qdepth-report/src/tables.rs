@@ -9,6 +9,7 @@ use crate::comparison::tables::{
 };
 use crate::document::{Align, Cell, Column, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
+use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, percentile_ns};
 use crate::words::say;
 
@@ -60,22 +61,22 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
         Some(number_in(&say(words.rate_at_lowest, &lowest), "")),
         Some(number_in(&say(words.mean_at_lowest, &lowest), unit.symbol())),
     ];
-    let mut rows = Vec::new();
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
     for load in view.swept() {
         for (index, target) in view.targets.iter().enumerate() {
+            let both = [load.maximum(*target), load.at(*target, view.lowest())];
+            points.push(trace::of_all(view, both.into_iter().flatten()));
             let row = key_row(view, load, *target, unit);
             rows.push(Row { opens_group: index == 0 && view.compares(), ..row });
         }
     }
-    with_mark(
-        view,
-        Table {
-            caption: view.words.tables.key_caption.to_owned(),
-            columns: columns.into_iter().flatten().collect(),
-            rows,
-            note: view.words.tables.key_note.to_owned(),
-        },
-    )
+    let table = Table {
+        caption: view.words.tables.key_caption.to_owned(),
+        columns: columns.into_iter().flatten().collect(),
+        rows,
+        note: view.words.tables.key_note.to_owned(),
+    };
+    with_mark(view, trace::traced(view, table, points))
 }
 
 fn key_points<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = [&'v Point<'a>; 2]> {
@@ -270,15 +271,14 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
         former = Some(point.record.target);
         Row { cells: point_cells(view, point, unit, ends), opens_group }
     });
-    with_mark(
-        view,
-        Table {
-            caption: say(view.words.tables.points_caption, &[("profile", load.title.clone())]),
-            rows: rows.collect(),
-            columns,
-            note: view.words.tables.points_note.to_owned(),
-        },
-    )
+    let table = Table {
+        caption: say(view.words.tables.points_caption, &[("profile", load.title.clone())]),
+        rows: rows.collect(),
+        columns,
+        note: view.words.tables.points_note.to_owned(),
+    };
+    let points = load.points.iter().map(|point| trace::of(view, point)).collect();
+    with_mark(view, trace::traced(view, table, points))
 }
 
 fn asks_precision(point: &Point<'_>) -> bool {
@@ -349,7 +349,7 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     columns.push(text(words.direction));
     columns.push(number_in(words.rate, "IO/s"));
     columns.extend(latency_columns(view, unit));
-    let mut rows = Vec::new();
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
     for point in &load.points {
         let both = [
             (words.reads, &point.record.reads, &point.summary.response_time.reads),
@@ -364,10 +364,12 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
             cells.push(Cell::plain(number::three_digits(rate)).struck_if(invalid));
             cells.extend(latency_cells(latency, unit).map(|cell| cell.struck_if(invalid)));
             rows.push(Row { cells, opens_group: index == 0 });
+            points.push(trace::of(view, point));
         }
     }
     let caption = say(view.words.tables.directions_caption, &[("profile", load.title.clone())]);
-    Some(with_mark(view, Table { caption, columns, rows, note: String::new() }))
+    let table = Table { caption, columns, rows, note: String::new() };
+    Some(with_mark(view, trace::traced(view, table, points)))
 }
 
 /// All points as one plain table for a terminal: one line a point.
@@ -423,28 +425,31 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     )
 }
 
-/// What was read from the machine and from the storage below the targets.
-pub(crate) fn environment(view: &View<'_>) -> Table {
+/// What was read, with where it was read.
+pub(crate) fn observations<'a>(
+    view: &View<'_>,
+    caption: &str,
+    seen: impl Iterator<Item = &'a Observation>,
+) -> Table {
     let words = &view.words.columns;
     let columns = [words.subject, words.fact, words.value, words.source].map(text).to_vec();
-    let below = view.run.targets.iter().flat_map(|target| &target.facts);
     let mut former: Option<&str> = None;
-    let rows = view.run.environment.iter().chain(below).map(|seen| {
+    let rows = seen.map(|seen| {
         let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
-        let value = match &seen.value {
-            Ok(value) => Cell::plain(observed(seen, value)),
-            Err(why) => Cell::unknown(say(words.unknown, &[("why", why.clone())])),
-        };
+        let value = observed_cell(view, seen);
         let subject = if opens_group { Cell::head(&*seen.subject) } else { Cell::plain("") };
         let cells =
             vec![subject, Cell::plain(fact_name(&seen.key)), value, Cell::unknown(&*seen.source)];
         Row { cells, opens_group }
     });
-    Table {
-        caption: view.words.tables.environment_caption.to_owned(),
-        columns,
-        rows: rows.collect(),
-        note: String::new(),
+    Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
+}
+
+/// What was seen, or why it is not known.
+pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
+    match &seen.value {
+        Ok(value) => Cell::plain(observed(seen, value)),
+        Err(why) => Cell::unknown(say(view.words.columns.unknown, &[("why", why.clone())])),
     }
 }
 

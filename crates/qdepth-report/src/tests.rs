@@ -360,3 +360,70 @@ fn pages_to_look_at() {
         }
     }
 }
+
+/// The rate of each mark is that of the point which it names, computed from the record.
+#[test]
+fn every_mark_names_the_point_that_it_stands_for() {
+    let (run, points) = (fixture::run(2), fixture::troubled(fixture::points(2)));
+    let document = compose(&run, &points, Lang::En);
+    let (mut known, mut invalid) = (0, 0);
+    for picture in pictures(&document).into_iter().filter(|p| p.id.ends_with("-rate")) {
+        assert_eq!(picture.origin.run, run.id);
+        let traced = picture.data.columns.last().unwrap();
+        assert_eq!(traced.heading, "Point");
+        for mark in picture.figure.series.iter().flat_map(|series| &series.marks) {
+            let MarkValue::Known(value, _) = mark.value else {
+                invalid += usize::from(mark.value == MarkValue::Invalid && mark.points.len() == 1);
+                continue;
+            };
+            let [place] = mark.points[..] else { panic!("{:?}", mark.points) };
+            let point = points.iter().find(|point| point.index == place).unwrap();
+            assert!((f64::from(point.outstanding) - mark.at).abs() < 0.5);
+            let bytes = (point.reads.bytes + point.writes.bytes) as f64 / 1_048_576.0;
+            let count = (point.reads.completed + point.writes.completed) as f64;
+            let moved = if point.reported_as_throughput { bytes } else { count };
+            let rate = moved / (point.duration_ns as f64 / 1e9);
+            assert!((value / rate - 1.0).abs() < 1e-9, "{value} {rate}");
+            known += 1;
+        }
+    }
+    assert!(known > 80 && invalid > 0, "{known} {invalid}");
+}
+
+#[test]
+fn published_figures_stand_beside_the_same_loads_and_no_others() {
+    let reference = qdepth_reference::Reference::shipped().unwrap();
+    let drive = reference.drive("p3700-800gb").unwrap();
+    let paper =
+        crate::Paper::from_toml("[[data-sheet]]\nname = \"P3700\"\nsequential-read-mb-s = 2800\n");
+    let telling = crate::Telling {
+        published: vec![drive.clone(), drive],
+        paper: paper.unwrap(),
+        ..crate::Telling::default()
+    };
+    let (run, mut points) = (fixture::run(1), fixture::points(1));
+    // A load of the published name that is another one.
+    for point in points.iter_mut().filter(|point| point.profile == "file-copy") {
+        point.read_share = 0.4;
+    }
+    let document = compose(&run, &points, telling);
+    let names = |load: usize| {
+        let all = pictures(&document);
+        let picture = all.into_iter().find(|p| p.id == format!("load-{load}-rate")).unwrap();
+        let series = picture.figure.series.iter().skip(1);
+        series.map(|s| (s.name.clone(), s.marks.clone())).collect::<Vec<_>>()
+    };
+    let database = names(1);
+    assert_eq!(database[0].0, "P3700 800GB (published)");
+    // p3700-028: 10,000 IO/s at one outstanding I/O.
+    assert_eq!(database[0].1[0].value, MarkValue::Known(10_000.0, None));
+    assert_eq!(database[1].0, "P3700 800GB (published maximum)");
+    assert!(database[1].1.iter().all(|m| m.value == MarkValue::Known(192_881.0, None)));
+    assert_eq!(database.len(), 2, "the drive that was named twice stands once");
+    assert_eq!(names(3), [], "not the published load");
+    let streaming = names(4);
+    let sheet = streaming.last().unwrap();
+    assert_eq!(sheet.0, "P3700: data-sheet maximum");
+    let MarkValue::Known(value, _) = sheet.1[0].value else { panic!() };
+    assert!((value - 2800e6 / 1_048_576.0).abs() < 0.01, "{value}");
+}

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_logbook::record::{Observation, PointRecord, RunRecord, TargetKind};
 use qdepth_logbook::{LatencySummary, PointSummary};
 use qdepth_measure::{Estimate, Grade, Percentile};
+use qdepth_reference::PublishedDrive;
 
 use crate::comparison::Compared;
 use crate::compose::Telling;
+use crate::document::Origin;
 use crate::limit::Limit;
 use crate::paper::Paper;
 use crate::words::{Lang, Words, say, words};
@@ -33,6 +35,8 @@ pub(crate) struct View<'a> {
     pub(crate) limits: Vec<Limit>,
     /// Who publishes the report.
     pub(crate) paper: &'a Paper,
+    /// Drives of which published figures stand in the diagrams, each once.
+    pub(crate) published: Vec<&'a PublishedDrive>,
 }
 
 /// One load profile, with its points by target and intensity.
@@ -151,6 +155,13 @@ impl<'a> View<'a> {
         for load in &mut loads {
             load.alone = compared.is_some_and(|c| c.is_for_latency(&load.first().profile));
         }
+        let of_run = compared.map_or(&[][..], |compared| &compared.published);
+        let mut published: Vec<&PublishedDrive> = Vec::new();
+        for drive in of_run.iter().chain(&telling.published) {
+            if published.iter().all(|other| other.name != drive.name) {
+                published.push(drive);
+            }
+        }
         let targets: BTreeSet<u32> = points.iter().map(|p| p.target).collect();
         let swept = loads.iter().filter(|load| !load.stepped && !load.alone);
         let intensities =
@@ -165,7 +176,18 @@ impl<'a> View<'a> {
             compared,
             limits: telling.limits.clone(),
             paper: &telling.paper,
+            published,
         }
+    }
+
+    /// What was read of the machine, then of the storage below the targets.
+    pub(crate) fn observations(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
+        self.run.environment.iter().chain(facts(self.run, false))
+    }
+
+    /// The parameters of emulated media.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
+        facts(self.run, true)
     }
 
     /// The name of a target, also of one that the run does not describe.
@@ -184,6 +206,11 @@ impl<'a> View<'a> {
     /// What every row and picture of an emulated run carries; else empty.
     pub(crate) fn mark(&self) -> &'static str {
         if self.run.emulated { self.words.emulated[0] } else { "" }
+    }
+
+    /// What the pictures of the run are of.
+    pub(crate) fn origin(&self) -> Origin {
+        Origin { run: self.run.id.clone(), emulated: self.run.emulated }
     }
 
     /// A title with that mark.
@@ -225,6 +252,12 @@ impl<'a> View<'a> {
     pub(crate) fn lowest(&self) -> u32 {
         self.intensities.first().copied().unwrap_or(1)
     }
+}
+
+/// What is known of the targets that are emulated, or of the others.
+fn facts(run: &RunRecord, emulated: bool) -> impl Iterator<Item = &Observation> {
+    let of_kind = run.targets.iter().filter(move |t| (t.kind == TargetKind::Emulated) == emulated);
+    of_kind.flat_map(|target| &target.facts)
 }
 
 /// From step to step a load may change its arrivals and stays the same load.

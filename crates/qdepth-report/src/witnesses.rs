@@ -45,6 +45,11 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     })
 }
 
+/// The share of the time that the busiest device worked, and the highest temperature, °C.
+pub(crate) fn device(record: &PointRecord) -> [Option<f64>; 2] {
+    [busiest(record, " busy_share", &mean), busiest(record, " celsius", &highest)]
+}
+
 fn figures(record: &PointRecord) -> [Cell; 7] {
     let share = |value: Option<f64>| Cell::or_dash(value.map(|share| thousands(share * 100.0, 1)));
     [

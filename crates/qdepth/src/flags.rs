@@ -326,8 +326,11 @@ pub(crate) struct RunChoice {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReportOptions {
+    /// Ids of runs, or the beginnings of them; several are told in one paper, in this order
+    #[arg(default_value = "latest", value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
     #[command(flatten)]
-    pub(crate) choice: RunChoice,
+    pub(crate) logbook: LogbookOption,
     /// Where it goes; of several files, the name without its ending [default: qdepth-report]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -340,6 +343,9 @@ pub(crate) struct ReportOptions {
     /// A TOML file that says who publishes it: title, organisation, logo, contact, version, history
     #[arg(long, value_name = "FILE")]
     pub(crate) paper: Option<PathBuf>,
+    /// Draw what was published of these drives into the diagrams of the same loads, as p3700-800gb
+    #[arg(long, value_delimiter = ',', value_name = "DRIVE,…")]
+    pub(crate) published: Vec<String>,
     /// Replace serial numbers, names of hosts and places of files by pseudonyms
     #[arg(long)]
     pub(crate) redact: bool,

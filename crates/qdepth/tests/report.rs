@@ -102,6 +102,38 @@ changes = { en = "Second series", ja = "第二の計測" }
     }
 
     #[test]
+    fn several_runs_are_one_paper_with_the_method_once() {
+        let run = measured();
+        let folder = run.path();
+        let second = ["run", "quick", "media:iodrive-320gb", "--outstanding", "1,8", "--no-report"];
+        let second = [&second[..], &["--profile", "restore", "--duration", "2s"]].concat();
+        assert_eq!(status(&qdepth(folder, &second)), 0);
+        let runs = stdout(&qdepth(folder, &["list"]));
+        let ids: Vec<&str> =
+            runs.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        let ids: Vec<&str> = ids.into_iter().filter(|id| id.starts_with("01")).collect();
+        assert_eq!(ids.len(), 2, "{runs}");
+        let words = ["report", ids[0], ids[1], "--format", "html,md,csv,json,typst"];
+        let output = qdepth(folder, &[&words[..], &["--paper", "paper.toml"]].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        let page = read(folder, "qdepth-report.html");
+        assert_eq!(page.matches("<section id=\"method\">").count(), 1);
+        for part in ["<section id=\"run-1\">", "<section id=\"run-2\">", "Drives of the year"] {
+            assert!(page.contains(part), "{part}");
+        }
+        for id in &ids {
+            assert!(page.contains(*id), "{id}");
+        }
+        let name = "qdepth-report.csv/run-2-load-1-rate.csv";
+        let other = "qdepth-report.csv/run-1-load-1-rate.csv";
+        assert_ne!(read(folder, name), read(folder, other));
+        let twice = qdepth(folder, &["report", ids[0], ids[0], "-o", "twice.html"]);
+        assert_eq!(status(&twice), 2);
+        assert!(stderr(&twice).contains("named twice"), "{}", stderr(&twice));
+        assert!(!folder.join("twice.html").exists());
+    }
+
+    #[test]
     fn wrong_input_is_named_and_nothing_is_written() {
         let run = measured();
         let folder = run.path();
@@ -112,6 +144,7 @@ changes = { en = "Second series", ja = "第二の計測" }
             (vec!["report", "--paper", "wrong.toml"], "titel"),
             (vec!["report", "--paper", "none.toml"], "none.toml"),
             (vec!["report", "--paper", "nologo.toml"], "none.png"),
+            (vec!["report", "--published", "p3700-80gb"], "did you mean `p3700-800gb`?"),
         ];
         for (words, named) in cases {
             let output = qdepth(folder, &words);

@@ -7,6 +7,7 @@ mod instructions;
 mod job_file;
 mod many;
 mod pacing;
+mod report;
 mod until;
 
 use std::fs;
@@ -23,6 +24,7 @@ pub use instructions::instructions;
 pub use job_file::job_file;
 pub use many::many;
 pub use pacing::pacing;
+pub use report::report;
 pub use until::until;
 
 /// One measurement of either program.

@@ -34,11 +34,13 @@ pub(crate) struct Bandwidth {
 }
 
 /// What all threads of a step reached.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rate {
     /// MB/s.
     pub(crate) mib_per_s: Estimate,
     pub(crate) valid: bool,
+    /// The points that ran together, by their places in the plan.
+    pub(crate) points: Vec<u32>,
 }
 
 /// Whether a point belongs to such a run.
@@ -78,7 +80,11 @@ impl Bandwidth {
             (bytes as f64 / MIB, record.duration_ns as f64 / 1e9, point.mib_per_s)
         };
         let mib_per_s = together(&points.iter().map(load).collect::<Vec<_>>());
-        let rate = Rate { mib_per_s, valid: points.iter().all(|point| point.is_valid()) };
+        let rate = Rate {
+            mib_per_s,
+            valid: points.iter().all(|point| point.is_valid()),
+            points: points.iter().map(|point| point.record.index).collect(),
+        };
         if ALONE.contains(&&*first.profile) {
             self.alone.insert((direction, threads), rate);
             return;
@@ -96,6 +102,19 @@ impl Bandwidth {
 
     pub(crate) fn rate(&self, direction: usize, transfer: usize, threads: u32) -> Option<&Rate> {
         self.all.get(&(direction, transfer, threads))
+    }
+
+    /// The points of each number of threads, by transfer size within a direction.
+    pub(crate) fn points(&self, directions: &[usize]) -> Vec<Vec<u32>> {
+        let at = |threads: &u32| {
+            let of = |direction: &usize| {
+                let rates = (0..self.transfers.len())
+                    .filter_map(move |transfer| self.rate(*direction, transfer, *threads));
+                rates.flat_map(|rate| &rate.points).copied().collect::<Vec<u32>>()
+            };
+            directions.iter().flat_map(of).collect()
+        };
+        self.threads.iter().map(at).collect()
     }
 
     /// The valid rates of a transfer size, by threads.

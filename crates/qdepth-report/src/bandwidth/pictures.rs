@@ -4,6 +4,7 @@ use super::Bandwidth;
 use crate::document::{Picture, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::three_digits;
+use crate::trace;
 use crate::view::View;
 use crate::words::say;
 
@@ -31,6 +32,7 @@ fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
         title: view.marked(title),
         description,
         data: data(view, bandwidth, direction),
+        origin: view.origin(),
         figure: Figure {
             x_label: words.x.to_owned(),
             x_axis: Horizontal::Intensities(bandwidth.threads.clone()),
@@ -43,12 +45,16 @@ fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
 }
 
 fn marks(bandwidth: &Bandwidth, direction: usize, transfer: usize) -> Vec<Mark> {
-    let value = |threads: u32| match bandwidth.rate(direction, transfer, threads) {
-        None => MarkValue::Missing,
-        Some(rate) if !rate.valid => MarkValue::Invalid,
-        Some(rate) => MarkValue::Known(rate.mib_per_s.value, rate.mib_per_s.interval),
+    let mark = |threads: &u32| {
+        let rate = bandwidth.rate(direction, transfer, *threads);
+        let value = match rate {
+            None => MarkValue::Missing,
+            Some(rate) if !rate.valid => MarkValue::Invalid,
+            Some(rate) => MarkValue::Known(rate.mib_per_s.value, rate.mib_per_s.interval),
+        };
+        let points = rate.map_or_else(Vec::new, |rate| rate.points.clone());
+        Mark { at: f64::from(*threads), value, points }
     };
-    let mark = |threads: &u32| Mark { at: f64::from(*threads), value: value(*threads) };
     bandwidth.threads.iter().map(mark).collect()
 }
 
@@ -72,7 +78,7 @@ fn line(
 
 /// The columns of the table that belong to this direction.
 fn data(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Table {
-    let mut table = super::tables::rates(view, bandwidth);
+    let mut table = super::tables::untraced_rates(view, bandwidth);
     let sizes = bandwidth.transfers.len();
     let from = 1 + direction * sizes;
     let keep = |place: usize| place == 0 || (from..from + sizes).contains(&place);
@@ -82,5 +88,6 @@ fn data(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Table {
         let mut place = 0..;
         row.cells.retain(|_| place.next().is_some_and(keep));
     }
-    Table { note: String::new(), ..table }
+    let table = Table { note: String::new(), ..table };
+    trace::traced(view, table, bandwidth.points(&[direction]))
 }

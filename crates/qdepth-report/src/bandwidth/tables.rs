@@ -4,10 +4,16 @@ use super::{Bandwidth, Rate};
 use crate::document::{Cell, Column, Row, Table};
 use crate::number::{self, rounded};
 use crate::tables::{number_in, with_mark};
+use crate::trace;
 use crate::view::View;
 
 /// Throughput: a row for each number of threads, a column for each direction and transfer size.
 pub(crate) fn rates(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
+    trace::traced(view, untraced_rates(view, bandwidth), bandwidth.points(&[0, 1]))
+}
+
+/// The same, without the points that the rates are of.
+pub(super) fn untraced_rates(view: &View<'_>, bandwidth: &Bandwidth) -> Table {
     let words = view.words.bandwidth;
     let value = |_: usize, rate: &Rate| Some(rounded(&rate.mib_per_s).value);
     let (caption, note) = (words.rates_caption.to_owned(), words.rates_note.to_owned());

@@ -4,6 +4,8 @@
 mod pictures;
 pub(crate) mod tables;
 
+use std::collections::BTreeMap;
+
 use qdepth_logbook::record::{ComparisonRecord, PointRecord, RunRecord, VariantRecord};
 use qdepth_logbook::{Cell, cells};
 use qdepth_measure::Bytes;
@@ -21,6 +23,8 @@ pub(crate) struct Compared<'a> {
     pub(crate) wholes: Vec<PointRecord>,
     /// Those points, in the same order.
     parts: Vec<Cell<'a>>,
+    /// Where the cell of each whole point is among them, by its place in the plan.
+    places: BTreeMap<u32, usize>,
     /// Columns of figures that were published.
     pub(crate) published: Vec<PublishedDrive>,
 }
@@ -37,12 +41,15 @@ impl<'a> Compared<'a> {
             (!record.published.is_empty()).then(Reference::shipped).and_then(Result::ok);
         let drive = |name: &String| reference.as_ref()?.drive(name).ok();
         let published = record.published.iter().filter_map(drive).collect();
-        Some(Self { record, wholes, parts, published })
+        let places = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
+        let places = places.collect();
+        Some(Self { record, wholes, parts, places, published })
     }
 
     /// What the whole points of a cell are made of.
     pub(crate) fn cell(&self, whole: &PointRecord) -> Option<&Cell<'a>> {
-        self.parts.iter().find(|cell| cell.whole.index == whole.index)
+        let place = self.places.get(&whole.index)?;
+        self.parts.get(*place)
     }
 
     /// Whether a profile was measured at one outstanding I/O alone.

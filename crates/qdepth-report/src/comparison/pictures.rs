@@ -6,6 +6,7 @@ use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series,
 use crate::number::{self, rounded};
 use crate::pictures::data_table;
 use crate::tables::{number_in, text};
+use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::say;
 
@@ -82,7 +83,7 @@ fn picture(
         colour,
         stroke: Stroke::None,
         markers: Markers::Plain,
-        marks: groups.iter().enumerate().map(|(at, group)| mark(at, group[colour])).collect(),
+        marks: groups.iter().enumerate().map(|(at, group)| mark(view, at, group[colour])).collect(),
     });
     let figure = Figure {
         x_label: x.to_owned(),
@@ -98,6 +99,7 @@ fn picture(
         title: view.marked(title),
         description: say(view.words.comparison.bars_description, &values),
         data: data(view, titles, groups, load.unit()),
+        origin: view.origin(),
         figure,
     }
 }
@@ -106,11 +108,11 @@ fn columns(view: &View<'_>) -> Vec<String> {
     view.targets.iter().map(|target| view.target_name(*target)).collect()
 }
 
-fn mark(at: usize, point: Option<&Point<'_>>) -> Mark {
+fn mark(view: &View<'_>, at: usize, point: Option<&Point<'_>>) -> Mark {
     let value = point.map_or(MarkValue::Missing, |point| {
         MarkValue::Known(point.main().value, point.main().interval)
     });
-    Mark { at: at as f64, value }
+    Mark { at: at as f64, value, points: trace::of_all(view, point) }
 }
 
 fn data(
@@ -128,5 +130,6 @@ fn data(
         let cells = std::iter::once(Cell::head(title)).chain(group.iter().map(value)).collect();
         Row { cells, opens_group: false }
     });
-    data_table(view, headings, rows.collect())
+    let points = groups.iter().map(|group| trace::of_all(view, group.iter().copied().flatten()));
+    trace::traced(view, data_table(view, headings, rows.collect()), points.collect())
 }

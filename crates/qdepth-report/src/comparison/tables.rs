@@ -8,6 +8,7 @@ use super::Compared;
 use crate::document::{Cell, Column, Mark, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::tables::{number_in, text, with_mark};
+use crate::trace;
 use crate::view::{Load, Point, View};
 use crate::words::say;
 
@@ -53,9 +54,11 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
             columns.push(number_in(&say(own.of_sum, &values), "%"));
         }
     }
-    let mut rows = Vec::new();
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
     for load in view.swept() {
         for (place, outstanding) in view.intensities.iter().enumerate() {
+            let at = |target: &u32| load.on(*target).find(|p| p.record.outstanding == *outstanding);
+            points.push(trace::of_all(view, view.targets.iter().filter_map(at)));
             let cells = factor_cells(view, compared, load, *outstanding);
             rows.push(Row { cells, opens_group: place == 0 });
         }
@@ -66,7 +69,8 @@ pub(crate) fn factors(view: &View<'_>, compared: &Compared<'_>) -> Table {
     } else {
         own.factors_note.to_owned()
     };
-    with_mark(view, Table { caption: own.factors_caption.to_owned(), columns, rows, note })
+    let table = Table { caption: own.factors_caption.to_owned(), columns, rows, note };
+    with_mark(view, trace::traced(view, table, points))
 }
 
 fn factor_cells(
@@ -251,7 +255,9 @@ fn parts_of(view: &View<'_>, compared: &Compared<'_>, target: u32) -> Table {
     });
     let rows = rows.collect();
     let caption = say(own.parts_caption, &[("name", view.target_name(target))]);
-    with_mark(view, Table { caption, columns, rows, note: own.parts_note.to_owned() })
+    let points = cells().map(|(_, point, _)| trace::of(view, point)).collect();
+    let table = Table { caption, columns, rows, note: own.parts_note.to_owned() };
+    with_mark(view, trace::traced(view, table, points))
 }
 
 fn part_column(words: &str, n: u32) -> Column {

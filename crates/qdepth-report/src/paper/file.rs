@@ -15,7 +15,7 @@ pub enum PaperError {
 }
 
 /// Who publishes a paper, under which title, in which version.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Paper {
     /// In place of the title that names the targets.
@@ -39,6 +39,44 @@ pub struct Paper {
     pub history: Vec<Revision>,
     /// What is cited beside the sources of the method.
     pub literature: Vec<Text>,
+    /// What data sheets promise, to stand in the diagrams of rates.
+    pub data_sheet: Vec<DataSheet>,
+}
+
+/// The maxima of a data sheet, as data sheets count: 1 MB is 10^6 bytes. What it does not say is
+/// left out.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct DataSheet {
+    /// Which drive.
+    pub name: Text,
+    /// Throughput of sequential reads, MB/s of 10^6 bytes.
+    pub sequential_read_mb_s: Option<f64>,
+    /// Throughput of sequential writes, MB/s of 10^6 bytes.
+    pub sequential_write_mb_s: Option<f64>,
+    /// Random reads of 4 KiB, IO/s.
+    pub random_read_4k_io_s: Option<f64>,
+    /// Random writes of 4 KiB, IO/s.
+    pub random_write_4k_io_s: Option<f64>,
+}
+
+impl DataSheet {
+    /// The largest transaction rate that it promises for a load, IO/s; none for a load that it says
+    /// nothing of: mixed ones, and random ones of other sizes.
+    pub fn maximum(&self, random_share: f64, read_share: f64, request_bytes: f64) -> Option<f64> {
+        let is = |share: f64, whole: f64| (share - whole).abs() < 1e-9;
+        let reads = is(read_share, 1.0);
+        if !reads && !is(read_share, 0.0) {
+            return None;
+        }
+        let of = |read: Option<f64>, write: Option<f64>| if reads { read } else { write };
+        if is(random_share, 0.0) {
+            let mb_s = of(self.sequential_read_mb_s, self.sequential_write_mb_s)?;
+            return Some(mb_s * 1e6 / request_bytes).filter(|rate| rate.is_finite());
+        }
+        let known = is(random_share, 1.0) && is(request_bytes, 4096.0);
+        of(self.random_read_4k_io_s, self.random_write_4k_io_s).filter(|_| known)
+    }
 }
 
 /// A version of the paper.
@@ -109,6 +147,24 @@ mod tests {
         assert_eq!(paper.organisation.of(Lang::Ja), "ACME");
         assert_eq!(paper.history[0].changes.of(Lang::Ja), "First");
         assert_eq!(Paper::from_toml("").unwrap(), Paper::default());
+    }
+
+    #[test]
+    fn a_data_sheet_speaks_of_pure_loads_alone() {
+        let paper = Paper::from_toml(
+            "[[data-sheet]]\nname = \"P3700\"\nsequential-read-mb-s = 2800\n\
+             random-write-4k-io-s = 90000\n",
+        );
+        let paper = paper.unwrap();
+        let sheet = &paper.data_sheet[0];
+        // 2,800 million bytes in requests of 64 KiB.
+        assert_eq!(sheet.maximum(0.0, 1.0, 65_536.0).map(f64::round), Some(42_725.0));
+        assert_eq!(sheet.maximum(1.0, 0.0, 4096.0), Some(90_000.0));
+        for (random, read, bytes) in
+            [(1.0, 0.0, 8192.0), (1.0, 0.67, 4096.0), (0.0, 0.0, 65_536.0), (0.0, 1.0, 0.0)]
+        {
+            assert_eq!(sheet.maximum(random, read, bytes), None, "{random} {read} {bytes}");
+        }
     }
 
     #[test]

@@ -8,9 +8,14 @@ use crate::document::{Align, Block, Cell, Column, Row, Section, Table};
 use crate::number;
 use crate::tables::{self, text};
 use crate::view::View;
+use crate::words::say;
 
 /// How many media stand side by side in a table.
 const ABREAST: usize = 4;
+/// Parameters of emulated media that are no property of a drive where they are 0: it has no such
+/// limit, or that part of it is not modelled.
+const NOT_MODELLED: [&str; 6] =
+    ["watts_idle", "watts_write", "spare_gb", "link_mb_s", "limit_c", "dies"];
 
 /// What the connection of a target carries in practice, MB/s (2^20 bytes), where it is known. That of
 /// an emulated medium is in its description, with its unit.
@@ -30,34 +35,62 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     (limit.is_finite() && limit > 0.0).then_some(limit)
 }
 
-/// The section; nothing where nothing is known.
-pub(crate) fn section(view: &View<'_>) -> Option<Section> {
-    let media = media(view);
-    if media.is_empty() {
-        return None;
+/// The section: each medium of all runs once, again where it had changed; nothing where nothing is
+/// known.
+pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
+    let first = views.first()?;
+    let mut media: Vec<Medium<'_>> = Vec::new();
+    for (number, view) in views.iter().enumerate() {
+        for mut medium in self::media(view) {
+            let of_name = |other: &&Medium<'_>| other.subject == medium.subject;
+            if media.iter().filter(of_name).any(|other| other.says_the_same(&medium, first)) {
+                continue;
+            }
+            if media.iter().any(|other| of_name(&other)) {
+                let run = [("n", (number + 1).to_string())];
+                let run = say(first.words.campaign.run, &run);
+                medium.name =
+                    say(first.words.campaign.of_run, &[("name", medium.name), ("run", run)]);
+            }
+            media.push(medium);
+        }
     }
-    let tables = media.chunks(ABREAST).filter_map(|some| table(view, some));
+    let tables = media.chunks(ABREAST).filter_map(|some| table(first, some));
     let blocks: Vec<Block> = tables.map(Block::Table).collect();
-    let [title, ..] = view.words.paper.sections;
+    let [title, ..] = first.words.paper.sections;
     (!blocks.is_empty()).then(|| super::section("media", title, blocks))
 }
 
 /// A medium: its name, and its known facts by key.
 struct Medium<'a> {
-    name: &'a str,
+    subject: &'a str,
+    name: String,
     facts: BTreeMap<&'a str, &'a Observation>,
 }
 
-/// Each medium once, in the order of targets.
+impl Medium<'_> {
+    /// Whether every row of the table would be the same.
+    fn says_the_same(&self, other: &Self, view: &View<'_>) -> bool {
+        let value = |medium: &Self, key: &str| Some(medium.facts.get(key)?.value.clone());
+        let mut keys = view.words.paper.media.facts.iter().map(|[key, _]| *key);
+        keys.all(|key| value(self, key) == value(other, key))
+    }
+}
+
+/// Each medium of a run once, in the order of targets.
 fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
     let mut all: Vec<Medium<'a>> = Vec::new();
     for seen in view.run.targets.iter().flat_map(|target| &target.facts) {
-        if seen.subject == "file_system" || seen.value.is_err() {
+        let Ok(value) = &seen.value else { continue };
+        let number = value.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+        let modelled = number.is_none_or(|number| number.abs() > 0.0);
+        if seen.subject == "file_system" || (!modelled && NOT_MODELLED.contains(&&*seen.key)) {
             continue;
         }
-        let place = all.iter().position(|medium| medium.name == seen.subject);
+        let place = all.iter().position(|medium| medium.subject == seen.subject);
         let place = place.unwrap_or_else(|| {
-            all.push(Medium { name: &seen.subject, facts: BTreeMap::new() });
+            let (subject, name) = (&*seen.subject, seen.subject.clone());
+            all.push(Medium { subject, name, facts: BTreeMap::new() });
             all.len() - 1
         });
         all[place].facts.entry(&seen.key).or_insert(seen);
@@ -73,7 +106,7 @@ fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
 fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
     let words = &view.words.paper.media;
     let column = |medium: &Medium<'_>| Column {
-        heading: medium.name.to_owned(),
+        heading: medium.name.clone(),
         unit: String::new(),
         align: Align::Text,
     };

@@ -6,7 +6,7 @@ pub(crate) mod literature;
 pub(crate) mod media;
 pub(crate) mod practice;
 
-pub use file::{Paper, PaperError, Text};
+pub use file::{DataSheet, Paper, PaperError, Text};
 
 use crate::document::{Block, Cover, Logo, Revision, Section};
 use crate::sentences;
@@ -62,10 +62,8 @@ pub(crate) fn introduction(view: &View<'_>) -> Option<Section> {
 }
 
 /// What came out, in a few sentences: every load, the shortest latency, how far it can be trusted.
-pub(crate) fn conclusion(view: &View<'_>) -> Section {
-    let [_, _, conclusion, ..] = view.words.paper.sections;
-    let blocks = sentences::conclusion(view).into_iter().map(Block::Paragraph).collect();
-    section("conclusion", conclusion, blocks)
+pub(crate) fn conclusion(view: &View<'_>) -> Vec<Block> {
+    sentences::conclusion(view).into_iter().map(Block::Paragraph).collect()
 }
 
 fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {

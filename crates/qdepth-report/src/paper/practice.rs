@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use qdepth_measure::Code;
 
 use crate::claims;
-use crate::document::{Block, Fact, Section};
+use crate::document::{Block, Fact};
 use crate::number;
 use crate::view::{Load, View};
 use crate::words::{finding_text, say};
@@ -32,10 +32,9 @@ const REMOVABLE: [Code; 15] = [
 /// Share of the link's practical limit from which the link is what limits.
 const NEAR_LINK: f64 = 0.9;
 
-/// The section: which load is worth its latency, then what to change.
-pub(crate) fn section(view: &View<'_>) -> Section {
+/// Which load is worth its latency, then what to change.
+pub(crate) fn practice(view: &View<'_>) -> Vec<Block> {
     let words = &view.words.paper.practice;
-    let [_, title, ..] = view.words.paper.sections;
     let mut blocks = Vec::new();
     let loads: Vec<Fact> = view.swept().flat_map(|load| worthwhile(view, load)).collect();
     if !loads.is_empty() {
@@ -50,7 +49,7 @@ pub(crate) fn section(view: &View<'_>) -> Section {
         blocks.push(Block::Paragraph(words.changes.to_owned()));
         blocks.push(Block::Facts(changes));
     }
-    super::section("best-practice", title, blocks)
+    blocks
 }
 
 fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {

@@ -2,6 +2,7 @@
 //! reader while writes beside it rise.
 
 mod pictures;
+pub(crate) use pictures::slice_ns;
 pub(crate) mod sentences;
 pub(crate) mod tables;
 #[cfg(test)]

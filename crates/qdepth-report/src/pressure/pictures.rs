@@ -10,6 +10,7 @@ use crate::pictures::data_table;
 use crate::pressure::tables::reader_unit;
 use crate::steps::{Step, Steps};
 use crate::tables::number_in;
+use crate::trace;
 use crate::view::View;
 use crate::words::say;
 
@@ -57,7 +58,8 @@ fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
     (0..steps.titles.len()).map(tread).collect()
 }
 
-fn slice_ns(total_ns: u64) -> u64 {
+/// A length of slices that leaves a line over so long a time readable, ns.
+pub(crate) fn slice_ns(total_ns: u64) -> u64 {
     let fits = |slice: &&u64| total_ns / **slice <= MARKS_MAX;
     *SLICES.iter().find(fits).unwrap_or(&SLICES[SLICES.len() - 1])
 }
@@ -97,7 +99,8 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         id: format!("pressure-time-{id}"),
         title: view.marked(title.to_owned()),
         description: time_description(view, steps, slice),
-        data: time_data(view, &series, &treads, unit),
+        data: trace::traced(view, time_data(view, &series, &treads, unit), points_by_place(steps)),
+        origin: view.origin(),
         figure: figure(scale),
     });
     all.filter(|picture| !picture.figure.is_empty()).collect()
@@ -106,7 +109,7 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
 fn stair(view: &View<'_>, treads: &[Tread]) -> Series {
     let ends = treads.iter().flat_map(|tread| {
         [tread.from_ns, tread.to_ns]
-            .map(|ns| Mark { at: ns as f64 / 1e9, value: MarkValue::Known(tread.asked, None) })
+            .map(|ns| Mark::at(ns as f64 / 1e9, MarkValue::Known(tread.asked, None)))
     });
     Series {
         name: view.words.pressure.pictures.stair.to_owned(),
@@ -131,14 +134,20 @@ fn line_over_time(
         let step = steps.on(target).find(|step| step.place == place && step.is_valid());
         let slices = step.map_or_else(Vec::new, |step| slices(step, slice_ns));
         if slices.is_empty() {
-            marks.push(Mark { at: tread.from_ns as f64 / 1e9, value: MarkValue::Missing });
+            marks.push(Mark::at(tread.from_ns as f64 / 1e9, MarkValue::Missing));
         }
         marks.extend(slices.into_iter().map(|(middle_ns, mean_ns)| Mark {
             at: (tread.from_ns as f64 + middle_ns) / 1e9,
             value: mean_ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+            points: step.map_or_else(Vec::new, reader_point),
         }));
     }
     marks
+}
+
+/// The place of the reader's point in the plan.
+fn reader_point(step: &Step<'_, '_>) -> Vec<u32> {
+    step.reader().map(|reader| reader.record.index).into_iter().collect()
 }
 
 /// Middle of each slice from the start of the window, and mean service time of its reads, ns.
@@ -217,6 +226,15 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
     data_table(view, columns, rows.collect())
 }
 
+/// The points of each step, those of all targets.
+fn points_by_place(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
+    let of_place = |place: usize| {
+        let at_place = steps.all.iter().filter(|step| step.place == place);
+        at_place.flat_map(Step::places).collect()
+    };
+    (0..steps.titles.len()).map(of_place).collect()
+}
+
 fn known(mark: &Mark) -> Option<f64> {
     match mark.value {
         MarkValue::Known(value, _) => Some(value),
@@ -263,6 +281,7 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         title: view.marked(title.to_owned()),
         description: say(words.load_description, &[("lines", described(view, steps))]),
         data: load_data(view, steps, unit),
+        origin: view.origin(),
         figure: figure(scale),
     });
     all.filter(|picture| !picture.figure.is_empty()).collect()
@@ -279,6 +298,7 @@ fn line_over_load(
         Mark {
             at: step.achieved(),
             value: ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+            points: reader_point(step),
         }
     };
     steps.on(target).map(mark).collect()
@@ -304,7 +324,11 @@ fn knee(
         colour,
         stroke: Stroke::None,
         markers: Markers::Rings,
-        marks: vec![Mark { at: step.achieved(), value: MarkValue::Known(mean, None) }],
+        marks: vec![Mark {
+            at: step.achieved(),
+            value: MarkValue::Known(mean, None),
+            points: reader_point(step),
+        }],
     })
 }
 
@@ -329,5 +353,6 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
         }
         Row { cells, opens_group: false }
     });
-    data_table(view, columns, rows.collect())
+    let data = data_table(view, columns, rows.collect());
+    trace::traced(view, data, points_by_place(steps))
 }

@@ -5,6 +5,7 @@ use crate::limit::Statistic;
 use crate::number::{self, TimeUnit};
 use crate::steps::{Step, Steps, offered};
 use crate::tables::{number_in, target_cell, target_column, text, with_mark};
+use crate::trace;
 use crate::view::{Point, View, percentile_ns};
 use crate::words::say;
 
@@ -50,18 +51,19 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     columns.push(centred(words.grade));
     let unfollowed = steps.all.iter().any(|step| !step.followed());
     columns.extend(unfollowed.then(|| text("")));
-    let mut rows = Vec::new();
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
     for (place, _) in steps.titles.iter().enumerate() {
         for (nth, step) in steps.all.iter().filter(|step| step.place == place).enumerate() {
             let mut cells = step_cells(view, step, unit);
             let mark = if step.followed() { "" } else { view.words.pressure.mark };
             cells.extend(unfollowed.then(|| Cell::alarm(mark)));
             rows.push(Row { cells, opens_group: nth == 0 && view.compares() });
+            points.push(step.places().collect());
         }
     }
     let caption = view.words.pressure.steps_caption.to_owned();
     let note = view.words.pressure.steps_note.to_owned();
-    with_mark(view, Table { caption, columns, rows, note })
+    with_mark(view, trace::traced(view, Table { caption, columns, rows, note }, points))
 }
 
 fn step_cells(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> Vec<Cell> {
@@ -144,7 +146,7 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     columns.extend(SHORT.map(|q| number_in(&Statistic::Quantile(q).to_string(), unit.symbol())));
     columns.push(number_in(words.maximum_time, unit.symbol()));
     columns.push(centred(words.grade));
-    let mut rows = Vec::new();
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
     for step in &steps.all {
         for (nth, (load, point)) in step.loads.iter().enumerate() {
             let title = if nth == 0 { Cell::head(step.title) } else { Cell::plain("") };
@@ -153,10 +155,12 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
             cells.push(Cell::plain(&*load.title));
             cells.extend(load_cells(point, unit));
             rows.push(Row { cells, opens_group: nth == 0 });
+            points.push(vec![point.record.index]);
         }
     }
     let caption = view.words.pressure.loads_caption.to_owned();
-    with_mark(view, Table { caption, columns, rows, note: String::new() })
+    let table = Table { caption, columns, rows, note: String::new() };
+    with_mark(view, trace::traced(view, table, points))
 }
 
 fn load_cells(point: &Point<'_>, unit: TimeUnit) -> Vec<Cell> {

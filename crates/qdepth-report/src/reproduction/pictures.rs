@@ -4,7 +4,7 @@ use qdepth_reference::{Diagram, Line, PointName, Quantity};
 
 use super::View;
 use super::tables::{maxima, value};
-use crate::document::{Block, Cell, Picture, Row, Table};
+use crate::document::{Block, Cell, Origin, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number;
 use crate::tables::number_in;
@@ -84,9 +84,9 @@ fn maximum(view: &View<'_>, diagram: &Diagram, line: &Line) -> Option<f64> {
 }
 
 fn marks(diagram: &Diagram, of: impl Fn(u32) -> Option<f64>) -> Vec<Mark> {
-    let mark = |intensity: &u32| Mark {
-        at: f64::from(*intensity),
-        value: of(*intensity).map_or(MarkValue::Missing, |value| MarkValue::Known(value, None)),
+    let mark = |intensity: &u32| {
+        let value = of(*intensity).map(|value| MarkValue::Known(value, None));
+        Mark::at(f64::from(*intensity), value.unwrap_or(MarkValue::Missing))
     };
     diagram.intensities.iter().map(mark).collect()
 }
@@ -146,6 +146,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
             &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
         ),
         data: data(view, diagram, &names, &figure),
+        origin: Origin { emulated: true, ..Origin::default() },
         figure,
     }
 }

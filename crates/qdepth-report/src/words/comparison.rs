@@ -10,6 +10,7 @@ pub(crate) struct ComparisonWords {
     pub(crate) processes: super::Counted,
     pub(crate) entire_area: &'static str,
     pub(crate) published: &'static str,
+    pub(crate) published_maximum: &'static str,
     pub(crate) variant: &'static str,
     /// Below the horizontal axis: of drives, targets, processes, areas.
     pub(crate) x: [&'static str; 4],
@@ -55,6 +56,7 @@ pub(super) static ENGLISH: ComparisonWords = ComparisonWords {
     processes: ["1 process", "{n} processes"],
     entire_area: "entire capacity",
     published: "{name} (published)",
+    published_maximum: "{name} (published maximum)",
     variant: "Column",
     x: [
         "# outstanding I/Os per drive",
@@ -102,6 +104,7 @@ pub(super) static JAPANESE: ComparisonWords = ComparisonWords {
     processes: ["1 プロセス", "{n} プロセス"],
     entire_area: "全容量",
     published: "{name} (公表値)",
+    published_maximum: "{name} (公表された最大値)",
     variant: "列",
     x: [
         "ドライブ当たりの未完了 I/O 数",

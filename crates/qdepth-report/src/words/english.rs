@@ -49,6 +49,7 @@ pub(super) static WORDS: Words = Words {
         points: "All points",
         findings: "Findings",
         environment: "Measurement environment",
+        parameters: "Appendix: the emulated media",
         method: "Measurement method",
         reproduce: "To repeat this run",
     },
@@ -96,6 +97,7 @@ pub(super) static WORDS: Words = Words {
         minimum: "Min",
         maximum_time: "Max",
         cpu: "CPU per I/O",
+        point: "Point",
         time: "Measured",
         ended_by: "Ended by",
         expected: "Expected",
@@ -134,6 +136,7 @@ pub(super) static WORDS: Words = Words {
         points_note: "Struck through: not valid (grade C). A dash: not available; percentiles need ten samples beyond them.",
         directions_caption: "{profile}: reads and writes apart",
         environment_caption: "What was read from the machine when the run began",
+        parameters_caption: "Parameters of the emulated media; one of 0 has no effect",
         data_caption: "The numbers behind the diagram",
         load_title: "{title} ({size}, {arrivals}, {streams} streams)",
         target_fallback: "target {index}",
@@ -184,13 +187,15 @@ pub(super) static WORDS: Words = Words {
     paper: &super::paper::ENGLISH,
     pressure: &super::pressure::ENGLISH,
     bandwidth: &super::bandwidth::ENGLISH,
+    campaign: &super::campaign::ENGLISH,
+    timeline: &super::timeline::ENGLISH,
     reproduction: &super::reproduction::ENGLISH,
 };
 
 const METHOD: &[[&str; 2]] = &[
     [
         "Point",
-        "one load profile at one load intensity on one target, measured over a window that follows an unrecorded warm-up.",
+        "one load profile at one load intensity on one target, measured over a window that follows an unrecorded warm-up. Tables name the points of each row by their places in the plan, counted from 0: the column “index” of `qdepth export`.",
     ],
     [
         "Outstanding I/Os",

@@ -46,6 +46,7 @@ pub(super) static WORDS: Words = Words {
         points: "全測定点",
         findings: "所見",
         environment: "測定環境",
+        parameters: "付録: エミュレーション媒体",
         method: "測定方法",
         reproduce: "計測の再現",
     },
@@ -93,6 +94,7 @@ pub(super) static WORDS: Words = Words {
         minimum: "最小",
         maximum_time: "最大",
         cpu: "I/O 当たり CPU 時間",
+        point: "測定点",
         time: "測定時間",
         ended_by: "終了条件",
         ended: ["時間", "精度", "バイト数", "利用者", "障害"],
@@ -131,6 +133,7 @@ pub(super) static WORDS: Words = Words {
         points_note: "取り消し線は無効 (等級 C) を示す。「–」は値がないことを示す。パーセンタイルは、その外側に 10 個以上の標本がある場合にのみ示す。",
         directions_caption: "{profile}: 読み取りと書き込みの内訳",
         environment_caption: "計測開始時に計算機から読み取った内容",
+        parameters_caption: "エミュレーション媒体のパラメーター (0 のパラメーターは影響しない)",
         data_caption: "図の数値",
         load_title: "{title} ({size}、{arrivals}、ストリーム数 {streams})",
         target_fallback: "測定対象 {index}",
@@ -181,13 +184,15 @@ pub(super) static WORDS: Words = Words {
     paper: &super::paper::JAPANESE,
     pressure: &super::pressure::JAPANESE,
     bandwidth: &super::bandwidth::JAPANESE,
+    campaign: &super::campaign::JAPANESE,
+    timeline: &super::timeline::JAPANESE,
     reproduction: &super::reproduction::JAPANESE,
 };
 
 const METHOD: &[[&str; 2]] = &[
     [
         "測定点",
-        "一つの測定対象に一つの負荷プロファイルを一つの負荷強度で与え、記録しないウォームアップに続く測定窓の間測定したものである。",
+        "一つの測定対象に一つの負荷プロファイルを一つの負荷強度で与え、記録しないウォームアップに続く測定窓の間測定したものである。表の各行には、その測定点の計画中の位置を 0 から数えて示す。`qdepth export` の「index」列と同じである。",
     ],
     [
         "未完了 I/O 数",

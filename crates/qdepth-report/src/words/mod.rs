@@ -2,6 +2,7 @@
 //! of finding texts: the compiler counts them, so none can be forgotten.
 
 mod bandwidth;
+mod campaign;
 mod comparison;
 mod english;
 mod finding;
@@ -13,6 +14,7 @@ mod pressure;
 mod reproduction;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 use std::collections::BTreeMap;
 
@@ -21,11 +23,13 @@ use qdepth_measure::Finding;
 use crate::number;
 
 pub(crate) use bandwidth::BandwidthWords;
+pub(crate) use campaign::CampaignWords;
 pub(crate) use comparison::ComparisonWords;
 pub(crate) use host::HostWords;
 pub(crate) use paper::{LabelWords, PaperWords};
 pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
+pub(crate) use timeline::TimelineWords;
 
 /// A language of reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -181,6 +185,8 @@ pub(crate) struct Words {
     pub(crate) paper: &'static PaperWords,
     pub(crate) pressure: &'static PressureWords,
     pub(crate) bandwidth: &'static BandwidthWords,
+    pub(crate) campaign: &'static CampaignWords,
+    pub(crate) timeline: &'static TimelineWords,
     pub(crate) reproduction: &'static ReproductionWords,
 }
 
@@ -208,6 +214,7 @@ pub(crate) struct SectionWords {
     pub(crate) points: &'static str,
     pub(crate) findings: &'static str,
     pub(crate) environment: &'static str,
+    pub(crate) parameters: &'static str,
     pub(crate) method: &'static str,
     pub(crate) reproduce: &'static str,
 }
@@ -259,6 +266,7 @@ pub(crate) struct ColumnWords {
     pub(crate) minimum: &'static str,
     pub(crate) maximum_time: &'static str,
     pub(crate) cpu: &'static str,
+    pub(crate) point: &'static str,
     pub(crate) time: &'static str,
     pub(crate) ended_by: &'static str,
     pub(crate) expected: &'static str,
@@ -300,6 +308,7 @@ pub(crate) struct TableWords {
     pub(crate) points_note: &'static str,
     pub(crate) directions_caption: &'static str,
     pub(crate) environment_caption: &'static str,
+    pub(crate) parameters_caption: &'static str,
     pub(crate) data_caption: &'static str,
     pub(crate) load_title: &'static str,
     pub(crate) target_fallback: &'static str,

@@ -8,6 +8,7 @@ pub(crate) struct PaperWords {
     pub(crate) introduction: &'static str,
     pub(crate) results_hash: &'static str,
     pub(crate) link_limit: &'static str,
+    pub(crate) data_sheet: &'static str,
     pub(crate) left_out: super::Counted,
     pub(crate) contact: &'static str,
     pub(crate) disclaimer: &'static str,
@@ -90,6 +91,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
     introduction: "Introduction",
     results_hash: "Results (SHA-256 of the CSV export)",
     link_limit: "limit of the connection",
+    data_sheet: "{name}: data-sheet maximum",
     left_out: [
         "1 line is left out; the HTML report and `qdepth plan --json` have it",
         "{n} lines are left out; the HTML report and `qdepth plan --json` have them",
@@ -197,6 +199,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
     introduction: "はじめに",
     results_hash: "結果 (CSV 出力の SHA-256)",
     link_limit: "接続の上限",
+    data_sheet: "{name}: データシートの最大値",
     left_out: [
         "1 行を省略 (HTML レポートおよび `qdepth plan --json` に全文がある)",
         "{n} 行を省略 (HTML レポートおよび `qdepth plan --json` に全文がある)",

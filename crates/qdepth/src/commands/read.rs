@@ -3,14 +3,14 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{Logbook, export_csv, export_json, host_json_schema, json_schema};
-use qdepth_report::Telling;
+use qdepth_report::{Measured, Telling};
 use qdepth_workload::plan_schema;
 
-use crate::ended::Status;
+use crate::ended::{Status, Usage};
 use crate::flags::{ExportOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
 
 /// Prints a result; a reader that went away is no failure.
@@ -128,11 +128,28 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-pub(crate) fn chosen(choice: &RunChoice) -> Result<(RunRecord, Vec<PointRecord>)> {
-    let logbook = Logbook::open_read_only(&choice.logbook.logbook)?;
-    let run = logbook.run(&choice.run)?;
+pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
+    one(&Logbook::open_read_only(&choice.logbook.logbook)?, &choice.run)
+}
+
+fn one(logbook: &Logbook, id: &str) -> Result<Measured> {
+    let run = logbook.run(id)?;
     let points = logbook.points(&run.id)?;
     Ok((run, points))
+}
+
+/// Several runs, in the order asked, each once.
+pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<Measured>> {
+    let logbook = Logbook::open_read_only(&logbook.logbook)?;
+    let mut all: Vec<Measured> = Vec::new();
+    for id in ids {
+        let (run, points) = one(&logbook, id)?;
+        if all.iter().any(|(other, _)| other.id == run.id) {
+            bail!(Usage(format!("{id}: this run is named twice ({})", run.id)));
+        }
+        all.push((run, points));
+    }
+    Ok(all)
 }
 
 pub(crate) fn list(options: &LogbookOption) -> Result<Status> {

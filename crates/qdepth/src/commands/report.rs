@@ -1,13 +1,14 @@
-//! `qdepth report`: a run as a document: HTML, PDF, Markdown, and its figures as CSV and JSON.
+//! `qdepth report`: runs as a document: HTML, PDF, Markdown, and its figures as CSV and JSON.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use qdepth_host::system::{Output, System};
-use qdepth_report::{Document, Lang, Logo, LogoKind, Paper, Telling, compose};
+use qdepth_reference::{PublishedDrive, Reference};
+use qdepth_report::{Document, Lang, Logo, LogoKind, Paper, Telling, compose_campaign};
 
-use crate::commands::read::{chosen, print, replace};
+use crate::commands::read::{chosen_all, print, replace};
 use crate::ended::{Missing, Status, Usage};
 use crate::flags::{Format, Language, ReportOptions};
 
@@ -16,8 +17,9 @@ const TYPESETTER: &str = "qdepth-pdf";
 const STEM: &str = "qdepth-report";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
-    let (run, points) = chosen(&options.choice)?;
+    let runs = chosen_all(&options.runs, &options.logbook)?;
     let (paper, logo) = paper(options.paper.as_deref())?;
+    let published = published(&options.published)?;
     let formats = formats(options)?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
     let telling = |lang| Telling {
@@ -25,11 +27,12 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         limits: options.limit.clone(),
         paper: paper.clone(),
         logo: logo.clone(),
+        published: published.clone(),
         redact: options.redact,
     };
     let output = options.output.as_deref();
     write_all(&formats, &options.lang, output, typesetter.as_deref(), |lang| {
-        compose(&run, &points, telling(lang))
+        compose_campaign(&runs, telling(lang))
     })?;
     Ok(Status::Valid)
 }
@@ -104,6 +107,19 @@ impl Place<'_> {
             }
         }
     }
+}
+
+/// The drives of these names.
+fn published(names: &[String]) -> Result<Vec<PublishedDrive>> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let reference = Reference::shipped()?;
+    let drive = |name: &String| {
+        let name = name.strip_prefix("published:").unwrap_or(name);
+        reference.drive(name).map_err(|error| Usage(format!("--published {name}: {error}")).into())
+    };
+    names.iter().map(drive).collect()
 }
 
 /// What the file of the paper says, and the logo that it names.

@@ -1,0 +1,110 @@
+//! The machines of several runs: what all saw alike once, and where they differ, who saw what.
+
+use std::collections::BTreeSet;
+
+use qdepth_logbook::record::Observation;
+
+use super::Campaign;
+use crate::document::{Block, Cell, Row, Table};
+use crate::tables::{self, fact_name, observed_cell, text};
+use crate::view::View;
+
+/// A fact, with what was seen of it in which runs.
+struct Fact<'a> {
+    subject: &'a str,
+    key: &'a str,
+    seen: Vec<(&'a Observation, Vec<usize>)>,
+}
+
+pub(super) fn machines(campaign: &Campaign<'_, '_>) -> Vec<Block> {
+    let Some(first) = campaign.views.first() else { return Vec::new() };
+    let seen = campaign.views.iter().map(|view| view.observations().collect());
+    let caption = first.words.tables.environment_caption;
+    blocks(campaign, first, caption, &seen.collect::<Vec<_>>())
+}
+
+/// What the emulated media are made of.
+pub(super) fn parameters(campaign: &Campaign<'_, '_>) -> Vec<Block> {
+    let Some(first) = campaign.views.first() else { return Vec::new() };
+    let seen = campaign.views.iter().map(|view| view.parameters().collect());
+    let caption = first.words.tables.parameters_caption;
+    blocks(campaign, first, caption, &seen.collect::<Vec<_>>())
+}
+
+fn blocks(
+    campaign: &Campaign<'_, '_>,
+    first: &View<'_>,
+    caption: &str,
+    seen: &[Vec<&Observation>],
+) -> Vec<Block> {
+    let facts = facts(seen);
+    let alike = facts.iter().filter_map(|fact| match fact.seen.as_slice() {
+        [(seen, _)] => Some(*seen),
+        _ => None,
+    });
+    let tables =
+        [tables::observations(first, caption, alike), differences(campaign, first, &facts)];
+    let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
+    tables.map(Block::Table).collect()
+}
+
+/// Every fact of every run, in the order of subjects and keys as they first appear.
+fn facts<'a>(runs: &[Vec<&'a Observation>]) -> Vec<Fact<'a>> {
+    let mut all: Vec<Fact<'a>> = Vec::new();
+    let mut subjects: Vec<&str> = Vec::new();
+    for (place, observations) in runs.iter().enumerate() {
+        let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for seen in observations {
+            // A device below several targets is described with each of them.
+            if !known.insert((&seen.subject, &seen.key)) {
+                continue;
+            }
+            if !subjects.contains(&&*seen.subject) {
+                subjects.push(&seen.subject);
+            }
+            let of_key =
+                |fact: &&mut Fact<'_>| fact.subject == seen.subject && fact.key == seen.key;
+            match all.iter_mut().find(of_key) {
+                Some(fact) => fact.add(seen, place),
+                None => all.push(Fact {
+                    subject: &seen.subject,
+                    key: &seen.key,
+                    seen: vec![(seen, vec![place])],
+                }),
+            }
+        }
+    }
+    all.sort_by_key(|fact| subjects.iter().position(|subject| *subject == fact.subject));
+    all
+}
+
+impl<'a> Fact<'a> {
+    fn add(&mut self, seen: &'a Observation, place: usize) {
+        match self.seen.iter_mut().find(|(other, _)| other.value == seen.value) {
+            Some((_, places)) => places.push(place),
+            None => self.seen.push((seen, vec![place])),
+        }
+    }
+}
+
+/// Facts that are not the same in all runs that looked: a line a value.
+fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>]) -> Table {
+    let words = &view.words.columns;
+    let columns = [words.subject, words.fact, words.value, campaign.words.section].map(text);
+    let mut rows = Vec::new();
+    for fact in facts.iter().filter(|fact| fact.seen.len() > 1) {
+        for (nth, (seen, places)) in fact.seen.iter().enumerate() {
+            let first = |name: String| if nth == 0 { name } else { String::new() };
+            let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
+            let cells = vec![
+                Cell::head(first(fact.subject.to_owned())),
+                Cell::plain(first(fact_name(fact.key))),
+                observed_cell(view, seen),
+                Cell::plain(numbers.join(view.words.list[0])),
+            ];
+            rows.push(Row { cells, opens_group: nth == 0 });
+        }
+    }
+    let caption = campaign.words.differences.to_owned();
+    Table { caption, columns: columns.to_vec(), rows, note: String::new() }
+}

@@ -1,0 +1,307 @@
+//! Several runs in one paper: what they share once, then what came out of each.
+
+mod environment;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use qdepth_logbook::record::RunRecord;
+
+use crate::comparison::Compared;
+use crate::compose::{
+    self, Measured, Telling, all_points, banners, compose, fact, literal, method, results,
+    results_hash,
+};
+use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table};
+use crate::doubts::findings;
+use crate::paper::practice::practice;
+use crate::paper::{self, conclusion};
+use crate::tables::{grades, number_in, text};
+use crate::view::View;
+use crate::words::{CampaignWords, counted, say, words};
+use crate::{number, redact, sentences};
+
+/// Letters of a run's id that `qdepth list` shows.
+const ID: usize = 13;
+
+/// Composes one paper of several runs, in the order given. Of one run it is that run's own.
+pub fn compose_campaign(runs: &[Measured], telling: impl Into<Telling>) -> Document {
+    let telling = telling.into();
+    if let [(run, points)] = runs {
+        return compose(run, points, telling);
+    }
+    // Of what was measured, so that anybody with the logbook can compute them again.
+    let hashes: Vec<String> = runs.iter().map(|(run, points)| results_hash(run, points)).collect();
+    let hidden: Vec<Measured>;
+    let runs = if telling.redact {
+        hidden = redact::all_redacted(runs);
+        &hidden
+    } else {
+        runs
+    };
+    let compared: Vec<_> = runs.iter().map(|(run, points)| Compared::of(run, points)).collect();
+    let views = runs
+        .iter()
+        .zip(&compared)
+        .map(|((run, points), compared)| View::new(run, points, compared.as_ref(), &telling));
+    let views: Vec<View<'_>> = views.collect();
+    let campaign = Campaign {
+        words: words(telling.lang).campaign,
+        views: views.iter().collect(),
+        hashes,
+        telling: &telling,
+    };
+    campaign.document()
+}
+
+struct Campaign<'c, 'a> {
+    words: &'static CampaignWords,
+    views: Vec<&'c View<'a>>,
+    /// Of the results of each run.
+    hashes: Vec<String>,
+    telling: &'c Telling,
+}
+
+impl<'a> Campaign<'_, 'a> {
+    fn document(&self) -> Document {
+        let (lang, words) = (self.telling.lang, words(self.telling.lang));
+        let own = self.telling.paper.title.of(lang);
+        let targets = match self.views.first() {
+            Some(first) => sentences::names(first, self.target_names()),
+            None => String::new(),
+        };
+        let title =
+            if own.is_empty() { say(words.title, &[("targets", targets)]) } else { own.to_owned() };
+        let opening = self.telling.paper.opening.of(lang);
+        let opening = (!opening.is_empty()).then(|| opening.to_owned());
+        let days = self.runs().map(|run| run.ended_at.as_ref().unwrap_or(&run.started_at));
+        let day = days.max().map_or("", String::as_str);
+        let (paper, logo) = (&self.telling.paper, self.telling.logo.as_ref());
+        Document {
+            lang,
+            cover: paper::cover(paper, logo, day, lang, words),
+            title,
+            subtitle: self.said(self.words.subtitle),
+            mark: self.mark().to_owned(),
+            banners: self.banners(),
+            summary: opening.into_iter().chain(self.summary()).collect(),
+            facts: self.facts(),
+            sections: self.sections(),
+            footer: words.footer.to_owned(),
+        }
+    }
+
+    fn runs(&self) -> impl Iterator<Item = &'a RunRecord> {
+        self.views.iter().map(|view| view.run)
+    }
+
+    /// Each once, in the order of the runs.
+    fn target_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for target in self.runs().flat_map(|run| &run.targets) {
+            if !names.contains(&target.name) {
+                names.push(target.name.clone());
+            }
+        }
+        names
+    }
+
+    /// `Run 2`.
+    fn number(&self, place: usize) -> String {
+        say(self.words.run, &[("n", number::count(place as u64 + 1))])
+    }
+
+    /// `Run 2: plan “devices”, nvme0n1`.
+    fn label(&self, place: usize) -> String {
+        let Some(view) = self.views.get(place) else { return String::new() };
+        let values = [
+            ("run", self.number(place)),
+            ("plan", view.run.plan_name.clone()),
+            ("targets", sentences::targets(view)),
+        ];
+        say(self.words.label, &values)
+    }
+
+    /// EMULATED where every run is; where only some are, a mark of its own.
+    fn mark(&self) -> &'static str {
+        let emulated = self.runs().filter(|run| run.emulated).count();
+        match self.views.first() {
+            Some(first) if emulated == self.views.len() => first.words.emulated[0],
+            _ if emulated > 0 => self.words.partly[0],
+            _ => "",
+        }
+    }
+
+    /// Those that stand over every run once; of the others each with its run.
+    fn banners(&self) -> Vec<Banner> {
+        let mut all: Vec<(Banner, Vec<usize>)> = Vec::new();
+        for (place, view) in self.views.iter().enumerate() {
+            for banner in banners(view) {
+                match all.iter_mut().find(|(other, _)| *other == banner) {
+                    Some((_, places)) => places.push(place),
+                    None => all.push((banner, vec![place])),
+                }
+            }
+        }
+        let placed = |(banner, places): (Banner, Vec<usize>)| {
+            if places.len() == self.views.len() {
+                return banner;
+            }
+            let numbers = places.into_iter().map(|place| self.number(place)).collect::<Vec<_>>();
+            let values = [("text", banner.text), ("runs", self.list(numbers))];
+            Banner { label: banner.label, text: say(self.words.banner, &values) }
+        };
+        all.into_iter().map(placed).collect()
+    }
+
+    fn list(&self, items: Vec<String>) -> String {
+        self.views.first().map_or_else(String::new, |first| sentences::list(first, items))
+    }
+
+    /// Words with the number of runs and points, the days, and the versions of the program.
+    fn said(&self, template: &str) -> String {
+        let words = words(self.telling.lang);
+        let days: BTreeSet<&str> = self.runs().map(|run| &*run.started_at).collect();
+        let day = |at: Option<&&str>| at.map_or_else(String::new, |at| sentences::date(at, words));
+        let (first, last) = (day(days.first()), day(days.last()));
+        let versions: BTreeSet<String> = self.runs().map(|r| r.qdepth_version.clone()).collect();
+        let points: usize = self.views.iter().map(|view| view.points().count()).sum();
+        let mut values = vec![
+            ("runs", counted(self.words.runs, self.views.len())),
+            ("points", counted(words.summary.points, points)),
+            ("first", first.clone()),
+            ("version", versions.into_iter().collect::<Vec<_>>().join(words.list[0])),
+        ];
+        if first != last {
+            values.push(("last", last));
+        }
+        say(template, &values)
+    }
+
+    /// What the paper is of, then what came out of each run.
+    fn summary(&self) -> Vec<String> {
+        let result = |(place, view): (usize, &&View<'_>)| {
+            let said = [("label", self.label(place)), ("results", sentences::results(view))];
+            say(self.words.result, &said)
+        };
+        let told = self.views.iter().enumerate().map(result);
+        std::iter::once(self.said(self.words.summary)).chain(told).collect()
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        let words = words(self.telling.lang);
+        let runs = self.runs().enumerate();
+        let ids = runs.map(|(place, run)| literal(&self.number(place), &*run.id));
+        let version = fact(words.facts.version, self.said("qdepth {version}"));
+        std::iter::once(version).chain(ids).collect()
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let Some(first) = self.views.first() else { return Vec::new() };
+        let (names, of_paper) = (&first.words.sections, &first.words.paper.sections);
+        let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            blocks,
+        };
+        let mut all: Vec<Section> = paper::introduction(first).into_iter().collect();
+        all.push(section("runs", self.words.section, vec![Block::Table(self.overview())]));
+        all.extend(paper::media::section(&self.views));
+        all.push(section("method", names.method, method(&self.views)));
+        all.extend(self.chapters());
+        let measured = |of: fn(&View<'_>) -> Vec<Block>| {
+            self.by_run(|_, view| if view.loads.is_empty() { Vec::new() } else { of(view) })
+        };
+        all.push(section("best-practice", of_paper[1], measured(practice)));
+        all.push(section("conclusion", of_paper[2], measured(conclusion)));
+        all.push(section("findings", names.findings, self.by_run(|_, view| findings(view))));
+        all.push(section("points", names.points, self.by_run(|_, view| all_points(view))));
+        all.push(section("environment", names.environment, environment::machines(self)));
+        let again = |place: usize, view: &View<'_>| compose::reproduce(view, &self.hashes[place]);
+        all.push(section("reproduce", self.words.reproduce, self.by_run(again)));
+        all.extend(paper::closing(first));
+        all.push(section("parameters", names.parameters, environment::parameters(self)));
+        all.retain(|section| !section.blocks.is_empty());
+        all
+    }
+
+    /// A line a run.
+    fn overview(&self) -> Table {
+        let Some(first) = self.views.first() else { return Table::default() };
+        let facts = &first.words.facts;
+        let columns = vec![
+            text(facts.run),
+            text(facts.plan),
+            text(facts.target),
+            text(facts.started),
+            number_in(first.words.sections.points, ""),
+            text(self.words.grades),
+            text(self.words.id),
+            text(""),
+        ];
+        let row = |(place, view): (usize, &&View<'_>)| {
+            let id = view.run.id.chars().take(ID).collect::<String>();
+            let cells = vec![
+                Cell::head(number::count(place as u64 + 1)),
+                Cell::plain(&*view.run.plan_name),
+                Cell::plain(sentences::targets(view)),
+                Cell::plain(sentences::moment(&view.run.started_at, view.words)),
+                Cell::plain(number::count(view.points().count() as u64)),
+                Cell::plain(grades(view).map(|n| n.to_string()).join(" / ")),
+                Cell::plain(id),
+                Cell::unknown(view.mark()),
+            ];
+            Row { cells, opens_group: false }
+        };
+        Table {
+            caption: self.words.caption.to_owned(),
+            columns,
+            rows: self.views.iter().enumerate().map(row).collect(),
+            note: self.words.note.to_owned(),
+        }
+    }
+
+    /// The results of each run under a heading of its own; the words before diagrams or tables of a
+    /// kind only once.
+    fn chapters(&self) -> Vec<Section> {
+        let mut told: BTreeSet<String> = BTreeSet::new();
+        let mut all = Vec::new();
+        for (place, view) in self.views.iter().enumerate() {
+            let said = sentences::summary(view).into_iter().map(Block::Paragraph);
+            let mut blocks: Vec<Block> = said.collect();
+            for section in results(view).into_iter().filter(|section| !section.blocks.is_empty()) {
+                let known = matches!(section.blocks.first(), Some(Block::Paragraph(words))
+                    if !told.insert(words.clone()));
+                blocks.push(Block::Heading(section.title));
+                blocks.extend(section.blocks.into_iter().skip(usize::from(known)));
+            }
+            let id = format!("run-{}", place + 1);
+            blocks.iter_mut().for_each(|block| name_within(block, &id));
+            all.push(Section { title: self.label(place), id, blocks });
+        }
+        all
+    }
+
+    /// Blocks of each run under its label.
+    fn by_run(&self, of: impl Fn(usize, &View<'a>) -> Vec<Block>) -> Vec<Block> {
+        let mut all = Vec::new();
+        for (place, view) in self.views.iter().enumerate() {
+            let blocks = of(place, view);
+            if !blocks.is_empty() {
+                all.push(Block::Heading(self.label(place)));
+                all.extend(blocks);
+            }
+        }
+        all
+    }
+}
+
+/// Pictures of several runs would share their names.
+fn name_within(block: &mut Block, run: &str) {
+    if let Block::Pictures(pictures) = block {
+        for picture in pictures {
+            picture.id = format!("{run}-{}", picture.id);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Which points of the run a figure stands for: their places in the plan, as `qdepth export` has
+//! them.
+
+use crate::document::{Align, Cell, Column, Table};
+use crate::view::{Point, View};
+
+/// The places of a point; of a column of a comparison those of its drives or processes.
+pub(crate) fn of(view: &View<'_>, point: &Point<'_>) -> Vec<u32> {
+    match view.compared.and_then(|compared| compared.cell(point.record)) {
+        Some(cell) => cell.parts.iter().map(|part| part.index).collect(),
+        None => vec![point.record.index],
+    }
+}
+
+/// Those of several, in their order.
+pub(crate) fn of_all<'p, 'a: 'p>(
+    view: &View<'_>,
+    points: impl IntoIterator<Item = &'p Point<'a>>,
+) -> Vec<u32> {
+    points.into_iter().flat_map(|point| of(view, point)).collect()
+}
+
+/// `4, 49`; places that follow one another as `4–7`.
+fn text(points: &[u32]) -> String {
+    let follow = |a: &u32, b: &u32| a.checked_add(1) == Some(*b);
+    let stretch = |points: &[u32]| match points {
+        [one] => one.to_string(),
+        [first, second] => format!("{first}, {second}"),
+        [first, .., last] => format!("{first}–{last}"),
+        [] => String::new(),
+    };
+    points.chunk_by(follow).map(stretch).collect::<Vec<_>>().join(", ")
+}
+
+/// The table with a last column that names the points of each row.
+pub(crate) fn traced(view: &View<'_>, mut table: Table, points: Vec<Vec<u32>>) -> Table {
+    let heading = view.words.columns.point.to_owned();
+    table.columns.push(Column { heading, unit: String::new(), align: Align::Text });
+    for (row, points) in table.rows.iter_mut().zip(&points) {
+        row.cells.push(Cell::unknown(text(points)));
+    }
+    // No row is left shorter than the others.
+    table.rows.iter_mut().skip(points.len()).for_each(|row| row.cells.push(Cell::unknown("")));
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_listed_and_stretches_of_them_shortened() {
+        assert_eq!(text(&[]), "");
+        assert_eq!(text(&[7]), "7");
+        assert_eq!(text(&[7, 8]), "7, 8");
+        assert_eq!(text(&[4, 5, 6, 7, 49, 3, u32::MAX]), "4–7, 49, 3, 4294967295");
+    }
+}

@@ -1,0 +1,60 @@
+//! The words of a paper of several runs.
+
+#[derive(Debug)]
+pub(crate) struct CampaignWords {
+    pub(crate) runs: super::Counted,
+    pub(crate) run: &'static str,
+    pub(crate) of_run: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) subtitle: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) result: &'static str,
+    /// The mark where only some runs are emulated.
+    pub(crate) partly: [&'static str; 1],
+    pub(crate) banner: &'static str,
+    pub(crate) section: &'static str,
+    pub(crate) caption: &'static str,
+    pub(crate) note: &'static str,
+    pub(crate) grades: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) differences: &'static str,
+    pub(crate) reproduce: &'static str,
+}
+
+pub(super) static ENGLISH: CampaignWords = CampaignWords {
+    runs: ["1 run", "{n} runs"],
+    run: "Run {n}",
+    of_run: "{name} ({run})",
+    label: "{run}: plan “{plan}”, {targets}",
+    subtitle: "{first}[ to {last}] · {runs} · qdepth {version}",
+    summary: "{runs} with {points}, begun on {first}[ to {last}], are told together: the method once, then the results of each.",
+    result: "{label}. {results}",
+    partly: ["PARTLY EMULATED"],
+    banner: "{runs}: {text}",
+    section: "Runs",
+    caption: "The runs of this paper",
+    note: "`qdepth show ID` prints a run, `qdepth export ID` all of its figures.",
+    grades: "Grade A / B / C",
+    id: "Id begins",
+    differences: "Where the runs saw different things",
+    reproduce: "To repeat these runs",
+};
+
+pub(super) static JAPANESE: CampaignWords = CampaignWords {
+    runs: ["1 件の計測", "{n} 件の計測"],
+    run: "計測 {n}",
+    of_run: "{name} ({run})",
+    label: "{run}: 計画「{plan}」、{targets}",
+    subtitle: "{first}[ ～ {last}] · {runs} · qdepth {version}",
+    summary: "{first}[ から {last} まで]に開始した {runs}、{points}をまとめて示す。測定方法は一度だけ述べ、続いて各計測の結果を示す。",
+    result: "{label}。{results}",
+    partly: ["一部 EMULATED"],
+    banner: "{runs}: {text}",
+    section: "計測一覧",
+    caption: "本書の計測",
+    note: "`qdepth show ID` は計測を、`qdepth export ID` はそのすべての数値を出力する。",
+    grades: "等級 A / B / C",
+    id: "ID の先頭",
+    differences: "計測の間で異なる環境",
+    reproduce: "計測の再現",
+};

@@ -1,0 +1,103 @@
+//! What a report costs: time and memory of each format on one core, for 250 points and for 1,000,
+//! so that a cost which is not linear shows.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use super::binary;
+use crate::command::{output, output_and_errors, root, show, there_is};
+
+/// Load profiles of ten intensities each.
+const PROFILES: [u32; 2] = [25, 100];
+/// A slow medium has its forty intervals of 100 ms with few I/Os: it is the report that is measured.
+const MEDIUM: &str = "media:generic-7200rpm-hdd";
+/// What HTML and Markdown of 1,000 points may take: seconds, and KiB of memory.
+const BUDGET: (f64, u64) = (5.0, 500 * 1024);
+
+/// Seconds and peak KiB.
+type Cost = (f64, u64);
+
+pub fn report() -> Result<()> {
+    if !there_is("/usr/bin/time") {
+        bail!("/usr/bin/time is not installed (package time)");
+    }
+    show("cargo", &["build", "--release", "--quiet", "--bin", "qdepth"])?;
+    let folder = root().join("target/bench-report");
+    fs::create_dir_all(&folder)?;
+    let mut missed = Vec::new();
+    let formats = ["html", "md", "csv", "json", "typst", "pdf"];
+    println!("{:<6} {:>22} {:>22} {:>7}", "", "250 points", "1,000 points", "ratio");
+    let (few, many) = (logbook(&folder, PROFILES[0])?, logbook(&folder, PROFILES[1])?);
+    for format in formats {
+        let pdf = root().join("target/release/qdepth-pdf");
+        if format == "pdf" && !pdf.is_file() {
+            println!("pdf    SKIPPED: {} was not built", pdf.display());
+            continue;
+        }
+        let (small, large) = (cost(&folder, &few, format)?, cost(&folder, &many, format)?);
+        println!(
+            "{format:<6} {:>9.2} s {:>6} MiB {:>9.2} s {:>6} MiB {:>7.2}",
+            small.0,
+            small.1 / 1024,
+            large.0,
+            large.1 / 1024,
+            large.0 / small.0,
+        );
+        let within = large.0 <= BUDGET.0 && large.1 <= BUDGET.1;
+        if matches!(format, "html" | "md") && !within {
+            missed.push(format);
+        }
+    }
+    if !missed.is_empty() {
+        bail!("more than {} s or {} MiB: {}", BUDGET.0, BUDGET.1 / 1024, missed.join(", "));
+    }
+    Ok(())
+}
+
+/// A logbook with a run of so many profiles, made where it is not there.
+fn logbook(folder: &Path, profiles: u32) -> Result<PathBuf> {
+    let logbook = folder.join(format!("{profiles}.db"));
+    if logbook.is_file() {
+        return Ok(logbook);
+    }
+    let mut plan = String::from(
+        "name = \"bench-report\"\noutstanding = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]\n\
+         warm_up = \"100ms\"\nduration = \"4s\"\n",
+    );
+    for profile in 0..profiles {
+        let read = profile % 5 * 25;
+        // Writing into a String cannot fail.
+        let _ = write!(
+            plan,
+            "[[profile]]\nname = \"load-{profile}\"\ntitle = \"Load {profile}\"\nrandom = 100\n\
+             read = {read}\nrequest_size = \"8KiB\"\n"
+        );
+    }
+    let file = folder.join(format!("{profiles}.toml"));
+    fs::write(&file, plan)?;
+    let (file, made) = (file.display().to_string(), folder.join("made.db"));
+    let place = made.display().to_string();
+    output(&binary(), &["run", &file, MEDIUM, "--no-report", "--logbook", &place], &[0, 1])?;
+    fs::rename(&made, &logbook)?;
+    Ok(logbook)
+}
+
+/// The better of two reports on one core.
+fn cost(folder: &Path, logbook: &Path, format: &str) -> Result<Cost> {
+    let out = folder.join("report").display().to_string();
+    let (logbook, program) = (logbook.display().to_string(), binary());
+    let report = ["report", "--logbook", &logbook, "--format", format, "-o", &out];
+    let timed = ["-c", "0", "/usr/bin/time", "-f", "COST %e %M", &program];
+    let one = || -> Result<Cost> {
+        let said = output_and_errors("taskset", &[&timed[..], &report[..]].concat())?;
+        let line = said.lines().find_map(|line| line.strip_prefix("COST "));
+        let figures = line.and_then(|line| line.split_once(' '));
+        let (seconds, memory) = figures.context("time printed nothing")?;
+        Ok((seconds.parse()?, memory.trim().parse()?))
+    };
+    let (first, second) = (one()?, one()?);
+    Ok((first.0.min(second.0), first.1.max(second.1)))
+}
