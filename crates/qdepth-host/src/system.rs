@@ -250,7 +250,10 @@ impl System {
     }
 
     /// [`Self::run`] with another limit of time.
-    pub(crate) fn run_for<S: AsRef<OsStr>>(
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_for<S: AsRef<OsStr>>(
         &self,
         command: &str,
         args: &[S],

@@ -67,6 +67,7 @@ fn told(view: &View<'_>, telling: &Telling, results: &str) -> Document {
     let own = telling.paper.title.of(telling.lang);
     let title =
         if own.is_empty() { say(words.title, &[("targets", targets)]) } else { own.to_owned() };
+    let title = if own.is_empty() { view.marked(title) } else { title };
     let subtitle = say(
         words.subtitle,
         &[
@@ -179,7 +180,7 @@ pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
 
 fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
     let (run, words) = (view.run, &view.words.facts);
-    let mut facts: Vec<Fact> = Vec::new();
+    let mut targets: Vec<String> = Vec::new();
     for target in &run.targets {
         let details = say(
             words.area,
@@ -189,13 +190,19 @@ fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
                 ("engine", target.engine.clone()),
             ],
         );
-        let spelled = if target.name == target.spelling {
-            String::new()
+        let name = if run.emulated || target.name == target.spelling {
+            target.spelling.clone()
         } else {
-            format!(" ({})", target.spelling)
+            format!("{} ({})", target.name, target.spelling)
         };
-        facts.push(fact(words.target, format!("{}{spelled}: {details}", target.name)));
+        targets.push(format!("{name}: {details}"));
     }
+    let several = |alike: &[String]| match alike {
+        [one] => one.clone(),
+        _ => format!("{} × {}", alike.len(), alike[0]),
+    };
+    let each = targets.chunk_by(|a, b| a == b).map(several);
+    let mut facts: Vec<Fact> = each.map(|target| fact(words.target, target)).collect();
     facts.push(fact(words.started, sentences::moment(&run.started_at, view.words)));
     facts.extend(
         run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at, view.words))),

@@ -35,6 +35,8 @@ pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
     let half = (high - low) / 2.0;
     let place = if half < EXACT { finest_place(estimate.value) } else { magnitude(half) - 1 };
     let place = place.max(finest_place(estimate.value));
+    // Rounded away, an interval would be said to be none: one unit of the last place holds it.
+    let half = if half < EXACT { half } else { half.max(10f64.powi(place)) };
     Rounded { value: to_place(estimate.value, place), half_width: Some(to_place(half, place)) }
 }
 
@@ -210,7 +212,7 @@ mod tests {
             (12_345.6, Some(67.4), "12,346 ± 67"),
             (45_678.0, Some(1234.0), "45,700 ± 1,200"),
             (101.26, Some(1.23), "101.3 ± 1.2"),
-            (123_456.7, Some(0.04), "123,457 ± 0"),
+            (123_456.7, Some(0.04), "123,457 ± 1"),
             (5.4321, Some(0.021), "5.43 ± 0.02"),
             (12_345.6, None, "12,300"),
             (0.0, Some(0.0), "0.000 ± 0.000"),

@@ -66,11 +66,24 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
 
 /// The names of the targets; of many the first ones.
 pub(crate) fn targets(view: &View<'_>) -> String {
-    names(view, view.run.targets.iter().map(|t| t.name.clone()).collect())
+    names(view, view.run.targets.iter().map(|t| view.shown(&t.name)).collect())
 }
 
-/// These names; of many the first ones.
-pub(crate) fn names(view: &View<'_>, mut names: Vec<String>) -> String {
+/// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first ones.
+pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for name in &names {
+        let kind = name.rsplit_once(" #").map_or(name.as_str(), |(kind, _)| kind);
+        match kinds.iter_mut().find(|(other, _)| *other == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    let one = |(kind, count): (&str, usize)| match count {
+        1 => names.iter().find(|name| name.starts_with(kind)).cloned().unwrap_or_default(),
+        _ => format!("{count} × {kind}"),
+    };
+    let mut names: Vec<String> = kinds.into_iter().map(one).collect();
     let more = names.len().saturating_sub(TARGETS_NAMED);
     if more > 1 {
         names.truncate(TARGETS_NAMED);

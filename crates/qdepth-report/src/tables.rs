@@ -259,7 +259,8 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
         number_in(words.throughput, "MB/s"),
     ]);
     columns.extend(latency_columns(view, unit));
-    columns.push(number_in(words.cpu, "µs"));
+    // Nobody's processor did the work of an emulation.
+    columns.extend((!view.run.emulated).then(|| number_in(words.cpu, "µs")));
     let ends = load.points.iter().any(asks_precision);
     columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
     columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
@@ -329,7 +330,7 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -
     let figures = measured
         .into_iter()
         .chain(latency_cells(point.latency(), unit))
-        .chain([Cell::or_dash(cpu)]);
+        .chain((!view.run.emulated).then(|| Cell::or_dash(cpu)));
     cells.extend(figures.map(|cell| cell.struck_if(invalid)));
     cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
     cells.extend(view.expects().then(|| expected_cells(view, point)).into_iter().flatten());

@@ -185,22 +185,35 @@ impl<'a> View<'a> {
         self.run.environment.iter().chain(facts(self.run, false))
     }
 
-    /// The parameters of emulated media.
+    /// The parameters of emulated media, of several alike once.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
+        let mut known = BTreeSet::new();
         facts(self.run, true)
+            .filter(move |seen| known.insert((&seen.subject, &seen.key, &seen.value)))
     }
 
     /// The name of a target, also of one that the run does not describe.
     pub(crate) fn target_name(&self, index: u32) -> String {
         let of_target =
-            || self.run.targets.iter().find(|t| t.index == index).map(|t| t.name.clone());
+            || self.run.targets.iter().find(|t| t.index == index).map(|t| self.shown(&t.name));
         let known = match self.compared {
-            Some(compared) => compared.name(self.run, self.words, index),
+            Some(compared) => {
+                compared.name(self.run, self.words, index).map(|name| self.shown(&name))
+            }
             None => of_target(),
         };
         known.unwrap_or_else(|| {
             say(self.words.tables.target_fallback, &[("index", (index + 1).to_string())])
         })
+    }
+
+    /// The name of a target for readers: what says that it is emulated stands in every row and
+    /// picture already.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        if !self.run.emulated {
+            return name.to_owned();
+        }
+        name.replace(&format!(" ({})", self.mark()), "").replace("media:", "")
     }
 
     /// What every row and picture of an emulated run carries; else empty.

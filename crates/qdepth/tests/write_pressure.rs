@@ -67,9 +67,9 @@ fn optane_stays_flat_where_nand_rises() {
     let told = place.run("show --limit mean=300us").expect(0).out;
     for said in [
         "At 600 MB/s of writes, the highest step that all targets followed",
-        "On media:p3700-1600gb (EMULATED) the mean of the reader passes 300 µs at a write load of",
+        "On p3700-1600gb the mean of the reader passes 300 µs at a write load of",
         "by a straight line between the steps 0 MB/s and 200 MB/s",
-        "On media:p4800x-375gb (EMULATED) the mean of the reader stays within 300 µs",
+        "On p4800x-375gb the mean of the reader stays within 300 µs",
     ] {
         assert!(told.contains(said), "`{said}` in {told}");
     }

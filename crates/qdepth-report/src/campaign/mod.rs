@@ -71,8 +71,11 @@ impl<'a> Campaign<'_, 'a> {
             Some(first) => sentences::names(first, self.target_names()),
             None => String::new(),
         };
-        let title =
-            if own.is_empty() { say(words.title, &[("targets", targets)]) } else { own.to_owned() };
+        let title = match (own, self.mark()) {
+            ("", "") => say(words.title, &[("targets", targets)]),
+            ("", mark) => format!("{} ({mark})", say(words.title, &[("targets", targets)])),
+            (own, _) => own.to_owned(),
+        };
         let opening = self.telling.paper.opening.of(lang);
         let opening = (!opening.is_empty()).then(|| opening.to_owned());
         let days = self.runs().map(|run| run.ended_at.as_ref().unwrap_or(&run.started_at));
@@ -96,12 +99,16 @@ impl<'a> Campaign<'_, 'a> {
         self.views.iter().map(|view| view.run)
     }
 
-    /// Each once, in the order of the runs.
+    /// Each once, in the order of the runs; several drives of one kind as one.
     fn target_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
-        for target in self.runs().flat_map(|run| &run.targets) {
-            if !names.contains(&target.name) {
-                names.push(target.name.clone());
+        for view in &self.views {
+            let shown = view.run.targets.iter().map(|target| view.shown(&target.name));
+            for name in shown {
+                let kind = name.rsplit_once(" #").map_or(name.as_str(), |(kind, _)| kind);
+                if !names.iter().any(|known| known == kind) {
+                    names.push(kind.to_owned());
+                }
             }
         }
         names
@@ -120,7 +127,7 @@ impl<'a> Campaign<'_, 'a> {
             ("plan", view.run.plan_name.clone()),
             ("targets", sentences::targets(view)),
         ];
-        say(self.words.label, &values)
+        view.marked(say(self.words.label, &values))
     }
 
     /// EMULATED where every run is; where only some are, a mark of its own.
@@ -150,7 +157,13 @@ impl<'a> Campaign<'_, 'a> {
             }
             let numbers = places.into_iter().map(|place| self.number(place)).collect::<Vec<_>>();
             let values = [("text", banner.text), ("runs", self.list(numbers))];
-            Banner { label: banner.label, text: say(self.words.banner, &values) }
+            // What is said of a report that is emulated does not hold of this one.
+            let emulated = self.views.iter().any(|view| banner.label == view.words.emulated[0]);
+            let [label, text] = match emulated {
+                true => self.words.partly.map(str::to_owned),
+                false => [banner.label, self.words.banner.to_owned()],
+            };
+            Banner { label, text: say(&text, &values) }
         };
         all.into_iter().map(placed).collect()
     }

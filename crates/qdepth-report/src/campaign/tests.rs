@@ -118,7 +118,7 @@ fn a_paper_of_emulated_and_measured_runs_says_which_is_which() {
     let document = compose_campaign(&runs, Lang::En);
     assert_eq!(document.mark, "PARTLY EMULATED");
     assert_eq!(document.banners.len(), 1);
-    assert!(document.banners[0].text.starts_with("Run 2: "), "{:?}", document.banners);
+    assert!(document.banners[0].text.starts_with("In Run 2 "), "{:?}", document.banners);
     let json: serde_json::Value = serde_json::from_str(&figures_json(&document)).unwrap();
     for figure in json["figures"].as_array().unwrap() {
         let second = figure["id"].as_str().unwrap().starts_with("run-2-");

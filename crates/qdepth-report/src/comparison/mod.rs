@@ -81,11 +81,7 @@ impl<'a> Compared<'a> {
         Some(match (variant.name.as_str(), &*variant.role) {
             ("", "single") => own.single.to_owned(),
             ("", "together") => say(own.together, &[("n", number())]),
-            // The mark of an emulated run stands in every row and picture already.
-            ("", _) => {
-                let name = &run.targets.iter().find(|t| t.index == variant.target)?.name;
-                name.replace(&format!(" ({})", words.emulated[0]), "")
-            }
+            ("", _) => run.targets.iter().find(|t| t.index == variant.target)?.name.clone(),
             (name, _) if self.record.of == "processes" && name == number() => {
                 counted(own.processes, variant.parts as usize)
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use qdepth_logbook::record::{Observation, TargetRecord};
 
-use crate::document::{Align, Block, Cell, Column, Row, Section, Table};
+use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
 use crate::number;
 use crate::tables::{self, text};
 use crate::view::View;
@@ -125,7 +125,20 @@ fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
             opens_group: false,
         })
     };
-    let rows: Vec<Row> = words.facts.iter().filter_map(row).collect();
+    let mut rows: Vec<Row> = Vec::new();
+    for row in words.facts.iter().filter_map(row) {
+        // Systems and descriptions have keys of their own for the same property.
+        match rows.iter_mut().find(|other| other.cells.first() == row.cells.first()) {
+            Some(other) => {
+                for (cell, same) in other.cells.iter_mut().zip(row.cells) {
+                    if cell.mark == Mark::Unknown {
+                        *cell = same;
+                    }
+                }
+            }
+            None => rows.push(row),
+        }
+    }
     let (caption, note) = (words.caption.to_owned(), words.note.to_owned());
     (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
 }

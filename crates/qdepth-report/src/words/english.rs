@@ -195,7 +195,7 @@ pub(super) static WORDS: Words = Words {
 const METHOD: &[[&str; 2]] = &[
     [
         "Point",
-        "one load profile at one load intensity on one target, measured over a window that follows an unrecorded warm-up. Tables name the points of each row by their places in the plan, counted from 0: the column “index” of `qdepth export`.",
+        "one load profile at one load intensity on one target, measured over a window that follows an unrecorded warm-up. Tables name the points of each row by their places in the plan, counted from 0: the column “index” of qdepth export.",
     ],
     [
         "Outstanding I/Os",

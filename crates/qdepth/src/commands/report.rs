@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use qdepth_host::system::{Output, System};
@@ -14,6 +15,8 @@ use crate::flags::{Format, Language, ReportOptions};
 
 /// Beside `qdepth`, or in a folder of programs.
 const TYPESETTER: &str = "qdepth-pdf";
+/// A paper of 1,000 points is hundreds of pages: a minute on one core, longer on a busy machine.
+const TYPESETTING_LIMIT: Duration = Duration::from_secs(1800);
 const STEM: &str = "qdepth-report";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
@@ -190,7 +193,8 @@ fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()> {
 fn typeset(document: &Document, path: &Path, program: &str) -> Result<()> {
     let folder = tempfile::tempdir().context("cannot make a folder for typesetting")?;
     fill(folder.path(), &qdepth_report::typst(document))?;
-    let output = System::real().run(program, &[folder.path().as_os_str(), path.as_os_str()])?;
+    let words = [folder.path().as_os_str(), path.as_os_str()];
+    let output = System::real().run_for(program, &words, TYPESETTING_LIMIT)?;
     match output.status {
         Some(0) => Ok(()),
         Some(3) => bail!(Missing(output.stderr.trim().to_owned())),
