@@ -50,8 +50,11 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     } else {
         (words.rate_title, words.rate_y)
     };
+    let references = references::of_rate(view, load);
+    // Alone in the picture a line needs no name.
+    let named = view.compares() || !references.is_empty();
     let series = targets_of(view, load).into_iter().map(|(colour, target)| Series {
-        name: if view.compares() { view.target_name(target) } else { String::new() },
+        name: if named { view.target_name(target) } else { String::new() },
         colour,
         stroke: Stroke::Solid,
         markers: Markers::HollowWithoutInterval,
@@ -60,7 +63,6 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         }),
     });
     let mut series: Vec<Series> = series.collect();
-    let references = references::of_rate(view, load);
     series.extend(references.clone());
     let figure = figure(view, y_label.to_owned(), Scale::FromZero, series);
     Picture {

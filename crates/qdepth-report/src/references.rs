@@ -93,6 +93,7 @@ fn published(
     let name = [("name", drive.title.clone())];
     let name = say(view.words.comparison.published_maximum, &name);
     let maximum = drive.maximum(&first.profile, quantity);
+    let maximum = maximum.filter(|maximum| is_near(view, load, *maximum));
     let maximum = maximum.map(|maximum| level(view, name, colour, Stroke::Dotted, maximum));
     points.into_iter().chain(maximum).collect()
 }
