@@ -94,21 +94,22 @@ impl Column {
 
 /// The table as HTML; `folded` within a picture's details, where it needs no second caption.
 fn table_html(table: &Table, label: String, folded: bool) -> askama::Result<String> {
-    let decimals: Vec<usize> = (0..table.columns.len())
+    let longest: Vec<&str> = (0..table.columns.len())
         .map(|column| {
             let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
-            cells.map(|cell| fraction(&cell.text)).max().unwrap_or(0)
+            let fractions = cells.map(|cell| fraction(&cell.text));
+            fractions.max_by_key(|fraction| fraction.chars().count()).unwrap_or("")
         })
         .collect();
     let rows = table.rows.iter().map(|row| RowHtml {
         opens_group: row.opens_group,
-        cells: (table.columns.iter().zip(&row.cells).zip(&decimals))
-            .map(|((column, cell), decimals)| {
+        cells: (table.columns.iter().zip(&row.cells).zip(&longest))
+            .map(|((column, cell), longest)| {
                 let number = column.align == Align::Number && cell.mark != Mark::Unknown;
                 CellHtml {
                     class: format!("{}{}", column.class(), mark_class(cell.mark)),
                     text: &cell.text,
-                    pad: if number { pad(&cell.text, *decimals) } else { String::new() },
+                    pad: if number { pad(&cell.text, longest) } else { String::new() },
                     head: cell.mark == Mark::Head,
                     struck: cell.mark == Mark::Struck,
                 }
@@ -129,14 +130,16 @@ fn mark_class(mark: Mark) -> &'static str {
     }
 }
 
-fn fraction(number: &str) -> usize {
-    number.split_once('.').map_or(0, |(_, fraction)| fraction.len())
+/// What follows the point, with the half-width of an interval behind it.
+fn fraction(number: &str) -> &str {
+    number.split_once('.').map_or("", |(_, fraction)| fraction)
 }
 
-fn pad(number: &str, decimals: usize) -> String {
-    match fraction(number) {
-        0 if decimals > 0 => format!(".{}", "0".repeat(decimals)),
-        own => "0".repeat(decimals.saturating_sub(own)),
+/// The end of the longest fraction, of which digits are as wide as any.
+fn pad(number: &str, longest: &str) -> String {
+    match fraction(number).chars().count() {
+        0 if !longest.is_empty() => format!(".{longest}"),
+        own => longest.chars().skip(own).collect(),
     }
 }
 
