@@ -121,6 +121,11 @@ pub fn open(spelling: &str, options: &OpenMedia) -> Result<Emulated, MediaError>
 }
 
 impl Spelled {
+    /// Puts its drives into a state of wear, whatever is spelled.
+    pub fn set_wear(&mut self, wear: Wear) {
+        self.otherwise.wear = Some(wear);
+    }
+
     /// Reads and checks everything that does not depend on a load. Media come with the program.
     ///
     /// # Errors

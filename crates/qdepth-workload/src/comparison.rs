@@ -123,7 +123,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    fn on((target, shape): (usize, &TargetShape)) -> Self {
+    pub(crate) fn on((target, shape): (usize, &TargetShape)) -> Self {
         Self { target, shape: *shape, times: 1, area: None }
     }
 }

@@ -13,6 +13,7 @@ pub mod fio;
 pub mod ior;
 mod payload;
 mod plan;
+mod precondition;
 mod profile;
 mod resolve;
 mod shipped;
@@ -28,6 +29,7 @@ pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, publis
 pub use distribution::{Distribution, Zone};
 pub use payload::{Payload, fill, is_stamped, stamp};
 pub use plan::{Extent, Fsync, Layout, Plan, Point, Samples, Stop, Until};
+pub use precondition::{Method, Wear};
 pub use profile::{
     AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
     WeightedSize, plan_schema,

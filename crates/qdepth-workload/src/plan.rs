@@ -242,6 +242,10 @@ pub struct Plan {
     /// Steps that prepare the machine, as written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepare: Vec<serde_json::Value>,
+    /// Loads that bring the targets into a known state of wear before the first point; those of a
+    /// group run at the same time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precondition: Vec<Point>,
     /// The points, in order of execution.
     pub points: Vec<Point>,
 }

@@ -138,7 +138,7 @@ pub enum FilesSpec {
 }
 
 /// A plan as written: profiles × outstanding I/Os, steps, or a staircase.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlanFile {
     /// Short name, as `standard`.
@@ -192,7 +192,8 @@ pub struct PlanFile {
     /// Seed of all draws. Left out: 1.
     pub seed: Option<u64>,
     /// Steps that prepare the machine before the first point (purge, partition, array, volume, file
-    /// system, mount, setting) and are taken back after the last; docs/preparation.md lists them.
+    /// system, mount, setting) and are taken back after the last, and then those that precondition
+    /// the targets; docs/preparation.md lists them.
     #[serde(default)]
     pub prepare: Vec<serde_json::Value>,
 }

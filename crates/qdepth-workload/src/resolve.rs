@@ -5,11 +5,12 @@ use thiserror::Error;
 
 use crate::comparison::ways;
 use crate::plan::{Extent, Plan, Point};
+use crate::precondition;
 use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
 
-use self::point::point;
+pub(crate) use self::point::point;
 
 mod point;
 
@@ -66,6 +67,8 @@ pub struct Choices {
     pub until_credible: Option<Credible>,
     /// Another seed.
     pub seed: Option<u64>,
+    /// Bring the targets into this state of wear first, in place of what the plan says of it.
+    pub precondition: Option<precondition::Wear>,
     /// Leave out every point that writes.
     pub read_only: bool,
     /// In a comparison: names of its columns.
@@ -168,13 +171,14 @@ fn shipped(name: &str) -> Result<Profile, ResolveError> {
     toml::from_str(text).map_err(|e| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
 
-/// Whether any point that these choices leave writes; asked before a target is opened.
+/// Whether anything that these choices leave writes; asked before a target is opened.
 ///
 /// # Errors
 /// As [`resolve`].
 pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
     let steps = steps(file, choices, 1)?;
-    Ok(steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.read < 100.0))
+    let points = steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.read < 100.0);
+    Ok(points || precondition::is_wanted(file, choices)?)
 }
 
 /// Loads that run at the same time on each target.
@@ -183,9 +187,9 @@ struct Step {
     loads: Vec<Load>,
 }
 
-struct Load {
-    profile: Profile,
-    spec: LoadSpec,
+pub(crate) struct Load {
+    pub(crate) profile: Profile,
+    pub(crate) spec: LoadSpec,
 }
 
 /// All that a plan asks for, in order: the sweep, the steps, the staircase, the bandwidth.
@@ -282,6 +286,7 @@ pub fn resolve(
     targets: &[TargetShape],
 ) -> Result<Plan, ResolveError> {
     let seed = choices.seed.or(file.seed).unwrap_or(1);
+    let precondition = precondition::points(file, choices, targets, seed)?;
     let steps = steps(file, choices, targets.len())?;
     let (comparison, ways) = ways(file, choices, targets)?;
     // What is compared is measured close together in time; else each target goes through all steps.
@@ -325,8 +330,16 @@ pub fn resolve(
         return Err(ResolveError::Empty(why.to_owned()));
     }
     let ends_when_not_followed = file.staircase.is_some();
-    let (name, prepare) = (file.name.clone(), file.prepare.clone());
-    Ok(Plan { version: 1, name, seed, ends_when_not_followed, comparison, prepare, points })
+    Ok(Plan {
+        version: 1,
+        name: file.name.clone(),
+        seed,
+        ends_when_not_followed,
+        comparison,
+        prepare: file.host_steps(),
+        precondition,
+        points,
+    })
 }
 
 /// Groups that wait for samples may last forty times as long.

@@ -405,3 +405,56 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
     let refused = resolve(&sweep, &choices, &[SHAPE]);
     assert!(matches!(refused, Err(ResolveError::NoStaircase(_))), "{refused:?}");
 }
+
+#[test]
+fn preconditioning_writes_all_of_each_target_before_the_points() {
+    let file: PlanFile =
+        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]").expect("a plan");
+    let steady = Choices { precondition: Some(Wear::Steady), ..Choices::default() };
+    let plan = resolve(&file, &steady, &[SHAPE, SHAPE]).expect("resolves");
+    let told = plan.precondition.iter().map(|p| (&*p.profile, p.group, p.target));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [("sequential", 0, 0), ("sequential", 0, 1), ("random", 1, 0), ("random", 1, 1)]
+    );
+    assert_eq!(plan.precondition_bytes(1), 3 << 30);
+    assert!(plan.precondition.iter().all(|p| p.area == SHAPE.usable && p.read_share == 0.0));
+    assert_eq!(plan.wear(), Some(Wear::Steady));
+    assert_eq!(plan.points.len(), 2, "its points are as before");
+    assert_eq!(Plan::from_text(&plan.text()).as_ref(), Ok(&plan));
+    let half = Choices { precondition: Some(Wear::Preconditioned), ..Choices::default() };
+    let plan = resolve(&file, &half, &[SHAPE]).expect("resolves");
+    assert_eq!((plan.precondition_bytes(0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
+    let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"";
+    let reading: PlanFile = toml::from_str(reading).expect("a plan");
+    assert_eq!(needs_writing(&reading, &Choices::default()), Ok(false));
+    assert_eq!(needs_writing(&reading, &half), Ok(true), "a plan that reads writes first");
+}
+
+#[test]
+fn steps_of_preconditioning_stand_last_and_are_whole() {
+    let with = |steps: &str| {
+        plan(&format!("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]\n{steps}"))
+    };
+    let one = with("[[prepare]]\nstep=\"precondition\"\nmethod=\"one-pass\"").expect("resolves");
+    assert_eq!(one.precondition[0].distribution, Distribution::EachOnce);
+    assert_eq!((one.precondition_bytes(0), one.prepare.len()), (1 << 30, 0));
+    let step = "[[prepare]]\nstep=\"precondition\"\nmethod=\"sequential\"\n";
+    let mount = "[[prepare]]\nstep=\"mount\"\nat=\"/m\"\ndevice=\"/dev/x\"\n";
+    assert_eq!(with(&format!("{mount}{step}")).expect("resolves").prepare.len(), 1);
+    for (steps, says) in [
+        (format!("{step}{mount}"), "comes last"),
+        (format!("{step}passes=0"), "1 to 100"),
+        (format!("{step}speed=1"), "unknown field `speed`"),
+        (step.replace("sequential", "upwards"), "one-pass"),
+    ] {
+        let refused = with(&steps).expect_err("refused");
+        assert!(refused.contains(says), "{steps}: {refused}");
+    }
+    let file: PlanFile =
+        toml::from_str(&format!("name=\"t\"\nprofiles=[\"streaming\"]\noutstanding=[4]\n{step}"))
+            .expect("a plan");
+    let read_only = Choices { read_only: true, ..Choices::default() };
+    let refused = resolve(&file, &read_only, &[SHAPE]).expect_err("refused").to_string();
+    assert!(refused.contains("only reading"), "{refused}");
+}

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::{Bytes, Credible, Finding, Nanos, Tolerance};
 use qdepth_report::{Lang, Limit, Telling};
-use qdepth_workload::{FilesSpec, PlanFile};
+use qdepth_workload::{FilesSpec, PlanFile, Wear};
 
 use crate::ended::Usage;
 use crate::lab::calibrate::cpus;
@@ -90,6 +90,25 @@ pub(crate) struct ConsentOptions {
     pub(crate) overwrite_signature: Vec<String>,
 }
 
+/// How worn in targets are to be.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum WearFlag {
+    /// Written through twice in sequence.
+    Preconditioned,
+    /// That, and then as many bytes as it has at random.
+    Steady,
+}
+
+impl WearFlag {
+    /// As the workload's crate wants it.
+    pub(crate) fn wear(self) -> Wear {
+        match self {
+            Self::Preconditioned => Wear::Preconditioned,
+            Self::Steady => Wear::Steady,
+        }
+    }
+}
+
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
     /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
@@ -136,6 +155,11 @@ pub(crate) struct Load {
     /// pressure, else of each point; as 99.99
     #[arg(long, value_name = "PERCENT", conflicts_with = "until")]
     pub(crate) until_credible: Option<Credible>,
+    /// First write all of each target, so that its state of wear is known: `preconditioned` twice in
+    /// sequence, `steady` that and then its size at random. `qdepth plan` says how many bytes. An
+    /// emulated medium is put into that state
+    #[arg(long, value_name = "STATE", conflicts_with = "read_only")]
+    pub(crate) precondition: Option<WearFlag>,
     /// Leave out every profile that writes
     #[arg(long)]
     pub(crate) read_only: bool,
@@ -236,7 +260,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "MEDIUM")]
     pub(crate) expect: Option<String>,
     /// Continue the last run that was interrupted, failed or killed
-    #[arg(long, conflicts_with_all = ["expect", "words", "outstanding", "profile", "duration", "until", "area", "read_only", "seed", "engine"])]
+    #[arg(long, conflicts_with_all = ["expect", "words", "outstanding", "profile", "duration", "until", "area", "precondition", "read_only", "seed", "engine"])]
     pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,

@@ -42,11 +42,20 @@ impl Screen {
 
     /// The bar of a file that is being filled; it appears with the first byte.
     pub(crate) fn filling(&self, path: &Path, bytes: u64) -> ProgressBar {
+        self.writing(format!("filling the measurement file in {}", path.display()), bytes)
+    }
+
+    /// The bar of a target that is being preconditioned.
+    pub(crate) fn preconditioning(&self, step: &str, bytes: u64) -> ProgressBar {
+        self.writing(format!("preconditioning: {step}"), bytes)
+    }
+
+    fn writing(&self, what: String, bytes: u64) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(bytes), self.draw_target());
         bar.set_style(style(
             "{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
         ));
-        bar.set_message(format!("filling the measurement file in {}", path.display()));
+        bar.set_message(what);
         bar
     }
 

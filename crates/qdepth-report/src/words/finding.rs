@@ -124,7 +124,7 @@ fn answers(code: Code) -> Option<[&'static str; 3]> {
         Code::MediumStateUnknown => [
             "The state of the medium is not known",
             "Nothing is known of what the medium had been through: fresh, written once, or in its steady state. Flash memory writes several times faster when fresh.",
-            "For figures that others can repeat, purge and precondition the medium first, and say so.",
+            "For figures that others can repeat, purge the medium and precondition it first (`--precondition`), and say so.",
         ],
         _ => return None,
     })

@@ -15,6 +15,13 @@ pub fn as_fio(plan: &Plan, targets: &[String]) -> String {
         &plan.hash()[..12],
         plan.seed
     );
+    if let Some(wear) = plan.wear() {
+        let _ = writeln!(
+            text,
+            "; not here: the targets are first brought into the state {}",
+            wear.name()
+        );
+    }
     for group in plan.groups() {
         for (place, point) in group.iter().enumerate() {
             let target = targets.get(point.target as usize).map_or(".", String::as_str);

@@ -26,7 +26,7 @@ const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
 /// Most streams of a point.
 const STREAMS_MAX: u32 = 512;
 
-pub(super) fn point(
+pub(crate) fn point(
     file: &PlanFile,
     choices: &Choices,
     load: &Load,

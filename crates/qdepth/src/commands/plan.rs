@@ -24,7 +24,7 @@ use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made};
-use crate::lab::{preparation, read_plan};
+use crate::lab::{precondition, preparation, read_plan};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
@@ -75,13 +75,14 @@ fn describe(
     made: Made,
 ) -> Result<String> {
     let mut lines = vec![format!(
-        "plan {} ({}), seed {}: {}, {}{} and the time to fill measurement files",
+        "plan {} ({}), seed {}: {}, {}{} and the time to fill measurement files{}",
         plan.name,
         &plan.hash()[..12],
         plan.seed,
         counted(plan.points.len()),
         if plan.may_end_early() { "at most " } else { "" },
-        long(plan.duration_ns())
+        long(plan.duration_ns()),
+        if plan.precondition.is_empty() { "" } else { " and to precondition" }
     )];
     let now = Timestamp::now();
     let mut promised: Vec<(&Inspected, u64)> = Vec::new();
@@ -92,6 +93,9 @@ fn describe(
                 "target {}: EMULATED: virtual time, nothing is touched",
                 spelling.display()
             ));
+            if let Some(wear) = plan.wear() {
+                lines.push(format!("  {:<10} without writing", wear.name()));
+            }
             lines.extend(points(plan, index));
             continue;
         };
@@ -122,7 +126,8 @@ fn describe(
         lines.push(String::new());
         lines.push(format!("target {}: {}", target.spelling.display(), kind(target)));
         lines.push(format!("  writes     {}", written(plan, index, target, fills, makes_file)));
-        lines.push(format!("  endurance  {}", endurance(system, target, writes, fills)));
+        let known = fills + plan.precondition_bytes(index);
+        lines.push(format!("  endurance  {}", endurance(system, target, writes, known)));
         lines.extend(guards(&verdicts));
         lines.extend(points(plan, index));
     }
@@ -154,6 +159,12 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
         }
         (false, _) => {}
     }
+    let first = plan.precondition.iter().filter(|point| point.target as usize == index);
+    let first: Vec<String> = first.map(precondition::what).collect();
+    if !first.is_empty() {
+        let bytes = Bytes(plan.precondition_bytes(index));
+        parts.push(format!("{bytes} to precondition it ({})", first.join(", then ")));
+    }
     let ours = || plan.points.iter().filter(|point| point.target as usize == index);
     let writing: Vec<_> = ours().filter(|point| point.writes()).collect();
     let ns: u64 = writing.iter().map(|point| point.warm_up_ns + point.stop.duration_ns).sum();
@@ -182,9 +193,9 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
     parts.join("; then ")
 }
 
-/// Share of the drive's endurance that is known to be used: that of the filling.
-fn endurance(system: &System, target: &Inspected, writes: bool, fills: u64) -> String {
-    if fills == 0 && !writes {
+/// Share of the drive's endurance that is known to be used: that of filling and preconditioning.
+fn endurance(system: &System, target: &Inspected, writes: bool, known: u64) -> String {
+    if known == 0 && !writes {
         return "none is used".to_owned();
     }
     let devices = target.devices();
@@ -193,9 +204,9 @@ fn endurance(system: &System, target: &Inspected, writes: bool, fills: u64) -> S
     };
     match rated_bytes(system, device) {
         Ok(rated) => format!(
-            "about {:.1} PB by the drive's own count; the filling takes {:.5} %, 1 TB more takes {:.3} %",
+            "about {:.1} PB by the drive's own count; what is written before the first point takes {:.5} %, 1 TB more takes {:.3} %",
             rated / 1e15,
-            fills as f64 / rated * 100.0,
+            known as f64 / rated * 100.0,
             1e12 / rated * 100.0
         ),
         Err(why) => format!("unknown: {why}"),

@@ -22,6 +22,7 @@ use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
+use crate::lab::precondition::{Done, precondition};
 use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare, spelled};
 use crate::lab::read_plan::Asked;
 use crate::lab::record::{ceilings, record};
@@ -97,19 +98,28 @@ fn fresh(
     let id = uuid::Uuid::now_v7().to_string();
     logbook.hold(&id)?;
     let writes = needs_writing(&file, &choices)?;
-    let prepared = ready_targets(lab, &id, &targets, writes, made.clone())?;
+    let mut prepared = ready_targets(lab, &id, &targets, writes, made.clone())?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let plan = resolve(&file, &choices, &shapes)?;
     crew::enlist(lab, (&id, stamp(&id)), &plan, (&targets, &made))?;
     let engine = lab.options.engine.choice();
+    let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);
+    note(&mut run, done);
     if let Some(medium) = expect {
         lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));
         run.expected = expected(medium, &plan, lab.signals.stop())?;
     }
     logbook.begin_run(&run)?;
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
+}
+
+/// Puts what was done to the targets beside what is known of them.
+fn note(run: &mut RunRecord, done: Done) {
+    for (target, fact) in done {
+        run.targets[target].facts.push(fact);
+    }
 }
 
 /// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
@@ -131,7 +141,7 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     }
     same_devices(lab.system, &run)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
-    let writes = plan.points.iter().any(|p| p.writes());
+    let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
     let made = if plan.points.iter().any(|p| p.layout.makes_files()) {
@@ -139,7 +149,7 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     } else {
         Made::MeasurementFile(bytes)
     };
-    let prepared = ready_targets(lab, &run.id, &targets, writes, made)?;
+    let mut prepared = ready_targets(lab, &run.id, &targets, writes, made)?;
     for point in &plan.points {
         let usable = prepared[point.target as usize].shape.usable;
         let end = point.area.offset_bytes + point.area.length_bytes;
@@ -149,6 +159,10 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
                 prepared[point.target as usize].spelling.display()
             )));
         }
+    }
+    // A device is as the run left it; a measurement file and a medium may be new.
+    if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
+        precondition(lab, &plan, &mut prepared, engine.choice())?;
     }
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;

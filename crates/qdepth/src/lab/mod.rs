@@ -17,6 +17,7 @@ pub(crate) mod expect;
 pub(crate) mod foresee;
 pub(crate) mod planned;
 pub(crate) mod points;
+pub(crate) mod precondition;
 pub(crate) mod preparation;
 pub(crate) mod prepare;
 pub(crate) mod read_plan;

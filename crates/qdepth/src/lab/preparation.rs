@@ -69,7 +69,7 @@ pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
 
 /// The steps of a plan.
 pub(crate) fn steps(asked: &Asked) -> Result<Vec<Step>> {
-    Ok(steps_of(&asked.file.prepare)
+    Ok(steps_of(&asked.file.host_steps())
         .map_err(|error| Usage(format!("plan {}: {error}", asked.file.name)))?)
 }
 

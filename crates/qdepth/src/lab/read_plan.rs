@@ -12,7 +12,7 @@ use qdepth_workload::{
 };
 
 use crate::ended::Usage;
-use crate::flags::Load;
+use crate::flags::{Load, WearFlag};
 use crate::lab::prepare::{FilesMade, Made};
 
 /// The plan of a run without arguments.
@@ -90,7 +90,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
     }
     targets.extend(load.array.iter().map(PathBuf::from));
     // What a preparation makes is not there yet.
-    if file.prepare.is_empty() {
+    if file.host_steps().is_empty() {
         for target in &targets {
             must_exist(target)?;
         }
@@ -110,6 +110,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         },
         until_credible: load.until_credible,
         seed: load.seed,
+        precondition: load.precondition.map(WearFlag::wear),
         read_only: load.read_only,
         variants: load.variants.clone(),
         base: load.base.clone(),

@@ -165,7 +165,8 @@ fn name(prepared: &[Prepared], index: usize) -> String {
 
 fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if prepared.iter().any(|target| target.real().is_some()) {
+    let real = prepared.iter().any(|target| target.real().is_some());
+    if real && plan.precondition.is_empty() {
         findings.push(Finding::remark(Code::MediumStateUnknown));
     }
     let emulated = |point: &Point| prepared[point.target as usize].real().is_none();

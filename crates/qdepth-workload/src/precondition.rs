@@ -1,0 +1,212 @@
+//! Preconditioning: what is written to a target, all of it, so that its wear is known before the
+//! first point. Loads like any other: the measuring loop carries them out.
+
+use qdepth_measure::{Nanos, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::Place;
+use crate::plan::{Plan, Point};
+use crate::profile::{PlanFile, Profile};
+use crate::resolve::{Choices, Load, ResolveError, TargetShape, point};
+use crate::steps::LoadSpec;
+
+/// The word by which a step of a preparation is one of these.
+const STEP: &str = "precondition";
+/// Most passes: a drive's endurance is not to be used up by a slip of the finger.
+const PASSES_MAX: u32 = 100;
+/// The longest that a step may take: that of a point.
+const LONGEST: Nanos = Nanos::from_secs(7 * 86_400);
+
+/// How worn in a target is to be, in the words of emulated media (`@state=`). `fresh` is not among
+/// them: that takes a purge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wear {
+    /// Written through twice in sequence.
+    Preconditioned,
+    /// That, and then as many bytes as it has at random.
+    Steady,
+}
+
+/// How a target is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// 128 KiB one after the other. Left out, `passes` is 2.
+    Sequential,
+    /// 4 KiB anywhere: some places several times, some never. Left out, `passes` is 1.
+    Random,
+    /// 4 KiB, each place once, in random order: scatters a purged drive's data in a third of the
+    /// bytes that the other two take, and leaves its spare area unused. Left out, `passes` is 1.
+    OnePass,
+}
+
+/// A step of preconditioning, as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    #[serde(rename = "step")]
+    _step: Word,
+    method: Method,
+    passes: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Word {
+    Precondition,
+}
+
+impl Step {
+    fn of(method: Method, passes: u32) -> Self {
+        Self { _step: Word::Precondition, method, passes: Some(passes) }
+    }
+}
+
+impl Wear {
+    /// As spelled and stored.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Preconditioned => "preconditioned",
+            Self::Steady => "steady",
+        }
+    }
+
+    fn steps(self) -> Vec<Step> {
+        let sequential = Step::of(Method::Sequential, 2);
+        match self {
+            Self::Preconditioned => vec![sequential],
+            Self::Steady => vec![sequential, Step::of(Method::Random, 1)],
+        }
+    }
+}
+
+impl Method {
+    fn profile(self) -> &'static str {
+        match self {
+            Self::Sequential => {
+                "name = \"sequential\"\nrandom = 0\nread = 0\nrequest_size = \"128KiB\""
+            }
+            Self::Random => "name = \"random\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\"",
+            Self::OnePass => {
+                "name = \"one-pass\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\"\n\
+                 distribution = { kind = \"each-once\" }"
+            }
+        }
+    }
+
+    fn usual_passes(self) -> u32 {
+        if self == Self::Sequential { 2 } else { 1 }
+    }
+
+    /// As many as keep a drive busy: few large requests, more small ones.
+    fn outstanding(self) -> u32 {
+        if self == Self::Sequential { 32 } else { 128 }
+    }
+}
+
+impl PlanFile {
+    /// The steps of its preparation that the host takes.
+    pub fn host_steps(&self) -> Vec<serde_json::Value> {
+        self.prepare.iter().filter(|step| !is_ours(step)).cloned().collect()
+    }
+}
+
+fn is_ours(step: &serde_json::Value) -> bool {
+    step["step"] == STEP
+}
+
+/// What a file and the command line want, the latter in place of the former.
+fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
+    let ours = file.prepare.iter().skip_while(|step| !is_ours(step));
+    if let Some(after) = ours.clone().find(|step| !is_ours(step)) {
+        return Err(bad(format!(
+            "it comes last, when all is made that is written to, and {} comes after it",
+            after["step"]
+        )));
+    }
+    let steps = match choices.precondition {
+        Some(wear) => wear.steps(),
+        None => ours
+            .map(|step| Step::deserialize(step).map_err(|error| bad(error.to_string())))
+            .collect::<Result<_, _>>()?,
+    };
+    let wrong = |passes: &u32| *passes == 0 || *passes > PASSES_MAX;
+    if let Some(passes) = steps.iter().filter_map(|step| step.passes).find(wrong) {
+        return Err(bad(format!("passes = {passes}; 1 to {PASSES_MAX} are possible")));
+    }
+    if choices.read_only && !steps.is_empty() {
+        return Err(bad("it writes, and only reading is allowed"));
+    }
+    if file.files.is_some() && !steps.is_empty() {
+        return Err(bad("the points of this plan make files of their own, new ones each time"));
+    }
+    Ok(steps)
+}
+
+fn bad(what: impl Into<String>) -> ResolveError {
+    ResolveError::Value { profile: STEP.to_owned(), what: what.into() }
+}
+
+/// Whether anything is to be written before the first point.
+pub(crate) fn is_wanted(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
+    Ok(!steps(file, choices)?.is_empty())
+}
+
+/// The loads of all targets, step by step; those of a step run at the same time.
+pub(crate) fn points(
+    file: &PlanFile,
+    choices: &Choices,
+    targets: &[TargetShape],
+    seed: u64,
+) -> Result<Vec<Point>, ResolveError> {
+    let mut points = Vec::new();
+    for (group, step) in steps(file, choices)?.into_iter().enumerate() {
+        let profile: Profile = toml::from_str(step.method.profile())
+            .map_err(|error| ResolveError::Shipped(STEP.to_owned(), error.to_string()))?;
+        let load = load(profile, step);
+        for (target, shape) in targets.iter().enumerate() {
+            // Alone with its target, of which it takes everything.
+            let of_its_own = PlanFile { name: STEP.to_owned(), ..PlanFile::default() };
+            let everything = Choices { area: Some("full".to_owned()), ..Choices::default() };
+            let place = Place::on((target, shape));
+            let mut point = point(&of_its_own, &everything, &load, &place)?;
+            point.index = points.len() as u32;
+            point.group = group as u32;
+            point.seed = Seed(seed).derive(STEP).derive(&point.index.to_string()).0;
+            points.push(point);
+        }
+    }
+    Ok(points)
+}
+
+fn load(profile: Profile, step: Step) -> Load {
+    let spec = LoadSpec {
+        profile: profile.name.clone(),
+        outstanding: step.method.outstanding(),
+        passes: Some(step.passes.unwrap_or(step.method.usual_passes())),
+        warm_up: Some(Nanos::ZERO),
+        duration: Some(LONGEST),
+        ..LoadSpec::default()
+    };
+    Load { profile, spec }
+}
+
+impl Plan {
+    /// The loads of preconditioning in lists that run at the same time.
+    pub fn precondition_groups(&self) -> impl Iterator<Item = &[Point]> {
+        self.precondition.chunk_by(|a, b| a.group == b.group)
+    }
+
+    /// Bytes that preconditioning writes to a target.
+    pub fn precondition_bytes(&self, target: usize) -> u64 {
+        let of_target = self.precondition.iter().filter(|point| point.target as usize == target);
+        of_target.map(|point| point.stop.bytes_per_stream * u64::from(point.streams)).sum()
+    }
+
+    /// How worn in preconditioning leaves its targets; none where there is none.
+    pub fn wear(&self) -> Option<Wear> {
+        let last = self.precondition.last()?;
+        Some(if last.random_share > 0.0 { Wear::Steady } else { Wear::Preconditioned })
+    }
+}

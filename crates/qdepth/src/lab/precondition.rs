@@ -1,0 +1,126 @@
+//! Preconditioning: the targets are written before the first point, by the measuring loop itself.
+//! An emulated medium is put into the state that this would leave it in.
+
+use anyhow::{Context, Result, bail};
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::Observation;
+use qdepth_measure::Bytes;
+use qdepth_workload::{Plan, Point, Wear};
+
+use crate::commands::plan::long;
+use crate::ended::Usage;
+use crate::lab::Lab;
+use crate::lab::execute::{Manner, Measured, execute};
+use crate::lab::prepare::{Prepared, What};
+
+/// What was done to a target, by its index.
+pub(crate) type Done = Vec<(usize, Observation)>;
+
+/// Does what the plan says of it, and says what was done.
+pub(crate) fn precondition(
+    lab: Lab<'_>,
+    plan: &Plan,
+    targets: &mut [Prepared],
+    engine: EngineChoice,
+) -> Result<Done> {
+    let Some(wear) = plan.wear() else { return Ok(Vec::new()) };
+    if lab.crew.is_some() {
+        bail!(Usage(
+            "several ranks cannot precondition a target together: do it in a run of one before"
+                .to_owned()
+        ));
+    }
+    let mut done = Vec::new();
+    for (index, target) in targets.iter_mut().enumerate() {
+        if let What::Emulated(emulation) = &mut target.what {
+            emulation.spelled.set_wear(match wear {
+                Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
+                Wear::Steady => qdepth_media::Wear::STEADY,
+            });
+            done.push((index, fact(target, wear.name().to_owned())));
+        }
+    }
+    let manner = Manner { engine, stamp: 0, pin: false, crew: None };
+    // A run is in real time or in virtual time.
+    if done.is_empty() {
+        for group in plan.precondition_groups() {
+            done.extend(written(lab, targets, group, manner)?);
+        }
+    }
+    Ok(done)
+}
+
+/// Writes the loads of a step, those of all targets at the same time.
+fn written(
+    lab: Lab<'_>,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+) -> Result<Done> {
+    let bytes: u64 = group.iter().map(bytes).sum();
+    let step = group.first().map(what).unwrap_or_default();
+    lab.screen.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
+    let bar = lab.screen.preconditioning(&step, bytes);
+    let measured =
+        execute(lab.system, targets, group, manner, lab.signals.stop(), &mut |_, interval| {
+            bar.inc(interval.bytes[1]);
+        });
+    bar.finish_and_clear();
+    let mut done = Vec::new();
+    for (point, measured) in group.iter().zip(&measured?) {
+        let index = point.target as usize;
+        let target = &targets[index];
+        ended(point, measured)
+            .with_context(|| format!("{} is not preconditioned", target.spelling.display()))?;
+        let took = long(measured.outcome.duration.0);
+        done.push((index, fact(target, format!("{} in {took}", what(point)))));
+    }
+    Ok(done)
+}
+
+/// A step that did not come to its end leaves the target in no state that has a name.
+fn ended(point: &Point, measured: &Measured) -> Result<()> {
+    let Measured { outcome, changed, .. } = measured;
+    if let Some(changed) = changed {
+        bail!(changed.clone());
+    }
+    if let Some(failure) = &outcome.failure {
+        bail!("{failure}");
+    }
+    let written = outcome.bytes() + outcome.bytes_outside;
+    if outcome.interrupted || outcome.failed() > 0 || outcome.failed_outside > 0 {
+        bail!(
+            "{} of {} were written{}",
+            Bytes(written),
+            Bytes(bytes(point)),
+            if outcome.interrupted { ", then it was interrupted" } else { "; other writes failed" }
+        );
+    }
+    Ok(())
+}
+
+fn bytes(point: &Point) -> u64 {
+    point.stop.bytes_per_stream * u64::from(point.streams)
+}
+
+/// `sequential 128KiB, 2 passes of 64GiB`.
+pub(crate) fn what(point: &Point) -> String {
+    let passes = point.stop.bytes_per_stream * u64::from(point.streams) / point.area.length_bytes;
+    let passes = passes.max(1);
+    format!(
+        "{} {}, {passes} {} of {}",
+        point.profile,
+        point.request_size.text(),
+        if passes == 1 { "pass" } else { "passes" },
+        Bytes(point.area.length_bytes)
+    )
+}
+
+fn fact(target: &Prepared, value: String) -> Observation {
+    Observation {
+        subject: target.spelling.display().to_string(),
+        key: "preconditioned".to_owned(),
+        value: Ok(value),
+        source: "written by this run before its first point".to_owned(),
+    }
+}

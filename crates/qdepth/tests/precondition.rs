@@ -1,0 +1,105 @@
+//! Preconditioning: what is written before the first point, and what it does to an emulated medium.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Place, alone, can, codes, points};
+use serde_json::Value;
+
+#[cfg(test)]
+const MIB: u64 = 1 << 20;
+
+/// Random reads alone: all that is written is written before them.
+#[cfg(test)]
+const READS: &str = "name = \"reads\"\noutstanding = [4]\nduration = \"200ms\"\n\
+    file_size = \"32MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\n\
+    request_size = \"4KiB\"\n";
+
+/// Bytes that the kernel wrote to a device.
+#[cfg(test)]
+fn written(device: &Path) -> u64 {
+    let name = device.file_name().unwrap().to_str().unwrap();
+    let stat = fs::read_to_string(format!("/sys/class/block/{name}/stat")).unwrap();
+    stat.split_whitespace().nth(6).unwrap().parse::<u64>().unwrap() * 512
+}
+
+/// What the run says that it did to its targets.
+#[cfg(test)]
+fn told(document: &Value) -> Vec<String> {
+    let facts = document["targets"].as_array().unwrap()[0]["facts"].as_array().unwrap();
+    let ours = facts.iter().filter(|fact| fact["key"] == "preconditioned");
+    ours.map(|fact| fact["value"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_device_is_written_through_as_announced() {
+    let test = "a_device_is_written_through_as_announced";
+    if !can(test, &["losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let device = place.device("image", 66 * MIB);
+    let toml = place.write("plan.toml", READS);
+    let words = format!("{toml} {} --precondition steady", device.display());
+    let shown = place.run(&format!("plan {words}")).expect(0).out;
+    assert!(shown.contains("192MiB to precondition it (sequential 128KiB, 2 passes of 64MiB, then random 4KiB, 1 pass of 64MiB)"), "{shown}");
+    let before = written(&device);
+    // It asks for consent as any plan that writes, though its points only read.
+    let refused = place.run(&format!("run {words} --no-report")).expect(3);
+    assert!(refused.err.contains("G9"), "{}", refused.err);
+    assert_eq!(written(&device), before);
+    let lines: Vec<&str> = refused.err.lines().filter(|line| line.contains(" = ")).collect();
+    let consent = place.write("consent", &lines.join("\n"));
+    let name = format!("{}:{}", device.display(), 66 * MIB);
+    let document = place
+        .run(&format!("run {words} --no-report --json --destroy {name} --consent {consent}"))
+        .expect_finished()
+        .json();
+    // And labels of a few KiB, and what the guard clears: 1 MiB at each end.
+    let all = (written(&device) - before) as f64 / MIB as f64;
+    assert!((192.0..197.0).contains(&all), "{all} MiB were written");
+    let told = told(&document);
+    assert!(told[0].starts_with("sequential 128KiB, 2 passes of 64MiB in "), "{told:?}");
+    assert!(told[1].starts_with("random 4KiB, 1 pass of 64MiB in "), "{told:?}");
+    assert!(!codes(&document).contains(&"medium-state-unknown".to_owned()));
+    assert_eq!(points(&document).len(), 1);
+}
+
+#[test]
+fn an_interruption_ends_it_before_the_first_point() {
+    let (_alone, place) = (alone(), Place::new());
+    let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"random\"\npasses = 100\n";
+    place.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
+    let mut run = place.start("run plan.toml . --no-report");
+    run.says("precondition  random 4KiB, 100 passes of 32MiB");
+    run.signal("INT");
+    let ended = run.wait().expect(130);
+    assert!(ended.err.contains("nothing was measured"), "{}", ended.err);
+    assert!(!place.has("qdepth-measurement-file"), "what was made is removed");
+    assert!(!place.run("list").expect(0).out.contains("reads"));
+}
+
+#[test]
+fn an_emulated_medium_is_put_into_the_state() {
+    let place = Place::new();
+    // The rate in the whole capacity, the second column; and what is told of the target.
+    let of = |state: &str, precondition: &str| {
+        let words = format!(
+            "run area media:p3700-800gb@state={state} {precondition} --profile random-4k-write \
+             --outstanding 64 --duration 1s --no-report --json"
+        );
+        let document = place.run(&words).expect_finished().json();
+        (points(&document)[1]["io_per_s"].as_f64().unwrap(), told(&document))
+    };
+    let ((fresh, nothing), (steady, said)) =
+        (of("fresh", ""), of("fresh", "--precondition steady"));
+    assert_eq!((nothing, said), (Vec::new(), vec!["steady".to_owned()]));
+    assert!(fresh > 1.5 * steady, "{fresh} {steady}");
+    let spelled = of("steady", "").0;
+    assert!((steady - spelled).abs() < 1e-9, "the words mean the same: {steady} {spelled}");
+}
