@@ -100,6 +100,16 @@ impl Claim {
         }
     }
 
+    /// Whether the device was pulled or detached: it is unknown now, or has no byte left.
+    pub fn is_gone(&self, system: &System) -> bool {
+        match &self.identity {
+            Identity::Device(then) => {
+                DeviceIdentity::read(system, then.number).is_none_or(|now| now.size_bytes == 0)
+            }
+            Identity::File { .. } => false,
+        }
+    }
+
     /// Whether the device is held so that no one else can mount or claim it.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive.is_some()

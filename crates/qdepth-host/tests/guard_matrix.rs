@@ -186,6 +186,10 @@ fn a_device_that_shrinks_is_noticed_before_and_during_a_run() {
     let claim = bench.claim(&device, true).unwrap();
     shrink(16 * MIB);
     assert_eq!(claim.check_identity(&bench.system).unwrap_err().guard, Guard::G10Identity);
+    assert!(!claim.is_gone(&bench.system), "it is smaller, and there");
+    shrink(0);
+    assert!(claim.is_gone(&bench.system));
+    shrink(16 * MIB);
     drop(claim);
     // The label at the end is gone with the end, so the device counts as unknown again.
     assert_eq!(refused(bench.claim(&device, false)).unwrap().0, Guard::G9Consent);

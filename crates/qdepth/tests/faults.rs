@@ -84,6 +84,41 @@ fn injected_read_errors_are_reported_exactly() {
     failed_are_in_no_figure(&document);
 }
 
+/// A loop device cannot be pulled while it is open, but it can lose its last byte.
+#[test]
+fn a_drive_that_goes_does_not_end_the_points_of_the_other() {
+    let test = "a_drive_that_goes_does_not_end_the_points_of_the_other";
+    if !can(test, &["losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let (stays, goes) = (place.device("stays", 64 << 20), place.device("goes", 64 << 20));
+    let text = plan(100, "1, 2, 3", "50ms", "1s");
+    let toml = place.write("plan.toml", &text.replace("[[", "targets = \"together\"\n[["));
+    let words = format!("run {toml} {} {} --json", goes.display(), stays.display());
+    let mut run = place.start(&words);
+    run.says("load         × 1");
+    fs::File::options().write(true).open(place.join("goes")).unwrap().set_len(0).unwrap();
+    sh(&format!("losetup -c {}", goes.display())).unwrap();
+    let document = run.wait().expect(1).json();
+    let of = |device: &std::path::Path| {
+        let name = device.display().to_string();
+        points(&document).iter().filter(move |p| p["target"].as_str().unwrap().starts_with(&name))
+    };
+    let lost: Vec<bool> =
+        of(&goes).map(|point| codes(point).contains(&"device-gone".to_owned())).collect();
+    assert_eq!(lost, [false, true, true], "{document:#}");
+    let reads: Vec<u64> = of(&stays).map(|point| point["reads"].as_u64().unwrap()).collect();
+    assert!(reads.len() == 3 && reads.iter().all(|reads| *reads > 0), "{reads:?}");
+    assert_eq!(
+        of(&goes).next_back().unwrap()["reads"],
+        0,
+        "a point after the loss measures nothing"
+    );
+    assert_eq!(document["run"]["state"], "failed", "it may be resumed");
+    assert_eq!(document, place.run("export").expect(0).json(), "the logbook is whole");
+}
+
 #[test]
 fn injected_write_errors_are_reported_exactly() {
     let test = "injected_write_errors_are_reported_exactly";

@@ -72,7 +72,7 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone
                 }
             }
             false => Undone::Nothing(text),
-            true => match act(system, &undo.action) {
+            true => match act_patiently(system, &undo.action) {
                 Ok(()) => Undone::Done(text),
                 Err(error) => Undone::Failed(text, error),
             },
@@ -116,6 +116,17 @@ pub(super) fn setting(system: &System, path: &str) -> Option<String> {
     Some(inner.map_or(text.as_str(), |(chosen, _)| chosen).to_owned())
 }
 
+/// A ring gives its files back some time after its process ended, and so long a mount is busy.
+fn act_patiently(system: &System, action: &Action) -> io::Result<()> {
+    for _ in 1..TRIES {
+        match act(system, action) {
+            Err(error) if error.to_string().contains("busy") => std::thread::park_timeout(PAUSE),
+            other => return other,
+        }
+    }
+    act(system, action)
+}
+
 fn act(system: &System, action: &Action) -> io::Result<()> {
     match action {
         Action::Set { path, value } => system.write_setting(path, value),
@@ -133,5 +144,8 @@ fn act(system: &System, action: &Action) -> io::Result<()> {
     }
 }
 
+/// Five seconds in all for what is busy.
+const TRIES: u32 = 25;
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
 /// Making a file system or erasing a drive may take this long.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);

@@ -210,7 +210,7 @@ fn what_somebody_else_changed_since_is_left() {
 
 #[test]
 fn a_command_that_fails_stays_in_the_journal() {
-    let machine = machine().with_output("mdadm", 0, "").with_output("wipefs", 1, "busy");
+    let machine = machine().with_output("mdadm", 0, "").with_output("wipefs", 1, "denied");
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let file_system =

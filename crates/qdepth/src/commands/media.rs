@@ -8,7 +8,7 @@ use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::MediaOptions;
 use crate::lab::emulate::emulate;
-use crate::lab::execute::Signals;
+use crate::lab::signals::Signals;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
     match &options.name {

@@ -9,7 +9,7 @@ use crate::commands::report::{typesetter, write_all};
 use crate::ended::{Status, Usage};
 use crate::flags::{Format, ReproduceOptions};
 use crate::lab::emulate::emulate;
-use crate::lab::execute::Signals;
+use crate::lab::signals::Signals;
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let mut reference = Reference::shipped()?;

@@ -17,10 +17,11 @@ use crate::flags::RunOptions;
 use crate::lab::Lab;
 use crate::lab::begin::begin;
 use crate::lab::crew::{crew, follow};
-use crate::lab::execute::{Changed, Signals};
+use crate::lab::identity::Changed;
 use crate::lab::points::points;
 use crate::lab::preparation::Preparation;
 use crate::lab::read_plan;
+use crate::lab::signals::Signals;
 use crate::screen::Screen;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {

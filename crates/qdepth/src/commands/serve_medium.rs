@@ -10,8 +10,8 @@ use qdepth_nbd::{ServeError, Served, Server};
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::ServeMediumOptions;
-use crate::lab::execute::Signals;
 use crate::lab::prepare::spelled;
+use crate::lab::signals::Signals;
 use crate::screen::Screen;
 
 pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {

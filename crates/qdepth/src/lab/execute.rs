@@ -11,20 +11,19 @@ use qdepth_engine::{
     Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
     measure_together,
 };
-use qdepth_host::Refusal;
 use qdepth_host::environment::with_all_below;
-use qdepth_host::guard::Claim;
 use qdepth_host::placement::order;
 use qdepth_host::system::System;
 use qdepth_linux::{
     ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe, Verifying, allowed_cpus,
     pin,
 };
-use qdepth_measure::{Code, Finding, Instant, Nanos};
+use qdepth_measure::{Instant, Nanos};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
 use crate::lab::crew::{Crew, clocks};
+use crate::lab::identity::{Changed, Identity};
 use crate::lab::prepare::{Emulation, Prepared, Real, What};
 use crate::lab::storage::Storage;
 use crate::lab::wire::{self, Books};
@@ -49,6 +48,36 @@ pub(crate) struct Measured {
     pub(crate) seen: Seen,
     /// How the target's identity was no longer what it was, when the point ended.
     pub(crate) changed: Option<Changed>,
+}
+
+impl Measured {
+    /// Nothing, since the target is gone.
+    fn nothing(point: &Point, why: String) -> Self {
+        Self {
+            outcome: Outcome {
+                ended: Ended::Failure,
+                failure: Some(TargetFailure::Gone(why)),
+                ..Outcome::default()
+            },
+            ranks: Vec::new(),
+            engine: None,
+            direct: point.direct,
+            seen: Seen::default(),
+            changed: None,
+        }
+    }
+
+    /// What became of the target in the meantime.
+    fn with(mut self, identity: Identity) -> Self {
+        match identity {
+            Identity::Same => {}
+            Identity::Changed(changed) => self.changed = Some(changed),
+            Identity::Gone(why) => {
+                self.outcome.failure.get_or_insert(TargetFailure::Gone(why));
+            }
+        }
+        self
+    }
 }
 
 /// What one worker of a point did.
@@ -91,33 +120,6 @@ pub(crate) struct Used {
     pub(crate) probe: Probe,
     pub(crate) clock: ClockCheck,
 }
-
-/// The target is not the one that was claimed.
-#[derive(Clone, Debug)]
-pub(crate) struct Changed {
-    was: String,
-    is: String,
-    remedy: String,
-}
-
-impl Changed {
-    fn of(claim: &Claim, refusal: Refusal) -> Self {
-        let Refusal { found, remedy, .. } = refusal;
-        Self { was: claim.identity.to_string(), is: found, remedy }
-    }
-
-    pub(crate) fn finding(&self) -> Finding {
-        Finding::invalid(Code::DeviceChanged).label("was", &self.was).label("is", &self.is)
-    }
-}
-
-impl std::fmt::Display for Changed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}. {}", self.is, self.remedy)
-    }
-}
-
-impl std::error::Error for Changed {}
 
 /// What the workers of a group share.
 struct Common<'a> {
@@ -305,7 +307,37 @@ fn bug() -> anyhow::Error {
     anyhow::anyhow!("a worker ended by a bug of qdepth")
 }
 
+/// The points of a group whose targets are there are measured; those whose target is gone say so.
 fn real(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for (place, point) in group.iter().enumerate() {
+        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        match Identity::of(system, real) {
+            Identity::Same => there.push(place),
+            Identity::Gone(why) => gone.push((place, Measured::nothing(point, why))),
+            // In the middle of a run this is a failure: earlier points may have written.
+            Identity::Changed(changed) => return Err(changed.into()),
+        }
+    }
+    let points: Vec<Point> = there.iter().map(|place| group[*place].clone()).collect();
+    let mut see = |place: usize, interval: &Interval| seen(there[place], interval);
+    let measured = match points.as_slice() {
+        [] => Vec::new(),
+        points => in_place(system, targets, points, manner, stop, &mut see)?,
+    };
+    let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
+    all.sort_by_key(|(place, _)| *place);
+    Ok(all.into_iter().map(|(_, measured)| measured).collect())
+}
+
+fn in_place(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
@@ -316,8 +348,6 @@ fn real(
     let mut storage = Vec::new();
     for point in group {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
-        // In the middle of a run this is a failure: earlier points may have written.
-        changed(system, real).map_or(Ok(()), Err)?;
         storage.push(Storage::ready(real, point, manner.crew)?);
     }
     if let Some(crew) = manner.crew.filter(|crew| crew.leads()) {
@@ -352,17 +382,11 @@ fn real(
         if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
             witnessed.troubles = real.health.borrow_mut().ask_again(system);
         }
-        let changed = changed(system, real);
         let (engine, seen) = (Some(used), witnessed);
-        measured.push(Measured { outcome, ranks, engine, direct, seen, changed });
+        let point = Measured { outcome, ranks, engine, direct, seen, changed: None };
+        measured.push(point.with(Identity::of(system, real)));
     }
     Ok(measured)
-}
-
-/// How a target is no longer what was claimed.
-fn changed(system: &System, real: &Real) -> Option<Changed> {
-    let claim = real.claim()?;
-    claim.check_identity(system).err().map(|found| Changed::of(claim, found))
 }
 
 /// The devices below each target, down to the drives, whose health is asked for the first time.
@@ -559,39 +583,4 @@ fn open(
     };
     let file = file.context("cannot duplicate the target's descriptor")?;
     Ok(KernelTarget::open(file, &options)?)
-}
-
-/// The signal that asked to stop: its number, and the flag that the loop looks at.
-#[derive(Debug, Default)]
-pub(crate) struct Signals {
-    stop: std::sync::Arc<AtomicBool>,
-    terminated: std::sync::Arc<AtomicBool>,
-}
-
-impl Signals {
-    /// From now on SIGINT and SIGTERM ask to stop; the second one ends the program at once.
-    pub(crate) fn watch() -> Result<Self> {
-        use signal_hook::consts::{SIGINT, SIGTERM};
-        use signal_hook::flag::{register, register_conditional_shutdown};
-        let signals = Self::default();
-        for signal in [SIGINT, SIGTERM] {
-            // The order matters: the shutdown looks at the flag before it is set.
-            register_conditional_shutdown(signal, 128 + signal, signals.stop.clone())
-                .and_then(|_| register(signal, signals.stop.clone()))
-                .context("cannot watch for signals")?;
-        }
-        register(SIGTERM, signals.terminated.clone()).context("cannot watch for signals")?;
-        Ok(signals)
-    }
-
-    pub(crate) fn stop(&self) -> &AtomicBool {
-        &self.stop
-    }
-
-    /// The number of the signal that came, if one came.
-    pub(crate) fn caught(&self) -> Option<i32> {
-        let stopped = self.stop.load(Ordering::Relaxed);
-        let terminated = self.terminated.load(Ordering::Relaxed);
-        stopped.then_some(if terminated { 15 } else { 2 })
-    }
 }

@@ -3,7 +3,7 @@
 use qdepth_host::system::System;
 
 use crate::flags::RunOptions;
-use crate::lab::execute::Signals;
+use crate::lab::signals::Signals;
 use crate::screen::Screen;
 
 pub(crate) mod begin;
@@ -15,6 +15,7 @@ pub(crate) mod emulate;
 pub(crate) mod execute;
 pub(crate) mod expect;
 pub(crate) mod foresee;
+pub(crate) mod identity;
 pub(crate) mod planned;
 pub(crate) mod points;
 pub(crate) mod precondition;
@@ -23,6 +24,7 @@ pub(crate) mod prepare;
 pub(crate) mod read_plan;
 pub(crate) mod record;
 pub(crate) mod seal;
+pub(crate) mod signals;
 pub(crate) mod storage;
 pub(crate) mod wire;
 pub(crate) mod witnesses;

@@ -1,0 +1,40 @@
+//! Signals that ask to stop.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+
+/// The signal that asked to stop: its number, and the flag that the loop looks at.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    stop: std::sync::Arc<AtomicBool>,
+    terminated: std::sync::Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// From now on SIGINT and SIGTERM ask to stop; the second one ends the program at once.
+    pub(crate) fn watch() -> Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::flag::{register, register_conditional_shutdown};
+        let signals = Self::default();
+        for signal in [SIGINT, SIGTERM] {
+            // The order matters: the shutdown looks at the flag before it is set.
+            register_conditional_shutdown(signal, 128 + signal, signals.stop.clone())
+                .and_then(|_| register(signal, signals.stop.clone()))
+                .context("cannot watch for signals")?;
+        }
+        register(SIGTERM, signals.terminated.clone()).context("cannot watch for signals")?;
+        Ok(signals)
+    }
+
+    pub(crate) fn stop(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// The number of the signal that came, if one came.
+    pub(crate) fn caught(&self) -> Option<i32> {
+        let stopped = self.stop.load(Ordering::Relaxed);
+        let terminated = self.terminated.load(Ordering::Relaxed);
+        stopped.then_some(if terminated { 15 } else { 2 })
+    }
+}
