@@ -3,7 +3,7 @@
 use std::io;
 
 use super::journal::Journal;
-use super::{Action, Condition, Step};
+use super::{Action, Condition, Step, Undo};
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
@@ -22,7 +22,8 @@ pub fn apply(system: &System, step: &Step, journal: &mut Journal) -> Result<(), 
     }
     let thing = step.describe();
     // The way back is walked from its end: what is to be undone first is written last.
-    for undo in step.undo(make_directory).iter().rev() {
+    let last = reset_with(system, &step);
+    for undo in last.iter().chain(step.undo(make_directory).iter().rev()) {
         journal.intend(undo).map_err(|source| Failure {
             doing: "write to the undo journal the way back of",
             thing: thing.clone(),
@@ -39,6 +40,15 @@ pub fn apply(system: &System, step: &Step, journal: &mut Journal) -> Result<(), 
         })?;
     }
     Ok(())
+}
+
+/// Another scheduler brings its own number of requests: the former number is put back after the
+/// former scheduler.
+fn reset_with(system: &System, step: &Step) -> Option<Undo> {
+    let Step::Setting { path, .. } = step else { return None };
+    let path = format!("{}/nr_requests", path.strip_suffix("/scheduler")?);
+    let value = setting(system, &path)?;
+    Some(Undo { only_if: Condition::Exists(path.clone()), action: Action::Set { path, value } })
 }
 
 /// What became of one action of the way back.

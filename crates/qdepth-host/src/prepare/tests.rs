@@ -95,6 +95,9 @@ fn machine() -> FakeMachine {
         .attribute("sda", "queue/rotational", "0\n")
         .attribute("sda", "queue/scheduler", "none [mq-deadline] bfq\n")
         .attribute("sda", "queue/nomerges", "0\n")
+        .attribute("sda", "queue/nr_requests", "64\n")
+        .attribute("sda", "queue/wbt_lat_usec", "2000\n")
+        .with_file("/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n")
         .with_file(&format!("{cpu}/cpufreq/scaling_governor"), "powersave\n")
         .with_file(&format!("{cpu}/cpuidle/state0/name"), "C1\n")
         .with_file(&format!("{cpu}/cpuidle/state0/latency"), "1\n")
@@ -142,9 +145,77 @@ fn tuning_sets_what_differs_and_nothing_else() {
         [
             "governor of CPU 0: powersave → performance",
             "idle state C6 off of CPU 0: 0 → 1",
+            "huge pages for who asks: never → madvise",
             "scheduler of sda: mq-deadline → none",
-            "merging for sda off: 0 → 2",
+            "no merging in the queue of sda: 0 → 2",
+            "no throttling of write-back in the queue of sda: 2000 → 0",
             "CPUs of interrupt 40: 000000ff → 00000004",
+        ]
+    );
+}
+
+#[test]
+fn each_queue_gets_what_its_drive_can() {
+    let told = |machine: &FakeMachine, disk: &str| -> Vec<String> {
+        let steps = tuning(&machine.system, &[disk.to_owned()]);
+        steps.iter().map(Step::describe).filter(|line| line.contains(disk)).collect()
+    };
+    // A disk that turns keeps its scheduler, which has room for more requests.
+    let disk = FakeMachine::new()
+        .disk("sda", "8:0")
+        .attribute("sda", "queue/rotational", "1\n")
+        .attribute("sda", "queue/scheduler", "none [mq-deadline] bfq\n")
+        .attribute("sda", "queue/nr_requests", "64\n")
+        .attribute("sda", "queue/io_poll", "0\n");
+    assert_eq!(told(&disk, "sda"), ["requests in the queue of sda: 64 → 512"]);
+    // Without a scheduler there are as many as the drive has tags; polled where it has the queues.
+    let nvme = |poll_queues: &str| {
+        FakeMachine::new()
+            .disk("nvme0n1", "259:0")
+            .attribute("nvme0n1", "queue/rotational", "0\n")
+            .attribute("nvme0n1", "queue/scheduler", "[none] mq-deadline\n")
+            .attribute("nvme0n1", "queue/nr_requests", "128\n")
+            .attribute("nvme0n1", "mq/0/nr_tags", "1023\n")
+            .attribute("nvme0n1", "queue/io_poll", "0\n")
+            .attribute("nvme0n1", "queue/rq_affinity", "1\n")
+            .with_file("/sys/module/nvme/parameters/poll_queues", poll_queues)
+    };
+    let always = [
+        "requests in the queue of nvme0n1: 128 → 1023",
+        "completions to the issuing CPU in the queue of nvme0n1: 1 → 2",
+    ];
+    assert_eq!(told(&nvme("0\n"), "nvme0n1"), always);
+    let polled = told(&nvme("2\n"), "nvme0n1");
+    assert_eq!(polled[..2], always);
+    assert_eq!(polled[2..], ["polling in the queue of nvme0n1: 0 → 1"]);
+    let full = nvme("0\n").attribute("nvme0n1", "queue/nr_requests", "1023\n");
+    assert_eq!(told(&full, "nvme0n1"), always[1..]);
+}
+
+/// The kernel brings another number of requests with another scheduler.
+#[test]
+fn the_number_of_requests_comes_back_with_its_scheduler() {
+    let machine = machine();
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
+    let steps = tuning(&machine.system, &["sda".to_owned()]);
+    let scheduler = steps.iter().find(|step| step.describe().contains("scheduler")).unwrap();
+    apply(&machine.system, scheduler, &mut journal).unwrap();
+    let requests = "/sys/block/sda/queue/nr_requests";
+    std::fs::write(machine.system.path(requests), "1023\n").unwrap();
+    let told = undo_all(&machine.system, &mut journal).unwrap();
+    let lines: Vec<String> = told
+        .iter()
+        .map(|one| match one {
+            Undone::Done(line) => line.clone(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            "echo mq-deadline > /sys/block/sda/queue/scheduler",
+            "echo 64 > /sys/block/sda/queue/nr_requests",
         ]
     );
 }
@@ -152,14 +223,17 @@ fn tuning_sets_what_differs_and_nothing_else() {
 /// Applied up to every boundary between two steps, then undone by another process's eyes.
 #[test]
 fn what_was_done_when_it_was_killed_is_undone() {
-    for killed_after in 0..=5 {
+    for killed_after in 0..=7 {
         let machine = machine();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("undo.jsonl");
         let steps = tuning(&machine.system, &["sda".to_owned()]);
         // A real kernel shows a choice in brackets; this one shows what was written.
-        let scheduler = machine.system.path("/sys/block/sda/queue/scheduler");
-        std::fs::write(&scheduler, "mq-deadline\n").unwrap();
+        let written = |path: &str, text: &str| {
+            std::fs::write(machine.system.path(path), text).unwrap();
+        };
+        written("/sys/block/sda/queue/scheduler", "mq-deadline\n");
+        written("/sys/kernel/mm/transparent_hugepage/enabled", "never\n");
         let before = state(machine.root());
         let mut journal = Journal::open(&path).unwrap();
         for step in steps.iter().take(killed_after) {
@@ -168,7 +242,8 @@ fn what_was_done_when_it_was_killed_is_undone() {
         drop(journal);
         assert_eq!(before == state(machine.root()), killed_after == 0);
         let told = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
-        assert_eq!(told.len(), killed_after);
+        // The fourth is the scheduler, which takes the number of requests with it.
+        assert_eq!(told.len(), killed_after + usize::from(killed_after > 3));
         assert!(told.iter().all(|one| matches!(one, Undone::Done(_))), "{told:?}");
         assert_eq!(before, state(machine.root()), "killed after {killed_after}");
         assert!(killed_after == 0 || !path.exists(), "the journal goes with its last entry");

@@ -10,6 +10,9 @@ use crate::system::System;
 /// nothing that a drive's latency shows.
 const IDLE_MAX_US: u64 = 2;
 
+/// The most outstanding I/Os of the shipped plans.
+const OUTSTANDING_MAX: u64 = 512;
+
 /// The settings that differ from what a measurement should have, for the machine and for these
 /// devices, by the kernel's names. Each knows its value now, so that it can be put back.
 pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
@@ -37,26 +40,59 @@ pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
     let cpu = "/sys/devices/system/cpu";
     wanted.push(("turbo off".to_owned(), format!("{cpu}/intel_pstate/no_turbo"), "0"));
     wanted.push(("boost".to_owned(), format!("{cpu}/cpufreq/boost"), "1"));
-    for name in devices {
-        let whole = sysfs::whole_of(system, name).unwrap_or_else(|| name.clone());
-        let queue = format!("/sys/block/{whole}/queue");
-        // A disk that turns gains by the order of its requests.
-        if system.read_trimmed(format!("{queue}/rotational")).as_deref() == Some("0") {
-            wanted.push((format!("scheduler of {whole}"), format!("{queue}/scheduler"), "none"));
-        }
-        wanted.push((format!("merging for {whole} off"), format!("{queue}/nomerges"), "2"));
-        wanted.push((
-            format!("completions of {whole} on the issuing CPU"),
-            format!("{queue}/rq_affinity"),
-            "2",
-        ));
+    // The engine's buffers ask for huge pages, and where nobody may have them get small ones.
+    let huge = "/sys/kernel/mm/transparent_hugepage/enabled".to_owned();
+    if setting(system, &huge).as_deref() == Some("never") {
+        wanted.push(("huge pages for who asks".to_owned(), huge, "madvise"));
     }
     let mut steps: Vec<Step> = wanted
         .into_iter()
         .filter_map(|(about, path, value)| differing(system, about, path, value))
         .collect();
+    let mut disks: Vec<String> = devices
+        .iter()
+        .map(|name| sysfs::whole_of(system, name).unwrap_or_else(|| name.clone()))
+        .collect();
+    disks.sort();
+    disks.dedup();
+    steps.extend(disks.iter().flat_map(|disk| of_queue(system, disk)));
     steps.extend(misplaced_interrupts(system));
     steps
+}
+
+/// The settings of a disk's request queue.
+fn of_queue(system: &System, disk: &str) -> Vec<Step> {
+    let queue = format!("/sys/block/{disk}/queue");
+    let read = |key: &str| setting(system, &format!("{queue}/{key}"));
+    let number = |key: &str| read(key).and_then(|text| text.parse::<u64>().ok());
+    let mut wanted = Vec::new();
+    // A disk that turns gains by the order of its requests.
+    let turns = read("rotational").as_deref() != Some("0");
+    if !turns {
+        wanted.push(("scheduler", "scheduler", "none".to_owned()));
+    }
+    // More requests than this wait outside of the queue, where nobody counts them. A scheduler has
+    // room for any number; without one there are as many as the drive has tags, which is what the
+    // kernel sets itself when the scheduler goes.
+    let room = match read("scheduler").as_deref() {
+        Some("none") => system.read_trimmed(format!("/sys/block/{disk}/mq/0/nr_tags")),
+        _ if turns => Some(OUTSTANDING_MAX.to_string()),
+        _ => None,
+    };
+    let room = room.filter(|room| room.parse::<u64>().ok() > number("nr_requests"));
+    wanted.extend(room.map(|room| ("requests in the queue", "nr_requests", room)));
+    wanted.push(("no merging in the queue", "nomerges", "2".to_owned()));
+    wanted.push(("completions to the issuing CPU in the queue", "rq_affinity", "2".to_owned()));
+    wanted.push(("no throttling of write-back in the queue", "wbt_lat_usec", "0".to_owned()));
+    // Only a driver that was loaded with queues for it can be polled.
+    let polled = system.read_trimmed("/sys/module/nvme/parameters/poll_queues");
+    if disk.starts_with("nvme") && polled.and_then(|n| n.parse::<u32>().ok()) > Some(0) {
+        wanted.push(("polling in the queue", "io_poll", "1".to_owned()));
+    }
+    let step = |(about, key, value): (&str, &str, String)| {
+        differing(system, format!("{about} of {disk}"), format!("{queue}/{key}"), &value)
+    };
+    wanted.into_iter().filter_map(step).collect()
 }
 
 /// None where it is so already, or is not there to be set.
