@@ -12,7 +12,7 @@ mount -t tmpfs shm /dev/shm
 mount -t tmpfs tmp /tmp
 chmod 1777 /tmp
 echo 3 >/proc/sys/kernel/printk
-for module in md-mod raid0 raid1 dm-mod xfs ext4; do modprobe $module; done
+for module in md-mod raid0 raid1 raid10 raid456 dm-mod xfs ext4 btrfs; do modprobe $module; done
 for wait in 1 2 3 4 5 6 7 8 9 10; do [ -e /dev/nvme3n1 ] && break; sleep 0.2; done
 cat >/etc/lvm/lvm.conf <<'EOF'
 devices { scan=["/dev"] }
@@ -47,7 +47,10 @@ state() {
     blkid -p /dev/nvme?n1
     grep nvme /proc/mounts
     for file in /sys/block/nvme*/queue/scheduler /sys/block/nvme*/queue/nomerges \
-        /sys/block/nvme*/queue/rq_affinity; do echo "$file $(cat "$file")"; done
+        /sys/block/nvme*/queue/rq_affinity /sys/block/nvme*/queue/nr_requests \
+        /sys/block/nvme*/queue/wbt_lat_usec /sys/kernel/mm/transparent_hugepage/enabled; do
+        echo "$file $(cat "$file" 2>/dev/null)"
+    done
     ls /mnt
 }
 until_time=$(date -u -d "@$(($(date +%s) + 3600))" +%Y-%m-%dT%H:%M:%SZ)
@@ -111,7 +114,8 @@ tuned() {
 check "settings: tuned and put back" tuned
 
 # --- preparation ---
-array() { # LEVEL METADATA
+array() { # LEVEL METADATA MEMBERS
+    members=${3:-"\"/dev/$A\", \"/dev/$B\""}
     cat <<EOF
 [[prepare]]
 step = "purge"
@@ -121,21 +125,22 @@ method = "discard"
 step = "array"
 device = "/dev/md0"
 level = "$1"
-members = ["/dev/$A", "/dev/$B"]
+members = [$members]
 $2
 EOF
 }
-xfs() { # DEVICE
+xfs() { on xfs "$1" '"-K"'; }
+on() { # KIND DEVICE OPTIONS
     cat <<EOF
 [[prepare]]
 step = "file-system"
-kind = "xfs"
-device = "$1"
-options = ["-K"]
+kind = "$1"
+device = "$2"
+options = [$3]
 [[prepare]]
 step = "mount"
 at = "/mnt/prepared"
-device = "$1"
+device = "$2"
 options = "noatime"
 EOF
 }
@@ -153,6 +158,9 @@ ends_well() { "$@" >/tmp/out 2>/tmp/err; [ $? -le 1 ] || { cat /tmp/out /tmp/err
 { array 1; xfs /dev/md0; } >raid1.toml
 { array 0 'metadata = "imsm"'; xfs /dev/md0; } >imsm.toml
 { printf '[[prepare]]\nstep = "volume"\ngroup = "prepared"\nname = "v"\ndevices = ["/dev/%s", "/dev/%s"]\nstripe = "128KiB"\n' $C $D; xfs /dev/prepared/v; } >volume.toml
+{ array 5 'chunk = "64KiB"' "\"/dev/$A\", \"/dev/$B\", \"/dev/$C\""; on ext4 /dev/md0; } >raid5.toml
+{ array 10 '' "\"/dev/$A\", \"/dev/$B\", \"/dev/$C\", \"/dev/$D\""; on btrfs /dev/md0; } >raid10.toml
+{ printf '[[prepare]]\nstep = "partition"\ndevice = "/dev/%s"\n' $A; on ext4 /dev/${A}p1; } >partition.toml
 dry() { state >/tmp/before; ends 0 qdepth host prepare raid0.toml && says 'mdadm --create /dev/md0' /tmp/out && says 'nothing was changed' /tmp/out && state >/tmp/after && diff /tmp/before /tmp/after; }
 check "preparation: shown and not done" dry
 check "preparation: refused without consent" ends 3 qdepth host prepare raid0.toml --apply
@@ -160,6 +168,9 @@ check "preparation: RAID 0, XFS, a run, and back" there_and_back raid0.toml
 check "preparation: RAID 1, XFS, a run, and back" there_and_back raid1.toml
 check "preparation: IMSM RAID 0, XFS, a run, and back" there_and_back imsm.toml
 check "preparation: striped volume, XFS, a run, and back" there_and_back volume.toml all
+check "preparation: RAID 5, ext4, a run, and back" there_and_back raid5.toml all
+check "preparation: RAID 10, btrfs, a run, and back" there_and_back raid10.toml all
+check "preparation: aligned partition, ext4, a run, and back" there_and_back partition.toml
 planned() {
     { cat <<EOF
 name = "prepared"
@@ -196,11 +207,30 @@ killed() { # SECONDS
 }
 for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
 
+# --- wear ---
+preconditioned() {
+    before=$(written $C)
+    words="quick /dev/$C --profile streaming --outstanding 4 --duration 300ms --precondition preconditioned"
+    ends 0 qdepth plan $words && says '2044MiB to precondition it' /tmp/out || return 1
+    ends_well qdepth run $words --no-report --logbook /tmp/w.db --json $DESTROY \
+        --overwrite-signature data || return 1
+    says 'sequential 128KiB, 2 passes of 1022MiB' /tmp/out || return 1
+    all=$((($(written $C) - before) / 2048))
+    [ $all -ge 2044 ] && [ $all -le 2050 ] || { echo "$all MiB were written"; return 1; }
+}
+check "preconditioning: twice the drive is written, as announced" preconditioned
+
 # --- a drive goes ---
 reads() { awk '{print $1}' "/sys/block/$D/stat"; }
 gone() {
-    qdepth run quick /dev/$D /dev/$C --read-only --profile streaming --outstanding 4 --duration 6s \
-        --no-report --logbook /tmp/gone.db --json >/tmp/out 2>/tmp/err &
+    cat >gone.toml <<EOF
+name = "gone"
+profiles = ["streaming"]
+outstanding = [4, 1, 2]
+duration = "4s"
+targets = "together"
+EOF
+    qdepth run gone.toml /dev/$D /dev/$C --no-report --logbook /tmp/gone.db --json >/tmp/out 2>/tmp/err &
     process=$!
     # Not before its point has begun, however slow this machine is; a look at it reads far less.
     first=$(reads)
@@ -212,9 +242,12 @@ gone() {
     [ $status = 1 ] || [ $status = 4 ] || { echo "ended with $status"; cat /tmp/out /tmp/err; return 1; }
     qdepth export --json --logbook /tmp/gone.db >/tmp/out 2>/tmp/err || { cat /tmp/err; return 1; }
     says '"code": "device-gone"' /tmp/out && says "/dev/$C" /tmp/out || return 1
-    [ "$(grep -c '"profile": "streaming"' /tmp/out)" = 2 ] || { echo "not two points"; cat /tmp/err; return 1; }
+    # Three points of each drive: those of the one that went say so, those of the other are measured.
+    [ "$(grep -c '"profile": "streaming"' /tmp/out)" = 6 ] || { echo "not six points"; cat /tmp/err; return 1; }
+    [ "$(grep -c '"code": "device-gone"' /tmp/out)" = 3 ] || { echo "not three lost"; cat /tmp/err; return 1; }
+    [ "$(grep -c '"reads": 0,' /tmp/out)" = 2 ] && ! grep -q 'device-changed' /tmp/out
 }
-check "a drive is pulled in mid-point: its point says so, the other drive's is measured" gone
+check "a drive is pulled in mid-point: its points say so, the other drive's are measured" gone
 
 echo "guest done $(cut -d' ' -f1 /proc/uptime)"
 poweroff -f

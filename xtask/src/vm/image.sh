@@ -26,7 +26,7 @@ add() {
         [ -e "$ROOT/usr/lib/${library##*/}" ] || cp -L "$library" "$ROOT/usr/lib/"
     done
 }
-for program in mdadm mkfs.xfs mkfs.ext4 lvm nvme smartctl blkid wipefs blkdiscard sfdisk lsblk setpriv mount umount; do
+for program in mdadm mkfs.xfs mkfs.ext4 mkfs.btrfs parted lvm nvme smartctl blkid wipefs blkdiscard sfdisk lsblk setpriv mount umount; do
     add "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done
 add "$QDEPTH"
@@ -34,7 +34,7 @@ for name in pvcreate pvremove pvs vgcreate vgremove vgs vgchange lvcreate lvs; d
     ln -s lvm "$ROOT/sbin/$name"
 done
 cp -L /lib64/ld-linux-x86-64.so.2 "$ROOT/lib64/"
-for module in md-mod raid0 raid1 raid10 raid456 dm-mod dm-mirror xfs ext4 nvme; do
+for module in md-mod raid0 raid1 raid10 raid456 dm-mod dm-mirror xfs ext4 btrfs nvme; do
     modprobe -d "$VM/kernel" -S "$release" --show-depends $module 2>/dev/null | awk '/^insmod/{print $2}'
 done | sort -u | while read -r file; do
     place=$ROOT/usr/lib/modules/$release/${file#*"$release"/}
