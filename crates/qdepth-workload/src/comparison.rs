@@ -60,6 +60,9 @@ pub struct Variant {
     pub times: u32,
     /// Its first target.
     pub target: u32,
+    /// The steps that prepared it alone, as written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prepare: Vec<serde_json::Value>,
 }
 
 /// What a plan compares.
@@ -184,7 +187,7 @@ pub(crate) fn ways(
     Ok((Some(comparison), ways.collect()))
 }
 
-fn bad(what: impl Into<String>) -> ResolveError {
+pub(crate) fn bad(what: impl Into<String>) -> ResolveError {
     ResolveError::Comparison(what.into())
 }
 
@@ -208,7 +211,8 @@ fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveE
 
 fn variant(role: Role, name: String, places: Vec<Place>) -> (Variant, Vec<Place>) {
     let (target, times) = places.first().map_or((0, 1), |p| (p.target as u32, p.times));
-    (Variant { name, role, parts: places.len() as u32, times, target }, places)
+    let (parts, prepare) = (places.len() as u32, Vec::new());
+    (Variant { name, role, parts, times, target, prepare }, places)
 }
 
 type Columns = Vec<(Variant, Vec<Place>)>;
@@ -312,7 +316,7 @@ fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), Resolv
 }
 
 /// The base by its name, or by its place from 1.
-fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
+pub(crate) fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
     let Some(asked) = asked else { return Ok(0) };
     let place = variants.iter().position(|variant| variant.name == asked);
     let number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));

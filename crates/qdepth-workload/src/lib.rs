@@ -21,6 +21,7 @@ mod size;
 mod steps;
 mod stream;
 mod target_spec;
+mod variants;
 
 pub use address::AddressPattern;
 pub use arrival::{Arrivals, Schedule};
@@ -44,3 +45,4 @@ pub use size::SizeMix;
 pub use steps::{LoadSpec, StaircaseSpec, StepSpec};
 pub use stream::{Direction, Request, RequestStream};
 pub use target_spec::TargetSpec;
+pub use variants::{VariantSpec, side_by_side};

@@ -277,6 +277,12 @@ impl Plan {
         self.points.chunk_by(|a, b| a.group == b.group)
     }
 
+    /// Whether the machine was prepared for it, or for one of its variants.
+    pub fn prepares(&self) -> bool {
+        let of_variants = self.comparison.iter().flat_map(|comparison| &comparison.variants);
+        !self.prepare.is_empty() || of_variants.into_iter().any(|v| !v.prepare.is_empty())
+    }
+
     /// Whether points may end before their time.
     pub fn may_end_early(&self) -> bool {
         self.points.iter().any(|point| point.stop.may_end_early())

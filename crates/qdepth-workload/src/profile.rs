@@ -7,6 +7,7 @@ use crate::comparison::ComparisonSpec;
 use crate::distribution::Distribution;
 use crate::steps::{StaircaseSpec, StepSpec};
 use crate::target_spec::TargetSpec;
+use crate::variants::VariantSpec;
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -173,6 +174,10 @@ pub struct PlanFile {
     /// How several targets are measured. Left out: one after the other.
     #[serde(default)]
     pub targets: TargetsSpec,
+    /// Prepared forms of storage, each a column of a comparison: prepared, measured and taken back
+    /// one after the other.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<VariantSpec>,
     /// What is compared with what. Left out: the targets are measured as `targets` says.
     pub comparison: Option<ComparisonSpec>,
     /// Unrecorded lead-in of each point. Left out: a tenth of the duration, at least 200 ms.

@@ -189,6 +189,48 @@ EOF
     state >/tmp/after && diff /tmp/before /tmp/after
 }
 check "preparation: a plan's own, before its points and back after them" planned
+variants() {
+    cat <<EOF
+name = "variants"
+profiles = ["database"]
+outstanding = [4, 1]
+duration = "$1"
+file_size = "32MiB"
+[[variant]]
+name = "striped xfs"
+target = "/mnt/prepared"
+EOF
+    sed 's/\[\[prepare/[[variant.prepare/' raid0.toml
+    printf '[[variant]]\nname = "mirrored ext4"\ntarget = "/mnt/prepared"\n'
+    { array 1; on ext4 /dev/md0; } | sed 's/\[\[prepare/[[variant.prepare/'
+}
+compared() {
+    variants 300ms >variants.toml
+    state >/tmp/before
+    ends 0 qdepth plan variants.toml && says 'variant mirrored ext4, on /mnt/prepared' /tmp/out &&
+        says 'mkfs.ext4 -F /dev/md0' /tmp/out || return 1
+    ends 3 qdepth run variants.toml --no-report --logbook /tmp/v.db || return 1
+    ends_well qdepth run variants.toml --no-report --logbook /tmp/v.db --json $DESTROY \
+        --overwrite-signature data || return 1
+    [ "$(grep -c '"profile": "database"' /tmp/out)" -ge 4 ] && says '"name": "mirrored ext4"' /tmp/out &&
+        says 'mirrored ext4: prepared (ext4 on md0)' /tmp/out &&
+        says 'striped xfs: prepared (xfs on md0)' /tmp/out || { cat /tmp/err; return 1; }
+    state >/tmp/after && diff /tmp/before /tmp/after
+}
+check "preparation: two variants, each prepared, measured and taken back" compared
+killed_between() { # VARIANT that runs when it is killed
+    variants 20s >variants.toml
+    state >/tmp/before
+    qdepth run variants.toml --no-report --logbook /tmp/k.db $DESTROY --overwrite-signature data \
+        --duration "$2" >/tmp/out 2>/tmp/err &
+    process=$!
+    for wait in $(seq 600); do grep -q "variant    $1" /tmp/err && grep -q /mnt/prepared /proc/mounts && break; sleep 0.1; done
+    kill -9 $process; wait $process 2>/dev/null
+    sleep 1
+    says "variant    $1" /tmp/err && ends 0 qdepth host undo && state >/tmp/after && diff /tmp/before /tmp/after
+}
+check "preparation: undone after SIGKILL in the first variant" killed_between striped 20s
+check "preparation: undone after SIGKILL in the second variant" killed_between mirrored 300ms
 killed_at() { # NUMBER OF STEPS that were taken
     awk -v n="$1" '/^\[\[prepare/{k++} k<=n' raid0.toml >cut.toml
     state >/tmp/before

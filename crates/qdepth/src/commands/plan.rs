@@ -12,6 +12,7 @@ use qdepth_host::own_files;
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
+use qdepth_media::is_emulated;
 use qdepth_workload::{
     Plan, Point, Stop, needs_writing, shipped_plan_names, shipped_plan_text, shipped_profile_names,
     shipped_profile_text,
@@ -24,6 +25,7 @@ use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made};
+use crate::lab::read_plan::Asked;
 use crate::lab::{precondition, preparation, read_plan};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
@@ -37,19 +39,37 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let asked = read_plan::read(&options.load)?;
+    let variants = asked.variants()?;
+    if variants.is_empty() {
+        return one(&asked, options);
+    }
+    if options.json || options.as_fio {
+        let what = "the plans of variants are complete only when each was prepared: leave --json and --as-fio out";
+        return Err(Usage(what.to_owned()).into());
+    }
+    for (variant, asked) in asked.file.variants.iter().zip(&variants) {
+        print(&format!("variant {}, on {}", variant.name, variant.target))?;
+        one(asked, options)?;
+        print("")?;
+    }
+    Ok(Status::Valid)
+}
+
+/// The plan of a run, or of a variant.
+fn one(asked: &Asked, options: &PlanOptions) -> Result<Status> {
     let system = System::real();
-    let steps = preparation::steps(&asked)?;
+    let steps = preparation::steps(asked)?;
     let made_first = !steps.is_empty() && !options.as_fio && !options.json;
     if made_first {
         print("before the first point, and taken back after the last:")?;
         print(&preparation::shown(&steps).join("\n"))?;
         print("")?;
     }
-    if made_first && asked.targets.iter().any(|target| !target.exists()) {
+    if made_first && asked.targets.iter().any(is_missing) {
         print("what the preparation makes is not there yet, so nothing can be said of its points")?;
         return Ok(Status::Valid);
     }
-    let (plan, found) = foresee(&system, &asked)?;
+    let (plan, found) = foresee(&system, asked)?;
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
@@ -63,6 +83,10 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     let writes = needs_writing(&asked.file, &asked.choices)?;
     print(&describe(&system, &plan, &found, &asked.targets, writes, asked.made())?)?;
     Ok(Status::Valid)
+}
+
+fn is_missing(target: &PathBuf) -> bool {
+    !target.to_str().is_some_and(is_emulated) && !target.exists()
 }
 
 /// What the plan would do to each target, and what the guards say to that.

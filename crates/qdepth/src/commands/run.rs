@@ -12,6 +12,7 @@ use rustix::io::Errno;
 
 use crate::commands::plan::{counted, long};
 use crate::commands::read::{print, print_table, write_report};
+use crate::commands::variants;
 use crate::ended::{Status, Usage};
 use crate::flags::RunOptions;
 use crate::lab::Lab;
@@ -44,9 +45,12 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
 }
 
 /// What this process does where it is the only one, or leads.
-fn lead(lab: Lab<'_>) -> Result<Status> {
+pub(crate) fn lead(lab: Lab<'_>) -> Result<Status> {
     let Lab { options, screen, signals, .. } = lab;
     let asked = if options.resume { None } else { Some(read_plan::read(&options.load)?) };
+    if let Some(asked) = asked.as_ref().filter(|asked| !asked.file.variants.is_empty()) {
+        return variants::measure(lab, asked);
+    }
     // Dropped after everything that uses what it made.
     let _prepared = asked.as_ref().map(|asked| Preparation::of_plan(lab, asked)).transpose()?;
     let begun = begin(lab, asked);
@@ -115,7 +119,7 @@ fn can_hold_a_report(report: &Path) -> Result<()> {
     Ok(())
 }
 
-fn tell(
+pub(crate) fn tell(
     options: &RunOptions,
     run: &RunRecord,
     points: &[PointRecord],

@@ -133,7 +133,7 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
             run.engine_choice
         ))
     })?;
-    if !plan.prepare.is_empty() {
+    if plan.prepares() {
         anyhow::bail!(Usage(
             "a run on a machine that it had prepared cannot be resumed: what it made was taken back. Start a new run"
                 .to_owned()

@@ -49,6 +49,18 @@ pub(crate) fn may_be_destroyed(
     Ok(())
 }
 
+/// Finds what is wrong with the preparation of any variant, and asks the guards of all their devices,
+/// before the first is prepared.
+pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[Asked]) -> Result<()> {
+    let mut devices = Vec::new();
+    for asked in variants {
+        devices.extend(base_devices(&steps(asked)?));
+    }
+    devices.sort();
+    devices.dedup();
+    may_be_destroyed(lab.system, &devices, &lab.options.consent, lab.screen)
+}
+
 /// What would be run for these steps, and what would take it back, for a person.
 pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
     let mut lines = Vec::new();

@@ -427,7 +427,7 @@ fn make_ready(
 }
 
 /// A refusal says that nothing was changed, which no longer holds once a target was made ready.
-fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
+pub(crate) fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
     if !changed {
         return error;
     }

@@ -29,6 +29,19 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// What is asked of each variant alone, one after the other; none where there are none.
+    pub(crate) fn variants(&self) -> Result<Vec<Self>> {
+        let alone = self.file.alone(&self.choices)?;
+        let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));
+        let one = |((file, choices), target)| Self {
+            file,
+            choices,
+            targets: vec![target],
+            stems: Vec::new(),
+        };
+        Ok(alone.into_iter().zip(targets).map(one).collect())
+    }
+
     /// What is made in a directory.
     pub(crate) fn made(&self) -> Made {
         if self.file.files.is_some() {
@@ -82,10 +95,13 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         .map(|word| Ok(several(word)?.unwrap_or_else(|| vec![word.clone()])))
         .collect::<Result<Vec<Vec<String>>>>()?;
     let mut targets: Vec<PathBuf> = targets.concat().into_iter().map(PathBuf::from).collect();
+    if !file.variants.is_empty() && !targets.is_empty() {
+        return Err(Usage(format!("{origin}: its variants name their targets; give none")).into());
+    }
     if targets.is_empty() {
         targets = own_targets(&file, &origin)?;
     }
-    if targets.is_empty() {
+    if targets.is_empty() && file.variants.is_empty() {
         targets.push(PathBuf::from("."));
     }
     targets.extend(load.array.iter().map(PathBuf::from));

@@ -80,7 +80,7 @@ pub(crate) fn record(
     }
 }
 
-fn comparison(comparison: &Comparison) -> ComparisonRecord {
+pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
     let variant = |variant: &qdepth_workload::Variant| VariantRecord {
         name: variant.name.clone(),
         role: match variant.role {

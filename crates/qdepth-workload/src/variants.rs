@@ -1,0 +1,133 @@
+//! Variants: prepared forms of storage, each a column of a comparison. One is prepared, measured by
+//! a plan of its own and taken back before the next; then the plans are put side by side.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, bad, base};
+use crate::plan::Plan;
+use crate::profile::PlanFile;
+use crate::resolve::{Choices, ResolveError};
+
+/// A prepared form of storage, as written.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantSpec {
+    /// Name of its column, as `"RAID 0, XFS"`.
+    pub name: String,
+    /// What is measured: a directory, file, device or emulated medium, as on the command line. It
+    /// may be what the preparation makes.
+    pub target: String,
+    /// Steps that prepare it, after those of the plan; all are taken back before the next variant.
+    #[serde(default)]
+    pub prepare: Vec<serde_json::Value>,
+}
+
+impl PlanFile {
+    /// The plan of each variant alone, and what of the choices it follows; none where the file has
+    /// no variants.
+    ///
+    /// # Errors
+    /// Where they cannot be compared.
+    pub fn alone(&self, choices: &Choices) -> Result<Vec<(Self, Choices)>, ResolveError> {
+        if self.variants.is_empty() {
+            return Ok(Vec::new());
+        }
+        check(self, choices)?;
+        let choices = Choices { base: None, published: Vec::new(), ..choices.clone() };
+        let alone = |variant: &VariantSpec| {
+            let file = Self {
+                name: format!("{} ({})", self.name, variant.name),
+                prepare: [self.prepare.as_slice(), &variant.prepare].concat(),
+                variants: Vec::new(),
+                comparison: None,
+                ..self.clone()
+            };
+            (file, choices.clone())
+        };
+        Ok(self.variants.iter().map(alone).collect())
+    }
+}
+
+fn check(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
+    let named = |name: &str| file.variants.iter().filter(|other| other.name == name).count();
+    let twice = file.variants.iter().find(|v| v.name.trim().is_empty() || named(&v.name) > 1);
+    if let Some(variant) = twice {
+        return Err(bad(format!("`{}` names no variant, or two", variant.name)));
+    }
+    let of_targets = |spec: &ComparisonSpec| spec.of == Compared::Targets;
+    let wrong = if file.variants.len() < 2 {
+        "two variants at least are compared"
+    } else if !file.comparison.as_ref().is_none_or(of_targets) {
+        "variants are columns of a comparison of = \"targets\""
+    } else if !file.steps.is_empty() || file.staircase.is_some() || file.bandwidth.is_some() {
+        "a comparison is of profiles at numbers of outstanding I/Os; it has no steps"
+    } else if !file.own_targets.is_empty() {
+        "each variant names its target; the plan has none besides"
+    } else if choices.variants.is_some() {
+        "the plan names its variants itself: leave --variants out"
+    } else if choices.processes.is_some() || choices.arrays > 0 {
+        "--processes and --array belong to other comparisons"
+    } else {
+        return Ok(());
+    };
+    Err(bad(wrong))
+}
+
+/// One plan of the plans of all variants, which had a target each, in their order.
+///
+/// # Errors
+/// Where there is no such base.
+pub fn side_by_side(
+    file: &PlanFile,
+    choices: &Choices,
+    plans: Vec<Plan>,
+) -> Result<Plan, ResolveError> {
+    let (mut variants, mut points, mut precondition) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut groups, mut first_groups) = (0, 0);
+    let seed = plans.first().map_or(1, |plan| plan.seed);
+    for ((number, spec), plan) in (0..).zip(&file.variants).zip(plans) {
+        for (all, of_plan, groups) in [
+            (&mut points, plan.points, &mut groups),
+            (&mut precondition, plan.precondition, &mut first_groups),
+        ] {
+            let next = of_plan.last().map_or(*groups, |point| *groups + point.group + 1);
+            for mut point in of_plan {
+                point.index = all.len() as u32;
+                point.group += *groups;
+                point.target = number;
+                point.variant = Some(number);
+                all.push(point);
+            }
+            *groups = next;
+        }
+        variants.push(Variant {
+            name: spec.name.clone(),
+            role: Role::Variant,
+            parts: 1,
+            times: 1,
+            target: number,
+            prepare: plan.prepare,
+        });
+    }
+    let spec = file.comparison.as_ref();
+    let comparison = Comparison {
+        of: Compared::Targets,
+        base: base(&variants, choices.base.as_deref())?,
+        variants,
+        base_above: spec.is_some_and(|spec| spec.base_above),
+        shaded: spec.is_some_and(|spec| spec.shaded),
+        latency_profiles: file.latency_profiles.clone(),
+        published: choices.published.clone(),
+    };
+    Ok(Plan {
+        version: 1,
+        name: file.name.clone(),
+        seed,
+        ends_when_not_followed: false,
+        comparison: Some(comparison),
+        prepare: Vec::new(),
+        precondition,
+        points,
+    })
+}
