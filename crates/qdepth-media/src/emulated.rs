@@ -97,6 +97,13 @@ impl Emulated {
         }
     }
 
+    /// How often heat slowed the drives of each medium down since it was opened.
+    pub fn throttles(&self) -> Vec<u32> {
+        let mut nodes = self.nodes.iter();
+        let of_target = |drives: &usize| nodes.by_ref().take(*drives).map(Node::throttles).sum();
+        self.drives.iter().map(of_target).collect()
+    }
+
     /// How worn in each drive is now, to be handed to the next point's target.
     pub fn wear(&self) -> Vec<Vec<Wear>> {
         let mut nodes = self.nodes.iter();

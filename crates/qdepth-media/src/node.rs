@@ -138,6 +138,18 @@ impl Node {
         }
     }
 
+    /// How often heat slowed its drives down.
+    pub(crate) fn throttles(&self) -> u32 {
+        match self {
+            Self::Ssd(ssd) => ssd.throttles(),
+            Self::Pressured(drive) => drive.drive.throttles(),
+            Self::Array(array) => array.members().iter().map(Self::throttles).sum(),
+            Self::Delayed(member, _) => member.throttles(),
+            Self::Faulty(faulty) => faulty.member.throttles(),
+            Self::Hdd(_) | Self::Servers(_) | Self::Volume(_) => 0,
+        }
+    }
+
     /// How worn in each drive is, in order.
     pub(crate) fn wear(&self, into: &mut Vec<Wear>) {
         match self {

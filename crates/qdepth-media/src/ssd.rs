@@ -214,6 +214,11 @@ impl Ssd {
         self.in_flight = self.in_flight.saturating_sub(1);
     }
 
+    /// How often heat slowed it down.
+    pub(crate) fn throttles(&self) -> u32 {
+        self.thermal.as_ref().map_or(0, Thermal::transitions)
+    }
+
     pub(crate) fn wear(&self) -> Wear {
         self.wear
     }

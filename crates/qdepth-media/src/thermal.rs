@@ -24,6 +24,8 @@ pub(crate) struct Thermal {
     limit: f64,
     throttle_16: u64,
     hot: bool,
+    /// How often it became too hot.
+    transitions: u32,
 }
 
 impl Thermal {
@@ -48,6 +50,7 @@ impl Thermal {
             limit: get("limit_c"),
             throttle_16: factor(get("throttle")),
             hot: false,
+            transitions: 0,
         })
     }
 
@@ -59,6 +62,10 @@ impl Thermal {
         }
         self.written += bytes;
         if self.hot { self.throttle_16 } else { 1 << 16 }
+    }
+
+    pub(crate) fn transitions(&self) -> u32 {
+        self.transitions
     }
 
     fn pass(&mut self, now: Tick) {
@@ -73,10 +80,12 @@ impl Thermal {
                 self.next += (now - self.next) / self.step * self.step;
             }
         }
-        self.hot = if self.hot {
+        let was_hot = self.hot;
+        self.hot = if was_hot {
             self.temperature > self.limit - 1.0
         } else {
             self.temperature >= self.limit
         };
+        self.transitions += u32::from(self.hot && !was_hot);
     }
 }

@@ -178,7 +178,7 @@ fn shipped(name: &str) -> Result<Profile, ResolveError> {
 pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
     let steps = steps(file, choices, 1)?;
     let points = steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.read < 100.0);
-    Ok(points || precondition::is_wanted(file, choices)?)
+    Ok(precondition::is_wanted(file, choices)? || points)
 }
 
 /// Loads that run at the same time on each target.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, bad, base};
 use crate::plan::Plan;
 use crate::profile::PlanFile;
-use crate::resolve::{Choices, ResolveError};
+use crate::resolve::{Choices, ResolveError, needs_writing};
 
 /// A prepared form of storage, as written.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -45,7 +45,10 @@ impl PlanFile {
             };
             (file, choices.clone())
         };
-        Ok(self.variants.iter().map(alone).collect())
+        let all: Vec<_> = self.variants.iter().map(alone).collect();
+        // What is wrong with the last is said before the first is prepared.
+        all.iter().try_for_each(|(file, choices)| needs_writing(file, choices).map(drop))?;
+        Ok(all)
     }
 }
 

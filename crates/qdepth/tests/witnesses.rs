@@ -1,4 +1,4 @@
-//! What the witnesses of a real point see: a second load on the same device.
+//! What the witnesses of a point see: a second load on the same device, heat in an emulated drive.
 
 #![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
 
@@ -54,4 +54,29 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
         let share = figure(&points(&disturbed)[0], "foreign-io", "share");
         assert!(share.is_some_and(|share| (0.007..0.013).contains(&share)), "{share:?}");
     }
+}
+
+/// Document 000's drive in an enclosure that does not cool it.
+#[test]
+fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
+    let place = Place::new();
+    let plan = "name = \"hot\"\noutstanding = [32, 1]\nduration = \"20s\"\n[[profile]]\n\
+                name = \"writes\"\nrandom = 0\nread = 0\nrequest_size = \"128KiB\"\n";
+    place.write("hot.toml", plan);
+    let run = |cooling: &str, more: &str| {
+        let words = format!("run hot.toml media:p3700-800gb{cooling} --no-report --json {more}");
+        place.run(&words)
+    };
+    let cool = run("", "").expect(0).json();
+    assert!(!points(&cool).iter().any(|p| codes(p).contains(&"throttled".to_owned())));
+    let hot = run("@limit_c=55@thermal_seconds=2", "").expect(1).json();
+    let first = &points(&hot)[0];
+    assert!(
+        figure(first, "throttled", "transitions").is_some_and(|times| times >= 1.0),
+        "{first:#}"
+    );
+    assert_eq!(first["grade"], "C");
+    let ended = run("@limit_c=55@thermal_seconds=2", "--stop-on-throttle").expect(4);
+    assert!(ended.err.contains("--stop-on-throttle was given"), "{}", ended.err);
+    assert_eq!(points(&place.run("export").expect(0).json()).len(), 1, "what was measured is kept");
 }

@@ -65,7 +65,7 @@ fn one(asked: &Asked, options: &PlanOptions) -> Result<Status> {
         print(&preparation::shown(&steps).join("\n"))?;
         print("")?;
     }
-    if made_first && asked.targets.iter().any(is_missing) {
+    if made_first && asked.targets.iter().any(|target| is_missing(target)) {
         print("what the preparation makes is not there yet, so nothing can be said of its points")?;
         return Ok(Status::Valid);
     }
@@ -85,7 +85,7 @@ fn one(asked: &Asked, options: &PlanOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-fn is_missing(target: &PathBuf) -> bool {
+fn is_missing(target: &Path) -> bool {
     !target.to_str().is_some_and(is_emulated) && !target.exists()
 }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use qdepth_engine::{
     Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
-    measure_together,
 };
 use qdepth_host::environment::with_all_below;
 use qdepth_host::placement::order;
@@ -19,18 +18,18 @@ use qdepth_linux::{
     pin,
 };
 use qdepth_measure::{Instant, Nanos};
-use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
 use crate::lab::crew::{Crew, clocks};
 use crate::lab::identity::{Changed, Identity};
-use crate::lab::prepare::{Emulation, Prepared, Real, What};
+use crate::lab::prepare::{Prepared, Real, What};
 use crate::lab::storage::Storage;
+use crate::lab::virtual_time;
 use crate::lab::wire::{self, Books};
 use crate::lab::witnesses::{Sampler, Seen, Witnesses};
 
 /// Intervals that the screen may lag behind; later ones are not shown.
-const SCREEN_LAG: usize = 64;
+pub(crate) const SCREEN_LAG: usize = 64;
 /// From the moment when every worker is ready to their common start: longer than it takes to wake
 /// the last of them.
 const START: Nanos = Nanos::from_millis(5);
@@ -176,119 +175,14 @@ pub(crate) fn execute(
 ) -> Result<Vec<Measured>> {
     let of = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &of(point).what) {
-        Some(What::Emulated(_)) => emulated(targets, group, stop, seen),
+        Some(What::Emulated(_)) => virtual_time::measure(targets, group, stop, seen),
         Some(What::Real(_)) => real(system, targets, group, manner, stop, seen),
         None => Ok(Vec::new()),
     }
 }
 
-/// The loads of one medium share its time, and media that are on one host share that; others share
-/// nothing, so each goes through a time of its own.
-pub(crate) fn emulated(
-    targets: &[Prepared],
-    group: &[Point],
-    stop: &AtomicBool,
-    seen: &mut dyn FnMut(usize, &Interval),
-) -> Result<Vec<Measured>> {
-    let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
-    for loads in on_one_host(targets, group) {
-        let places: Vec<usize> = loads.iter().flat_map(|(_, places)| places.clone()).collect();
-        let points: Vec<(&Emulation, Vec<&Point>)> = loads
-            .iter()
-            .map(|(emulation, places)| {
-                (*emulation, places.iter().map(|place| &group[*place]).collect())
-            })
-            .collect();
-        let outcomes = in_virtual_time(&points, stop, &mut |lane, interval| {
-            seen(places[lane], interval);
-        })?;
-        for (place, outcome) in places.into_iter().zip(outcomes) {
-            measured[place] = Some(Measured {
-                outcome,
-                ranks: Vec::new(),
-                engine: None,
-                direct: group[place].direct,
-                seen: Seen::default(),
-                changed: None,
-            });
-        }
-    }
-    Ok(measured.into_iter().flatten().collect())
-}
-
-/// A medium with the places of its loads in the group.
-type Loaded<'a> = (&'a Emulation, Vec<usize>);
-
-/// The loaded media, host by host.
-fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'a>>> {
-    let mut hosts: Vec<Vec<Loaded<'a>>> = Vec::new();
-    for (index, target) in targets.iter().enumerate() {
-        let What::Emulated(emulation) = &target.what else { continue };
-        let is_on = |place: &usize| group[*place].target as usize == index;
-        let places: Vec<usize> = (0..group.len()).filter(is_on).collect();
-        if places.is_empty() {
-            continue;
-        }
-        let shared = |host: &&mut Vec<Loaded<'a>>| {
-            host.first().is_some_and(|(first, _)| first.spelled.shares_host(&emulation.spelled))
-        };
-        match hosts.iter_mut().find(shared) {
-            Some(host) => host.push((emulation, places)),
-            None => hosts.push(vec![(emulation, places)]),
-        }
-    }
-    hosts
-}
-
-/// On a thread of its own as well, so that the screen lives while virtual time flies.
-fn in_virtual_time(
-    media: &[(&Emulation, Vec<&Point>)],
-    stop: &AtomicBool,
-    seen: &mut dyn FnMut(usize, &Interval),
-) -> Result<Vec<Outcome>> {
-    let options: Vec<OpenMedia> = media
-        .iter()
-        .map(|(emulation, points)| OpenMedia {
-            wear: emulation.wear.borrow_mut().take(),
-            ..OpenMedia::for_points(points)
-        })
-        .collect();
-    let mut all = media.iter().map(|(emulation, _)| &emulation.spelled).zip(&options);
-    let (first, options) = all.next().ok_or_else(bug)?;
-    let mut target = first.open_beside(options, &all.collect::<Vec<_>>())?;
-    let points: Vec<&Point> = media.iter().flat_map(|(_, points)| points.clone()).collect();
-    let (show, shown) = sync_channel(SCREEN_LAG);
-    let (outcomes, wear) = std::thread::scope(|scope| {
-        let worker = scope.spawn(move || {
-            let wanting = points.iter().filter(|point| point.stop.samples.is_some());
-            let company = Company::of(wanting.count());
-            let whole = points.iter().map(|point| Part::whole(point));
-            let parts: Vec<Part<'_>> =
-                whole.map(|part| Part { company: company.as_ref(), ..part }).collect();
-            let start = target.now();
-            let mut see = |lane: usize, interval: &Interval| {
-                let _ = show.try_send((lane, *interval));
-            };
-            let outcomes = match parts.as_slice() {
-                // The loop of one load is the faster one.
-                [part] => {
-                    vec![measure_part(&mut target, part, start, stop, &mut |i: &_| see(0, i))]
-                }
-                parts => measure_together(&mut target, parts, start, stop, &mut see),
-            };
-            (outcomes, target.wear())
-        });
-        watch(&shown, seen, &|| {});
-        worker.join().map_err(|_| bug())
-    })?;
-    for ((emulation, _), wear) in media.iter().zip(wear) {
-        *emulation.wear.borrow_mut() = Some(wear);
-    }
-    Ok(outcomes)
-}
-
 /// Shows intervals until the last worker has ended.
-fn watch(
+pub(crate) fn watch(
     shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
     seen: &mut dyn FnMut(usize, &Interval),
     tend: &dyn Fn(),
@@ -303,7 +197,7 @@ fn watch(
     }
 }
 
-fn bug() -> anyhow::Error {
+pub(crate) fn bug() -> anyhow::Error {
     anyhow::anyhow!("a worker ended by a bug of qdepth")
 }
 

@@ -26,6 +26,7 @@ pub(crate) mod record;
 pub(crate) mod seal;
 pub(crate) mod signals;
 pub(crate) mod storage;
+pub(crate) mod virtual_time;
 pub(crate) mod wire;
 pub(crate) mod witnesses;
 

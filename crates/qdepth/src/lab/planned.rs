@@ -15,10 +15,10 @@ use qdepth_workload::{BANDWIDTH, BASELINE, PlanFile, Point, shipped_profile_name
 
 use crate::flags::Load;
 use crate::lab::emulate::{WARM_UP, WINDOW, figures, window_bytes};
-use crate::lab::execute::emulated;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Prepared, emulation};
 use crate::lab::read_plan::{self, Asked};
+use crate::lab::virtual_time;
 
 /// Loads that are at the same time one point of a comparison, with the media of their plan.
 #[derive(Clone, Debug)]
@@ -139,7 +139,8 @@ impl Group {
         let said = |error: anyhow::Error| format!("{error:#}");
         let targets = self.targets.iter().map(|spelled| emulation("".into(), spelled.clone()));
         let targets = targets.collect::<Result<Vec<Prepared>>>().map_err(said)?;
-        let measured = emulated(&targets, &self.points, stop, &mut |_, _| {}).map_err(said)?;
+        let measured =
+            virtual_time::measure(&targets, &self.points, stop, &mut |_, _| {}).map_err(said)?;
         let mut parts = Vec::new();
         for part in &measured {
             if part.outcome.interrupted {

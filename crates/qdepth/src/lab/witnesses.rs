@@ -175,8 +175,10 @@ impl Witnesses {
 #[cfg(test)]
 mod tests {
     use qdepth_host::system::Output;
+    use qdepth_measure::{Code, Severity};
 
     use super::*;
+    use crate::lab::disturbed::disturbed;
 
     fn drive(log: &str) -> System {
         let root = std::path::PathBuf::from("/nowhere");
@@ -234,6 +236,28 @@ mod tests {
         assert!(whole.missing.is_empty(), "{whole:?}");
         assert_eq!(whole.kernel, Some(KernelCounts::default()));
         assert!(!whole.clocks.suspended && whole.clocks.drift < 0.1, "{whole:?}");
+    }
+
+    /// Of 1000 ticks between the looks the hypervisor took so many.
+    #[test]
+    fn stolen_time_reaches_the_findings() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("proc")).unwrap();
+        let system = System::staged(root.path());
+        let stat = |user: u32, steal: u32| {
+            let line = format!("cpu  {user} 0 100 5000 0 0 0 {steal} 0 0\n");
+            std::fs::write(root.path().join("proc/stat"), line).unwrap();
+            Witnesses::look(&system, None)
+        };
+        let found = |stolen: u32| -> Vec<_> {
+            let before = stat(1000, 50);
+            let findings = disturbed(&before.until(&stat(2000 - stolen, 50 + stolen)));
+            findings.iter().map(|finding| (finding.code, finding.severity)).collect()
+        };
+        assert_eq!(found(0), []);
+        assert_eq!(found(5), []);
+        assert_eq!(found(6), [(Code::Steal, Severity::Remark)]);
+        assert_eq!(found(21), [(Code::Steal, Severity::Invalid)]);
     }
 
     #[test]
