@@ -18,7 +18,7 @@ mod tests {
         let socket = place.dir.path().join("socket");
         let out = place.dir.path().join("fio.json");
         let line = format!(
-            "fio --name=witness --ioengine=nbd --uri='nbd+unix:///?socket={}' --output-format=json \
+            "fio --name=witness --verify_state_save=0 --ioengine=nbd --uri='nbd+unix:///?socket={}' --output-format=json \
              --output={} {options}",
             socket.display(),
             out.display()
