@@ -8,22 +8,19 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::{Bytes, Credible, Finding, Nanos, Tolerance};
 use qdepth_report::{Lang, Limit, Telling};
-use qdepth_workload::{FilesSpec, PlanFile, Wear};
+use qdepth_workload::Wear;
 
-use crate::ended::Usage;
-use crate::lab::calibrate::cpus;
 use crate::lab::execute::Ranks;
 use crate::lab::read_plan::Asked;
 
+mod bandwidth;
 mod host;
 
+pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use host::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
 };
-
-/// Threads that a series goes up to at least, however few processors there are.
-const THREADS_LEAST: u32 = 16;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
@@ -186,26 +183,6 @@ pub(crate) struct Load {
 }
 
 /// What the command line decides over a plan of bandwidth.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Plans of bandwidth")]
-pub(crate) struct BandwidthOptions {
-    /// Numbers of threads over all targets, as 33,66,132. Left out: 1, 2, 4 … to twice the processors
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
-    pub(crate) threads: Option<Vec<u32>>,
-    /// Transfer sizes, as 1MiB,16MiB; the first is that of the baseline
-    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
-    pub(crate) transfer: Option<Vec<String>>,
-    /// What each thread writes and reads back
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) bytes_per_thread: Option<Bytes>,
-    /// How often each is measured; the last counts
-    #[arg(long, value_name = "N")]
-    pub(crate) passes: Option<u32>,
-    /// One file for all threads of a target, instead of one for each
-    #[arg(long)]
-    pub(crate) shared_file: bool,
-}
-
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
     /// The file of runs
@@ -546,40 +523,6 @@ pub(crate) enum EngineFlag {
     /// io_uring with a polling thread of the kernel: burns a second core
     #[value(name = "io_uring-sqpoll")]
     IoUringSqPoll,
-}
-
-impl BandwidthOptions {
-    /// Writes them into the plan, and fits what is left open to this machine.
-    pub(crate) fn decide(&self, file: &mut PlanFile) -> Result<(), Usage> {
-        let Self { threads, transfer, bytes_per_thread, passes, shared_file } = self.clone();
-        let given = threads.is_some()
-            || transfer.is_some()
-            || bytes_per_thread.is_some()
-            || passes.is_some()
-            || shared_file;
-        let Some(spec) = &mut file.bandwidth else {
-            return if given {
-                let plan = &file.name;
-                Err(Usage(format!(
-                    "--threads, --transfer, --bytes-per-thread, --passes and --shared-file are for plans of bandwidth, and `{plan}` is none: qdepth run bandwidth DIR"
-                )))
-            } else {
-                Ok(())
-            };
-        };
-        spec.transfers = transfer.unwrap_or_else(|| spec.transfers.clone());
-        spec.threads = threads.unwrap_or_else(|| spec.threads.clone());
-        spec.bytes_per_thread = bytes_per_thread.unwrap_or(spec.bytes_per_thread);
-        spec.passes = passes.or(spec.passes);
-        if shared_file {
-            file.files = Some(FilesSpec::Shared);
-        }
-        if spec.threads.is_empty() {
-            let most = (2 * cpus()).max(THREADS_LEAST);
-            spec.threads = (0..).map(|power| 1 << power).take_while(|n| *n <= most).collect();
-        }
-        Ok(())
-    }
 }
 
 impl EngineFlag {
