@@ -15,7 +15,8 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck, cpu_time};
 use crate::inline::Inline;
 use crate::threads::Threads;
-use crate::uring::{Looking, Uring, probe};
+use crate::uring::{Uring, probe};
+use crate::waiting::Looking;
 
 /// How requests reach the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@ mod ring;
 mod threads;
 mod uring;
 mod verify;
+mod waiting;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};

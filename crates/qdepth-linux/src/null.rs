@@ -13,7 +13,7 @@ use rustix::io_uring::{IoringOp, io_uring_user_data};
 use crate::clock::{Clock, cpu_time};
 use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use crate::ring::Ring;
-use crate::uring::{Looking, open};
+use crate::waiting::{Looking, open};
 
 /// A target that answers at once, through the kernel.
 struct NullTarget {

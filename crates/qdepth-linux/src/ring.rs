@@ -23,9 +23,10 @@ use rustix::time::Timespec;
 /// How long a polling thread of the kernel looks before it sleeps.
 const POLLER_IDLE_MS: u32 = 50;
 
-/// A ring and its two mappings.
+/// A ring and its two mappings. Entries of a `WIDE` one are twice as large (128 and 32 bytes): what
+/// a device's own commands need.
 #[derive(Debug)]
-pub(crate) struct Ring {
+pub(crate) struct Ring<const WIDE: bool = false> {
     descriptor: OwnedFd,
     /// Index under which the kernel finds the ring without its table of open files.
     registered: Option<RawFd>,
@@ -64,7 +65,11 @@ pub(crate) struct Answer {
     pub(crate) flags: u32,
 }
 
-impl Ring {
+impl<const WIDE: bool> Ring<WIDE> {
+    /// Bytes of a submission entry and of a completion.
+    const SUBMISSION: usize = size_of::<io_uring_sqe>() << WIDE as usize;
+    const COMPLETION: usize = size_of::<io_uring_cqe>() << WIDE as usize;
+
     /// A ring with at least this many entries.
     ///
     /// # Errors
@@ -72,6 +77,7 @@ impl Ring {
     pub(crate) fn new(entries: u32, flags: IoringSetupFlags) -> io::Result<Self> {
         let mut params = io_uring_params::default();
         params.flags = flags | IoringSetupFlags::CQSIZE;
+        params.flags.set(IoringSetupFlags::SQE128 | IoringSetupFlags::CQE32, WIDE);
         params.sq_thread_idle = POLLER_IDLE_MS;
         params.cq_entries = entries.next_power_of_two() * 2;
         // SAFETY: no flag given refers to memory or descriptors of ours.
@@ -81,10 +87,9 @@ impl Ring {
             return Err(io::Error::other("its io_uring is older than Linux 5.11"));
         }
         let sq_end = params.sq_off.array as usize + params.sq_entries as usize * size_of::<u32>();
-        let cq_end =
-            params.cq_off.cqes as usize + params.cq_entries as usize * size_of::<io_uring_cqe>();
+        let cq_end = params.cq_off.cqes as usize + params.cq_entries as usize * Self::COMPLETION;
         let shared = Mapping::new(&descriptor, sq_end.max(cq_end), IORING_OFF_SQ_RING)?;
-        let length = params.sq_entries as usize * size_of::<io_uring_sqe>();
+        let length = params.sq_entries as usize * Self::SUBMISSION;
         let entries = Mapping::new(&descriptor, length, IORING_OFF_SQES)?;
         let layout = Layout {
             sq_flags: params.sq_off.flags as usize,
@@ -153,7 +158,7 @@ impl Ring {
         assert!(slot < self.layout.sq_entries, "a ring has an entry for each slot");
         // SAFETY: within the mapping, aligned, and never read by the kernel outside `enter`, since
         // it copies an entry while it takes it.
-        unsafe { self.entries.base.cast::<io_uring_sqe>().add(slot as usize).as_mut() }
+        unsafe { self.entries.base.add(slot as usize * Self::SUBMISSION).cast().as_mut() }
     }
 
     /// Hands the slot's entry to the kernel with the next [`enter`](Self::enter).
@@ -242,8 +247,8 @@ impl Ring {
         // SAFETY: within the mapping by the mask; written by the kernel before the tail that
         // `ready` read.
         let entry = unsafe {
-            let base = self.shared.base.add(self.layout.cq_entries).cast::<io_uring_cqe>();
-            base.add(index).as_ref()
+            let base = self.shared.base.add(self.layout.cq_entries);
+            base.add(index * Self::COMPLETION).cast::<io_uring_cqe>().as_ref()
         };
         self.head = self.head.wrapping_add(1);
         Answer { user_data: entry.user_data.u64_(), result: entry.res, flags: entry.flags.bits() }

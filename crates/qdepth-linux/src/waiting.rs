@@ -1,0 +1,202 @@
+//! Waiting on an `io_uring`, whatever was asked of it: one system call submits and waits.
+
+use std::ffi::c_void;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_measure::{Instant, Nanos};
+use rustix::io_uring::{
+    IoringCqeFlags, IoringOp, IoringRegisterOp, IoringSetupFlags, IoringTimeoutFlags, io_uring_ptr,
+    io_uring_sqe, io_uring_user_data,
+};
+use rustix::time::Timespec;
+
+use crate::clock::{Clock, SPIN};
+use crate::ring::Ring;
+
+/// User data of the heartbeat's completions; no slot has this number.
+const HEARTBEAT: u64 = u64::MAX;
+/// How often a wait for I/O ends though nothing completes. A time limit armed for each wait costs
+/// a timer in the kernel each time, some 5 % of the rate on memory-like targets; one that repeats
+/// by itself costs nothing in between.
+const BEAT: Nanos = Nanos::from_millis(50);
+/// `IORING_TIMEOUT_MULTISHOT` of linux/io_uring.h, which `rustix` does not name.
+const MULTISHOT: IoringTimeoutFlags = IoringTimeoutFlags::from_bits_retain(1 << 6);
+/// How completions and submissions are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looking {
+    /// By interrupts; the worker sleeps.
+    Interrupts,
+    /// The worker polls the device's completion queue (`IORING_SETUP_IOPOLL`).
+    Completions,
+    /// A thread of the kernel polls the submission queue (`IORING_SETUP_SQPOLL`).
+    Submissions,
+}
+
+/// A ring on one file, and what its waits need.
+pub(crate) struct Waiting<const WIDE: bool> {
+    pub(crate) ring: Ring<WIDE>,
+    clock: Clock,
+    looking: Looking,
+    /// Whether a repeating time limit (Linux 6.4) ends waits.
+    heartbeat: Option<Box<Timespec>>,
+    /// The last stamp, so that a wait needs no further look at the clock.
+    last: Instant,
+    in_kernel: u32,
+}
+
+impl<const WIDE: bool> Waiting<WIDE> {
+    /// A ring for this many requests in flight on `file`. Its entries bear the numbers of their
+    /// slots.
+    ///
+    /// # Errors
+    /// The kernel's answer, where it forbids `io_uring`.
+    pub(crate) fn new(
+        file: BorrowedFd<'_>,
+        slots: u32,
+        looking: Looking,
+        missing: &mut Vec<(String, String)>,
+    ) -> io::Result<Self> {
+        // One entry more, for the heartbeat.
+        let mut ring: Ring<WIDE> = open(slots + 1, looking, missing)?;
+        // SAFETY: an array of one descriptor; the kernel keeps the file itself.
+        unsafe { ring.register(IoringRegisterOp::RegisterFiles, &mut [file.as_raw_fd()], 1)? };
+        if let Err(why) = ring.register_itself() {
+            missing.push(("registered ring descriptor".to_owned(), why.to_string()));
+        }
+        for slot in 0..slots {
+            ring.entry(slot).user_data = io_uring_user_data { u64_: u64::from(slot) };
+        }
+        let clock = Clock::get();
+        let last = clock.now();
+        Ok(Self { ring, clock, looking, heartbeat: None, last, in_kernel: 0 })
+    }
+
+    /// What ends waits where nothing completes; in an entry of its own, behind those of the slots. A
+    /// ring that polls the device takes no such request.
+    pub(crate) fn start_heartbeat(&mut self, slot: u32, missing: &mut Vec<(String, String)>) {
+        if self.looking == Looking::Completions {
+            return;
+        }
+        let beat = Box::new(Timespec { tv_sec: 0, tv_nsec: BEAT.0 as i64 });
+        let entry = self.ring.entry(slot);
+        entry.opcode = IoringOp::Timeout;
+        entry.addr_or_splice_off_in.addr =
+            io_uring_ptr::new((&raw const *beat).cast_mut().cast::<c_void>());
+        entry.len.len = 1;
+        entry.op_flags.timeout_flags = MULTISHOT;
+        entry.user_data = io_uring_user_data { u64_: HEARTBEAT };
+        self.ring.queue(slot);
+        // A kernel that does not know it answers at once.
+        match self.ring.enter(0, None) {
+            Ok(()) if self.ring.ready() == 0 => self.heartbeat = Some(beat),
+            Ok(()) => {
+                let answer = io::Error::from_raw_os_error(-self.ring.take().result);
+                self.ring.give_back();
+                missing.push(("repeating time limit".to_owned(), answer.to_string()));
+            }
+            Err(why) => missing.push(("repeating time limit".to_owned(), why.to_string())),
+        }
+    }
+
+    /// The submission entry of a slot, which keeps what was written to it.
+    #[inline]
+    pub(crate) fn entry(&mut self, slot: Slot) -> &mut io_uring_sqe {
+        self.ring.entry(slot.0)
+    }
+
+    /// Hands the slot's entry to the kernel with the next [`wait`](Self::wait).
+    #[inline]
+    pub(crate) fn queue(&mut self, slot: Slot) {
+        self.ring.queue(slot.0);
+        self.in_kernel += 1;
+    }
+
+    #[inline]
+    pub(crate) fn wait(
+        &mut self,
+        until: Instant,
+        done: &mut Completions,
+    ) -> Result<(), TargetFailure> {
+        loop {
+            self.enter(until)?;
+            let ready = self.ring.ready();
+            // All that is ready now was complete before this stamp, and it is read before they
+            // are taken: nothing that the loop does is in a latency.
+            self.last = self.clock.now();
+            if ready > 0 {
+                self.take(ready, done);
+                return Ok(());
+            }
+            if self.last >= until {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, ready: u32, done: &mut Completions) {
+        let at = self.last;
+        for _ in 0..ready {
+            let answer = self.ring.take();
+            if answer.user_data == HEARTBEAT {
+                if !IoringCqeFlags::from_bits_retain(answer.flags).contains(IoringCqeFlags::MORE) {
+                    self.heartbeat = None;
+                }
+                continue;
+            }
+            let slot = Slot(answer.user_data as u32);
+            done.push(Completion { slot, result: answer.result, at });
+            self.in_kernel -= 1;
+        }
+        self.ring.give_back();
+    }
+
+    #[inline]
+    pub(crate) fn now(&mut self) -> Instant {
+        self.last = self.clock.now();
+        self.last
+    }
+
+    /// One system call: hands over what is queued and waits for the first completion.
+    #[inline]
+    fn enter(&mut self, until: Instant) -> Result<(), TargetFailure> {
+        let left = until.since(self.last);
+        let answer = if self.looking == Looking::Completions {
+            self.ring.enter(0, None)
+        } else if left >= BEAT && self.in_kernel > 0 && self.heartbeat.is_some() {
+            self.ring.enter(1, None)
+        } else if left <= SPIN {
+            self.ring.enter(0, None)
+        } else {
+            self.ring.enter(1, Some(Nanos(left.0 - SPIN.0)))
+        };
+        answer.map_err(|error| TargetFailure::Broken(format!("io_uring_enter: {error}")))
+    }
+
+    pub(crate) fn in_kernel(&self) -> u32 {
+        self.in_kernel
+    }
+}
+
+/// The best ring that the kernel makes.
+pub(crate) fn open<const WIDE: bool>(
+    entries: u32,
+    looking: Looking,
+    missing: &mut Vec<(String, String)>,
+) -> io::Result<Ring<WIDE>> {
+    let deferred = IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::DEFER_TASKRUN;
+    let (best, plain) = match looking {
+        Looking::Interrupts => (deferred, IoringSetupFlags::empty()),
+        Looking::Completions => (deferred | IoringSetupFlags::IOPOLL, IoringSetupFlags::IOPOLL),
+        Looking::Submissions => {
+            return Ring::new(entries, IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::SQPOLL);
+        }
+    };
+    Ring::new(entries, best).or_else(|why| {
+        let plain = Ring::new(entries, plain)?;
+        missing.push(("single issuer, deferred task run".to_owned(), why.to_string()));
+        Ok(plain)
+    })
+}
