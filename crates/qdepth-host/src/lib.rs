@@ -33,6 +33,7 @@ mod noise;
 pub mod own_files;
 pub mod placement;
 pub mod prepare;
+pub mod reach;
 pub mod recording;
 mod refusal;
 pub mod sysfs;

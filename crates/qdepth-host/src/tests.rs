@@ -12,7 +12,7 @@ use crate::testing::FakeMachine;
 use crate::witness::{CpuTimes, KernelStat};
 use crate::{environment, mounts, sysfs};
 
-fn device(machine: &FakeMachine, name: &str) -> BlockDevice {
+pub(crate) fn device(machine: &FakeMachine, name: &str) -> BlockDevice {
     let number = sysfs::number_of(&machine.system, name).unwrap();
     let partition = sysfs::whole_of(&machine.system, name).map(|whole| Partition {
         number: 1,

@@ -12,8 +12,23 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::measure;
-use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OpenOptions};
 use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
+
+const ENGINES: [Engine; 6] = [
+    Engine::IoUring,
+    Engine::LinuxAio,
+    Engine::Threads,
+    Engine::Sync,
+    Engine::IoUringSqPoll,
+    // On `/dev/null`, which answers every command at once.
+    Engine::IoUringPassthrough,
+];
+
+fn engine(name: &str) -> Result<Engine, Box<dyn Error>> {
+    let known = ENGINES.into_iter().find(|engine| engine.name() == name);
+    known.ok_or_else(|| format!("no engine {name}").into())
+}
 
 fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -21,14 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = word(0, "/dev/zero");
     let outstanding: u32 = word(1, "32").parse()?;
     let seconds: f64 = word(2, "2").parse()?;
-    let engine = match word(3, "io_uring").as_str() {
-        "io_uring" => Engine::IoUring,
-        "linux-aio" => Engine::LinuxAio,
-        "threads" => Engine::Threads,
-        "sync" => Engine::Sync,
-        "io_uring-sqpoll" => Engine::IoUringSqPoll,
-        other => return Err(format!("no engine {other}").into()),
-    };
+    let engine = engine(&word(3, "io_uring"))?;
     let size: u32 = word(4, "4096").parse()?;
     let area: u64 = word(5, "1073741824").parse()?;
     let streams: u32 = word(6, "1").parse()?;
@@ -61,6 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         payload: point.payload,
         seed: point.seed,
         engine: EngineChoice::Only(engine),
+        namespace: Some(Namespace { id: 1, block_bytes: 512 }),
     };
     let mut target = KernelTarget::open(file.into(), &options)?;
     let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});

@@ -14,6 +14,7 @@ use crate::aio::Aio;
 use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck, cpu_time};
 use crate::inline::Inline;
+use crate::passthrough::{Namespace, Passthrough};
 use crate::threads::Threads;
 use crate::uring::{Uring, probe};
 use crate::waiting::Looking;
@@ -33,6 +34,10 @@ pub enum Engine {
     IoUringPolled,
     /// `io_uring`, a thread of the kernel polling for submissions.
     IoUringSqPoll,
+    /// NVMe commands by `io_uring`.
+    IoUringPassthrough,
+    /// NVMe commands by `io_uring`, the worker polling the device for completions.
+    IoUringPassthroughPolled,
 }
 
 impl Engine {
@@ -45,7 +50,27 @@ impl Engine {
             Self::Sync => "sync",
             Self::IoUringPolled => "io_uring-polled",
             Self::IoUringSqPoll => "io_uring-sqpoll",
+            Self::IoUringPassthrough => "io_uring-passthrough",
+            Self::IoUringPassthroughPolled => "io_uring-passthrough-polled",
         }
+    }
+
+    const fn looking(self) -> Looking {
+        match self {
+            Self::IoUringPolled | Self::IoUringPassthroughPolled => Looking::Completions,
+            Self::IoUringSqPoll => Looking::Submissions,
+            _ => Looking::Interrupts,
+        }
+    }
+
+    /// Whether the worker polls the device, which must have queues for that.
+    pub const fn polls_device(self) -> bool {
+        matches!(self, Self::IoUringPolled | Self::IoUringPassthroughPolled)
+    }
+
+    /// Whether requests are commands of the drive, which pass the block layer and its counters by.
+    pub const fn sends_commands(self) -> bool {
+        matches!(self, Self::IoUringPassthrough | Self::IoUringPassthroughPolled)
     }
 }
 
@@ -82,6 +107,8 @@ pub struct OpenOptions {
     pub seed: u64,
     /// Which engine.
     pub engine: EngineChoice,
+    /// The namespace, where the file is the way of commands to one.
+    pub namespace: Option<Namespace>,
 }
 
 /// No engine works.
@@ -118,6 +145,7 @@ enum Queue {
     Aio(Aio),
     Threads(Threads),
     Inline(Inline),
+    Passthrough(Box<Passthrough>),
 }
 
 /// A file or device under load. Dropping it with requests still in the kernel leaks their memory,
@@ -137,7 +165,7 @@ impl KernelTarget {
     /// # Errors
     /// Where there is no memory for the buffers, or no engine works.
     pub fn open(file: OwnedFd, options: &OpenOptions) -> Result<Self, OpenError> {
-        let OpenOptions { slots, size_max, payload, seed, engine } = *options;
+        let OpenOptions { slots, size_max, payload, seed, engine, .. } = *options;
         // Waits end up to the thread's slack late: 50 µs unless asked for less. Best effort.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let memory = |why| OpenError::Memory { slots, size: size_max, why };
@@ -149,7 +177,7 @@ impl KernelTarget {
             EngineChoice::Only(engine) => vec![engine],
         };
         for engine in candidates {
-            match Self::queue(engine, &file, slots, &mut buffers, &mut found.missing) {
+            match Self::queue(engine, &file, options, &mut buffers, &mut found.missing) {
                 Ok(queue) => {
                     return Ok(Self {
                         queue: ManuallyDrop::new(queue),
@@ -171,19 +199,27 @@ impl KernelTarget {
     fn queue(
         engine: Engine,
         file: &OwnedFd,
-        slots: u32,
+        options: &OpenOptions,
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> std::io::Result<Queue> {
-        let mut uring = |looking| {
-            probe()?;
-            let ring = Uring::new(file.as_fd(), slots, looking, buffers, missing)?;
-            std::io::Result::Ok(Queue::Uring(Box::new(ring)))
-        };
+        let slots = options.slots;
+        let looking = engine.looking();
         Ok(match engine {
-            Engine::IoUring => uring(Looking::Interrupts)?,
-            Engine::IoUringPolled => uring(Looking::Completions)?,
-            Engine::IoUringSqPoll => uring(Looking::Submissions)?,
+            Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
+                probe()?;
+                let queue = Uring::new(file.as_fd(), slots, looking, buffers, missing)?;
+                Queue::Uring(Box::new(queue))
+            }
+            Engine::IoUringPassthrough | Engine::IoUringPassthroughPolled => {
+                let namespace = options.namespace;
+                let namespace = namespace
+                    .ok_or_else(|| std::io::Error::other("the target takes no NVMe commands"))?;
+                let sizes = (slots, options.size_max);
+                let queue =
+                    Passthrough::new(file.as_fd(), namespace, sizes, looking, buffers, missing)?;
+                Queue::Passthrough(Box::new(queue))
+            }
             Engine::Sync => Queue::Inline(Inline::new(file.as_raw_fd(), slots)?),
             Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots)?),
             Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots)?),
@@ -221,6 +257,7 @@ impl KernelTarget {
             Queue::Aio(queue) => queue.in_kernel(),
             Queue::Threads(queue) => queue.in_kernel(),
             Queue::Inline(queue) => queue.in_kernel(),
+            Queue::Passthrough(queue) => queue.in_kernel(),
         }
     }
 }
@@ -244,6 +281,7 @@ impl Target for KernelTarget {
     fn now(&mut self) -> Instant {
         match &mut *self.queue {
             Queue::Uring(queue) => queue.now(),
+            Queue::Passthrough(queue) => queue.now(),
             Queue::Aio(_) | Queue::Threads(_) | Queue::Inline(_) => self.clock.now(),
         }
     }
@@ -256,6 +294,7 @@ impl Target for KernelTarget {
             Queue::Aio(queue) => queue.submit(slot, request, buffer),
             Queue::Threads(queue) => queue.submit(slot, request, buffer),
             Queue::Inline(queue) => queue.submit(slot, request, buffer),
+            Queue::Passthrough(queue) => queue.submit(slot, request, buffer),
         }
     }
 
@@ -266,6 +305,7 @@ impl Target for KernelTarget {
             Queue::Aio(queue) => queue.wait(until, done),
             Queue::Threads(queue) => queue.wait(until, done),
             Queue::Inline(queue) => queue.wait(until, done),
+            Queue::Passthrough(queue) => queue.wait(until, done),
         }
     }
 

@@ -125,7 +125,11 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
 fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
     let (stop, mut unseen) = (AtomicBool::new(false), |_: &Interval| {});
     match engine {
-        Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
+        Engine::IoUring
+        | Engine::IoUringPolled
+        | Engine::IoUringSqPoll
+        | Engine::IoUringPassthrough
+        | Engine::IoUringPassthroughPolled => {
             // No-ops complete when they are submitted, so that there is nothing to poll for.
             let looking = match engine {
                 Engine::IoUringSqPoll => Looking::Submissions,
@@ -148,6 +152,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 payload: reads.payload,
                 seed: reads.seed,
                 engine: EngineChoice::Only(engine),
+                namespace: None,
             };
             let file = zero.try_clone_to_owned().ok()?;
             let mut target = KernelTarget::open(file, &options).ok()?;

@@ -20,6 +20,8 @@ use rustix::io_uring::{
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::time::Timespec;
 
+use crate::nvme::{COMMAND_AT, Command};
+
 /// How long a polling thread of the kernel looks before it sleeps.
 const POLLER_IDLE_MS: u32 = 50;
 
@@ -264,6 +266,18 @@ impl<const WIDE: bool> Ring<WIDE> {
     fn word(&self, offset: usize) -> &AtomicU32 {
         // SAFETY: an aligned word of the mapping, by the offsets that the kernel gave.
         unsafe { self.shared.base.add(offset).cast::<AtomicU32>().as_ref() }
+    }
+}
+
+impl Ring<true> {
+    /// The command in a slot's entry, which keeps what was written to it.
+    #[inline]
+    pub(crate) fn command(&mut self, slot: u32) -> &mut Command {
+        assert!(slot < self.layout.sq_entries, "a ring has an entry for each slot");
+        let place = slot as usize * Self::SUBMISSION + COMMAND_AT;
+        // SAFETY: as of an entry; a wide one has 80 bytes from there on, aligned for a command,
+        // which any bytes are.
+        unsafe { self.entries.base.add(place).cast().as_mut() }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 
 use qdepth_engine::conformance;
-use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OpenError, OpenOptions};
 use qdepth_workload::Payload;
 
 fn options(engine: Engine) -> OpenOptions {
@@ -15,6 +15,7 @@ fn options(engine: Engine) -> OpenOptions {
         payload: Payload { compressible_share: 0.0 },
         seed: 1,
         engine: EngineChoice::Only(engine),
+        namespace: None,
     }
 }
 
@@ -42,6 +43,69 @@ fn the_engines_of_special_use_keep_the_laws() {
     let mut target =
         KernelTarget::open(file(1 << 20), &options(Engine::IoUringSqPoll)).expect("opens");
     conformance::check(&mut target, 64, 1 << 20).expect("io_uring-sqpoll");
+}
+
+const NAMESPACE: Namespace = Namespace { id: 1, block_bytes: 512 };
+
+fn commands(size_max: u32) -> OpenOptions {
+    let namespace = Some(NAMESPACE);
+    OpenOptions { size_max, namespace, ..options(Engine::IoUringPassthrough) }
+}
+
+/// `/dev/null` answers every command with success (Linux 6.1): what is tried is all but the drive.
+fn takes_all_commands(write: bool) -> Result<KernelTarget, OpenError> {
+    let null = File::options().read(true).write(write).open("/dev/null").expect("opens");
+    KernelTarget::open(null.into(), &commands(4096))
+}
+
+#[test]
+fn commands_keep_the_laws() {
+    let mut target = match takes_all_commands(true) {
+        Ok(target) => target,
+        Err(why) => return println!("SKIPPED: commands to /dev/null: {why}"),
+    };
+    assert_eq!(target.engine(), Engine::IoUringPassthrough);
+    conformance::check(&mut target, 64, 1 << 20).expect("io_uring-passthrough");
+}
+
+#[test]
+fn no_command_is_made_of_parts_of_blocks_or_of_a_write_that_is_not_allowed() {
+    use qdepth_engine::{Completions, Slot, Target};
+    use qdepth_measure::Nanos;
+    use qdepth_workload::{Direction, Request};
+    for (write, direction, offset, size, result) in [
+        (true, Direction::Read, 512, 512, 512),
+        (true, Direction::Write, 4096, 4096, 4096),
+        (true, Direction::Sync, 0, 0, 0),
+        (true, Direction::Read, 100, 512, -22),
+        (true, Direction::Write, 512, 100, -22),
+        (false, Direction::Read, 512, 512, 512),
+        (false, Direction::Write, 512, 512, -9),
+    ] {
+        let mut target = match takes_all_commands(write) {
+            Ok(target) => target,
+            Err(why) => return println!("SKIPPED: commands to /dev/null: {why}"),
+        };
+        target.submit(Slot(3), Request { direction, offset, size });
+        let mut done = Completions::with_capacity(1);
+        let until = target.now() + Nanos::from_secs(5);
+        target.wait(until, &mut done).expect("not broken");
+        let completion = done.as_slice()[0];
+        assert_eq!((completion.slot, completion.result), (Slot(3), result), "{direction:?}");
+    }
+}
+
+#[test]
+fn what_takes_no_commands_is_refused_with_the_reason() {
+    let refusal = |file: OwnedFd, options: OpenOptions| {
+        KernelTarget::open(file, &options).err().map(|why| why.to_string()).unwrap_or_default()
+    };
+    let why = refusal(file(4096), commands(4096));
+    assert!(why.contains("io_uring-passthrough: the first command, a read of 4096 B"), "{why}");
+    let why = refusal(file(4096), commands(1000));
+    assert!(why.contains("requests of 1000 B are no 1 to 65536 blocks of 512 B"), "{why}");
+    let why = refusal(file(4096), options(Engine::IoUringPassthrough));
+    assert!(why.contains("the target takes no NVMe commands"), "{why}");
 }
 
 #[test]

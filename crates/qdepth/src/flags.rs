@@ -523,6 +523,12 @@ pub(crate) enum EngineFlag {
     /// io_uring with a polling thread of the kernel: burns a second core
     #[value(name = "io_uring-sqpoll")]
     IoUringSqPoll,
+    /// NVMe commands by io_uring, past the block layer: whole namespaces only
+    #[value(name = "io_uring-passthrough")]
+    IoUringPassthrough,
+    /// NVMe commands, polling the device for completions: burns a core, needs poll queues
+    #[value(name = "io_uring-passthrough-polled")]
+    IoUringPassthroughPolled,
 }
 
 impl EngineFlag {
@@ -536,6 +542,8 @@ impl EngineFlag {
             Self::Sync => EngineChoice::Only(Engine::Sync),
             Self::IoUringPolled => EngineChoice::Only(Engine::IoUringPolled),
             Self::IoUringSqPoll => EngineChoice::Only(Engine::IoUringSqPoll),
+            Self::IoUringPassthrough => EngineChoice::Only(Engine::IoUringPassthrough),
+            Self::IoUringPassthroughPolled => EngineChoice::Only(Engine::IoUringPassthroughPolled),
         }
     }
 

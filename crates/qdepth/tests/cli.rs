@@ -307,6 +307,26 @@ fn every_engine_measures() {
     }
 }
 
+#[test]
+fn an_engine_that_the_target_does_not_offer_is_refused_with_the_reason() {
+    let (_alone, place) = (alone(), Place::new());
+    for (engine, why) in [
+        ("io_uring-passthrough", ". is no NVMe namespace, so it takes no commands"),
+        ("io_uring-passthrough-polled", "poll"),
+        // Here the temporary directory may lie on memory, or on a device.
+        ("io_uring-polled", "poll"),
+    ] {
+        let ended = place.run(&format!("run . {SHORT} --engine {engine} --no-report"));
+        if ended.status == Some(0) && engine == "io_uring-polled" {
+            println!("SKIPPED: a refusal to poll: the drive here has poll queues");
+            continue;
+        }
+        assert_eq!(ended.status, Some(3), "{engine}: {}", ended.err);
+        assert!(ended.err.contains(why) && ended.err.contains("nothing was changed"));
+        assert!(!place.has(FILE), "{engine}: a file was made");
+    }
+}
+
 /// One profile for each thing that a load may be.
 const LOADS: &str = r#"
 name = "loads"

@@ -100,7 +100,8 @@ mdadm --zero-superblock /dev/$A /dev/$B
 check "guards: physical volume in use" refused G3 /dev/$C
 vgremove -q -ff -y held >/dev/null 2>&1; pvremove -q -ff -y /dev/$C >/dev/null 2>&1
 printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$C >/dev/null 2>&1; sleep 1
-mkfs.ext4 -q -F /dev/${C}p1 && mkdir -p /mnt/held && mount /dev/${C}p1 /mnt/held
+# Without the writes that ext4 puts off: the check sees each write to the disk.
+mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 /dev/${C}p1 && mkdir -p /mnt/held && mount /dev/${C}p1 /mnt/held; sync
 check "guards: disk with a mounted partition" refused G4 /dev/$C
 umount /mnt/held; rmdir /mnt/held; wipefs -q -a /dev/${C}p1; wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null
 for drive in $A $B $C $D; do blkdiscard -f /dev/$drive; done
@@ -261,6 +262,60 @@ preconditioned() {
     [ $all -ge 2044 ] && [ $all -le 2050 ] || { echo "$all MiB were written"; return 1; }
 }
 check "preconditioning: twice the drive is written, as announced" preconditioned
+
+# --- engines ---
+check "engines: the last drive has no poll queues, the others have" \
+    [ "$(cat /sys/block/$A/queue/io_poll)$(cat /sys/block/$B/queue/io_poll)$(cat /sys/block/$D/queue/io_poll)" = 110 ]
+RINGS="io_uring io_uring-polled io_uring-passthrough io_uring-passthrough-polled"
+check "engines: the laws of a target, and each reads what the others wrote" ends 0 both_ways $A $RINGS
+sed 's/^/    /' /tmp/out # what each engine lacks here
+check "engines: the same, on a drive without poll queues" ends 0 both_ways $D io_uring io_uring-passthrough
+for drive in $A $D; do blkdiscard -f /dev/$drive; done
+LAWS='littles-law|conservation|bytes-law|foreign-io|kernel-saw-less|io-errors|engine-fallback'
+counted() { # ENGINE DEVICE: as many requests and bytes as were asked for
+    printf '[reads]\nfilename=/dev/%s\nrw=randread\nbs=4k\nsize=16m\nioengine=libaio\niodepth=8\ndirect=1\n' "$2" >count.fio
+    ends_well qdepth fio count.fio --engine "$1" --output-format=json --no-report --logbook /tmp/e.db || return 1
+    says '"total_ios": 4096' /tmp/out && says '"io_bytes": 16777216' /tmp/out && says '"error": 0' /tmp/out || return 1
+    qdepth export --json --logbook /tmp/e.db >/tmp/out 2>/tmp/err || { cat /tmp/err; return 1; }
+    says "\"engine\": \"$1\"" /tmp/out && ! grep -E "\"code\": \"($LAWS)\"" /tmp/out
+}
+verified() { # ENGINE DEVICE
+    printf '[w]\nfilename=/dev/%s\nrw=randwrite\nbs=8k\nsize=16m\nioengine=libaio\niodepth=8\ndirect=1\nverify=crc32c\n' "$2" >verify.fio
+    ends_well qdepth fio verify.fio --engine "$1" --output-format=json --no-report --logbook /tmp/e.db \
+        $DESTROY --overwrite-signature data && says '"error": 0' /tmp/out || return 1
+    [ "$(grep -c '"total_ios": 2048' /tmp/out)" = 2 ] || { cat /tmp/out; return 1; }
+    dd if=/dev/$2 of=/tmp/area bs=1M skip=1 count=16 iflag=direct 2>/dev/null
+    [ "$(tr -d '\000' </tmp/area | wc -c)" -gt 15000000 ] || { echo "the block device shows no writes"; return 1; }
+}
+for engine in $RINGS; do
+    check "engines: $engine: requests and bytes" counted $engine $A
+    check "engines: $engine: written, read back, seen on the block device" verified $engine $B
+    blkdiscard -f /dev/$B
+done
+check "engines: io_uring-passthrough without poll queues" counted io_uring-passthrough $D
+turned_away() { # ENGINE TARGET WHY
+    before=$(cat /sys/block/nvme*n1/stat | awk '{s += $7} END {print s}')
+    ends 3 qdepth run large.toml "$2" --engine "$1" --no-report --logbook /tmp/e.db $DESTROY || return 1
+    says "$3" /tmp/err && says 'nothing was changed' /tmp/err || return 1
+    [ "$before" = "$(cat /sys/block/nvme*n1/stat | awk '{s += $7} END {print s}')" ] || { echo "written to"; return 1; }
+}
+cat >large.toml <<'EOF'
+name = "large"
+outstanding = [4]
+duration = "300ms"
+[[profile]]
+name = "large"
+random = 100
+read = 0
+request_size = "1MiB"
+EOF
+check "engines: polling is refused without poll queues" turned_away io_uring-polled /dev/$D 'no poll queues'
+check "engines: polled commands likewise" turned_away io_uring-passthrough-polled /dev/$D 'no poll queues'
+check "engines: a request larger than a command" turned_away io_uring-passthrough /dev/$A 'more than one command'
+check "engines: commands to a directory" turned_away io_uring-passthrough /tmp 'no NVMe namespace'
+printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$C >/dev/null 2>&1; sleep 1
+check "engines: commands to a partition" turned_away io_uring-passthrough /dev/${C}p1 'is a partition'
+wipefs -q -a /dev/$C; blockdev --rereadpt /dev/$C 2>/dev/null; blkdiscard -f /dev/$C
 
 # --- a drive goes ---
 reads() { awk '{print $1}' "/sys/block/$D/stat"; }

@@ -2,7 +2,7 @@
 # Builds the guest: Debian's cloud kernel, and an initial RAM disk with the tools, qdepth and the
 # guest's script. Everything is made below $VM and is left there for the next time.
 set -euo pipefail
-VM=$1 QDEPTH=$2 GUEST=$3 ROOT=$VM/root
+VM=$1 QDEPTH=$2 BOTH_WAYS=$3 GUEST=$4 ROOT=$VM/root
 
 if [ ! -e "$VM/kernel/boot" ]; then
     mkdir -p "$VM/kernel"
@@ -30,6 +30,7 @@ for program in mdadm mkfs.xfs mkfs.ext4 mkfs.btrfs parted lvm nvme smartctl blki
     add "$(PATH=$PATH:/usr/sbin:/sbin command -v $program)"
 done
 add "$QDEPTH"
+add "$BOTH_WAYS"
 for name in pvcreate pvremove pvs vgcreate vgremove vgs vgchange lvcreate lvs; do
     ln -s lvm "$ROOT/sbin/$name"
 done

@@ -24,6 +24,7 @@ use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
 use crate::lab::precondition::{Done, precondition};
 use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare, spelled};
+use crate::lab::reach::reachable;
 use crate::lab::read_plan::Asked;
 use crate::lab::record::{ceilings, record};
 
@@ -69,6 +70,7 @@ pub(crate) fn begin(lab: Lab<'_>, asked: Option<Asked>) -> Result<(Logbook, Read
     match &asked {
         Some(asked) => {
             let (plan, _) = foresee(lab.system, asked)?;
+            reachable(lab.system, options.engine.choice(), &asked.targets, &plan)?;
             expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
         }
         None if path.exists() => {}
@@ -141,6 +143,7 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     }
     same_devices(lab.system, &run)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
+    reachable(lab.system, engine.choice(), &targets, &plan)?;
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);

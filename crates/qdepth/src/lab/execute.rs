@@ -1,6 +1,7 @@
 //! Runs the points of a group at the same time, each on workers of its own with one start, and
 //! hands the intervals to the screen. Where time is virtual, one worker holds all.
 
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::sync::{Barrier, OnceLock};
@@ -14,8 +15,8 @@ use qdepth_host::environment::with_all_below;
 use qdepth_host::placement::order;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, OpenOptions, Probe, Verifying, allowed_cpus,
-    pin,
+    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Verifying,
+    allowed_cpus, pin,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
@@ -242,7 +243,7 @@ fn in_place(
     let mut storage = Vec::new();
     for point in group {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
-        storage.push(Storage::ready(real, point, manner.crew)?);
+        storage.push(Storage::ready(system, real, point, manner)?);
     }
     if let Some(crew) = manner.crew.filter(|crew| crew.leads()) {
         crew.begin(group[0].group);
@@ -439,7 +440,7 @@ fn parts(point: &Point) -> Vec<Part<'_>> {
 fn work(
     common: &Common<'_>,
     part: &Part<'_>,
-    file: std::io::Result<std::os::fd::OwnedFd>,
+    file: std::io::Result<(OwnedFd, Option<Namespace>)>,
     see: &mut impl FnMut(&Interval),
 ) -> Result<(Outcome, Used)> {
     let opened = open(part, file, common.engine);
@@ -464,17 +465,18 @@ fn work(
 
 fn open(
     part: &Part<'_>,
-    file: std::io::Result<std::os::fd::OwnedFd>,
+    file: std::io::Result<(OwnedFd, Option<Namespace>)>,
     engine: EngineChoice,
 ) -> Result<KernelTarget> {
     let point = part.point;
+    let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
     let options = OpenOptions {
         slots: part.slots(),
         size_max: point.request_size.max(),
         payload: point.payload,
         seed: point.seed ^ u64::from(part.streams.start),
         engine,
+        namespace,
     };
-    let file = file.context("cannot duplicate the target's descriptor")?;
     Ok(KernelTarget::open(file, &options)?)
 }

@@ -21,6 +21,7 @@ pub(crate) mod points;
 pub(crate) mod precondition;
 pub(crate) mod preparation;
 pub(crate) mod prepare;
+pub(crate) mod reach;
 pub(crate) mod read_plan;
 pub(crate) mod record;
 pub(crate) mod seal;

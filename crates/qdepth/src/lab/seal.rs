@@ -139,8 +139,9 @@ fn facts(
         && !outcome.interrupted;
     let [reads, writes, _] = &outcome.directions;
     // The kernel's counters are those of the target itself only on a raw device with direct I/O:
-    // a file system adds its own, a page cache takes some away.
-    let raw = prepared.is_device() && measured.direct;
+    // a file system adds its own, a page cache takes some away, and commands are not counted.
+    let commands = measured.engine.as_ref().is_some_and(|used| used.engine.sends_commands());
+    let raw = prepared.is_device() && measured.direct && !commands;
     PointFacts {
         duration_ns: outcome.duration.0 as f64,
         outstanding_asked: held.then(|| f64::from(point.in_flight_max())),

@@ -5,11 +5,15 @@ use std::os::fd::OwnedFd;
 
 use anyhow::{Context, Result, bail};
 use qdepth_host::own_files::OwnFiles;
+use qdepth_host::reach::Commands;
+use qdepth_host::system::System;
+use qdepth_linux::{EngineChoice, Namespace};
 use qdepth_measure::Nanos;
 use qdepth_workload::{Layout, Point};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::lab::crew::Crew;
+use crate::lab::execute::Manner;
 use crate::lab::prepare::Real;
 
 /// The storage of a point, ready for its workers.
@@ -19,6 +23,8 @@ pub(crate) struct Storage<'a> {
     pub(crate) direct: bool,
     /// One for all workers, or one for each.
     files: Vec<Opened>,
+    /// The namespace whose commands they take, where the engine sends commands.
+    namespace: Option<Namespace>,
 }
 
 /// A descriptor, and how long it took to open: nothing where it was open before.
@@ -31,14 +37,22 @@ struct Opened {
 
 impl<'a> Storage<'a> {
     /// Makes or opens the files of a point that has its own, and sets direct I/O as it asks.
-    pub(crate) fn ready(real: &'a Real, point: &Point, crew: Option<&Crew>) -> Result<Self> {
+    pub(crate) fn ready(
+        system: &System,
+        real: &'a Real,
+        point: &Point,
+        manner: Manner<'_>,
+    ) -> Result<Self> {
+        if matches!(manner.engine, EngineChoice::Only(engine) if engine.sends_commands()) {
+            return Self::of_commands(system, real);
+        }
         let files = match (real.claim(), real.own_files()) {
             (Some(claim), _) => {
                 let file = claim.file.try_clone();
                 let file = file.context("cannot duplicate the target's descriptor")?;
                 vec![Opened { stream: 0, file, took: Nanos::ZERO }]
             }
-            (None, Some(files)) => own(&mut files.borrow_mut(), point, crew)?,
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, manner.crew)?,
             (None, None) => Vec::new(),
         };
         let mut direct = point.direct;
@@ -46,14 +60,25 @@ impl<'a> Storage<'a> {
             direct &= set_direct(file, point.direct)
                 .with_context(|| format!("cannot set up {}", real.inspected.spelling.display()))?;
         }
-        Ok(Self { real, direct, files })
+        Ok(Self { real, direct, files, namespace: None })
     }
 
-    /// The descriptor of the worker with this number.
-    pub(crate) fn file(&self, worker: usize) -> io::Result<OwnedFd> {
+    /// The way of commands to a device, beside the claim that holds it.
+    fn of_commands(system: &System, real: &'a Real) -> Result<Self> {
+        let claim = real.claim().context("commands need a device")?;
+        let commands = Commands::of(system, &real.inspected)?;
+        let Commands { namespace: id, block_bytes, .. } = commands;
+        let file = commands.open(system, claim)?;
+        let files = vec![Opened { stream: 0, file, took: Nanos::ZERO }];
+        Ok(Self { real, direct: true, files, namespace: Some(Namespace { id, block_bytes }) })
+    }
+
+    /// The descriptor of the worker with this number, and the namespace where it takes commands.
+    pub(crate) fn file(&self, worker: usize) -> io::Result<(OwnedFd, Option<Namespace>)> {
         let own = self.files.iter().find(|opened| opened.stream == worker);
         let file = own.or(self.files.first());
-        file.ok_or_else(|| io::Error::other("the target has no file"))?.file.try_clone()
+        let file = file.ok_or_else(|| io::Error::other("the target has no file"))?;
+        Ok((file.file.try_clone()?, self.namespace))
     }
 
     /// How long the file of each worker took to open, and takes to close.

@@ -1,0 +1,198 @@
+//! What an engine needs of a device beyond reads and writes: queues that can be polled, and a way
+//! for NVMe commands. Looks only, but for [`Commands::open`], which needs a claim.
+
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use rustix::fs::{FileType, Mode, OFlags};
+
+use crate::guard::Claim;
+use crate::sysfs::{self, DeviceNumber};
+use crate::system::System;
+use crate::target::Inspected;
+
+/// Why a target cannot be reached in the way that an engine wants. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{found}. {remedy}.")]
+pub struct Unreachable {
+    /// What was found, naming the thing; no full stop at the end.
+    pub found: String,
+    /// What the user can do; no full stop at the end.
+    pub remedy: &'static str,
+}
+
+/// Whether completions on this target can be polled. Without poll queues the kernel waits for
+/// interrupts all the same (Linux 6.1 and before) or refuses each request, and says neither.
+///
+/// # Errors
+/// The device that has no such queue.
+pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachable> {
+    let devices = target.devices();
+    let polled = |name: &String| sysfs::number_attribute(system, name, "queue/io_poll") == Some(1);
+    let found = match devices.iter().find(|name| !polled(name)) {
+        Some(name) => format!("{name} has no poll queues (/sys/block/{name}/queue/io_poll)"),
+        None if devices.is_empty() => {
+            format!(
+                "{} lies on no block device, so nothing can be polled",
+                target.spelling.display()
+            )
+        }
+        None => return Ok(()),
+    };
+    let remedy = "Give an NVMe drive whose driver was loaded with them (kernel parameter \
+                  nvme.poll_queues=N), or choose another engine";
+    Err(Unreachable { found, remedy })
+}
+
+/// The way of commands to an NVMe namespace: the character device beside its block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commands {
+    /// Number of the namespace, as commands bear it.
+    pub namespace: u32,
+    /// Bytes of a logical block.
+    pub block_bytes: u32,
+    /// Most bytes that one command moves, as drive and driver say (MDTS); none where unknown.
+    pub max_transfer_bytes: Option<u64>,
+    path: PathBuf,
+    number: DeviceNumber,
+}
+
+impl Commands {
+    /// Looks for the way to a target that is spelled as the block device.
+    ///
+    /// # Errors
+    /// Why it takes no commands.
+    pub fn of(system: &System, target: &Inspected) -> Result<Self, Unreachable> {
+        let spelling = target.spelling.display();
+        let no = |found: String, remedy| Err(Unreachable { found, remedy });
+        let whole = "Give a whole namespace as its block device (/dev/nvme0n1), or choose another \
+                     engine";
+        let device = target.block_device();
+        let name = device.map_or("", |device| device.identity.kernel_name.as_str());
+        let (Some(device), Some(suffix)) = (device, name.strip_prefix("nvme")) else {
+            return no(format!("{spelling} is no NVMe namespace, so it takes no commands"), whole);
+        };
+        if device.partition.is_some() {
+            return no(
+                format!("{spelling} is a partition, and commands address a whole namespace"),
+                whole,
+            );
+        }
+        let number = |key: &str| sysfs::number_attribute(system, name, key);
+        if number("metadata_bytes").is_some_and(|bytes| bytes > 0) {
+            return no(
+                format!(
+                    "{spelling} keeps metadata with each block, which our commands do not carry"
+                ),
+                "Choose another engine, or format the namespace without metadata",
+            );
+        }
+        let generic = format!("ng{suffix}");
+        let place = format!("/sys/class/block/{name}/device/{generic}/dev");
+        let beside = system.read_trimmed(place).and_then(|text| text.parse().ok());
+        let namespace = number("nsid").and_then(|number| u32::try_from(number).ok());
+        let (Some(beside), Some(namespace)) = (beside, namespace) else {
+            return no(
+                format!("the kernel has no character device /dev/{generic} beside {spelling}"),
+                "It needs Linux 5.19; choose another engine",
+            );
+        };
+        Ok(Self {
+            namespace,
+            block_bytes: device.logical_block_bytes as u32,
+            max_transfer_bytes: number("queue/max_hw_sectors_kb")
+                .map(|kib| kib.saturating_mul(1024)),
+            path: PathBuf::from(format!("/dev/{generic}")),
+            number: beside,
+        })
+    }
+
+    /// Opens it, for writing where the claim on the block device allows that. The claim, held
+    /// meanwhile and looked at again afterwards, says that it is the same device.
+    ///
+    /// # Errors
+    /// Where it cannot be opened, or is not the device that sysfs shows beside the claimed one.
+    pub fn open(&self, system: &System, claim: &Claim) -> Result<OwnedFd, Unreachable> {
+        let path = self.path.display();
+        let access = if claim.writable { OFlags::RDWR } else { OFlags::RDONLY };
+        let opened = rustix::fs::open(&self.path, access | OFlags::CLOEXEC, Mode::empty());
+        let file = opened.map_err(|why| Unreachable {
+            found: format!("{path} could not be opened: {why}"),
+            remedy: "Be root; in a container, have it made there beside the block device",
+        })?;
+        let same = rustix::fs::fstat(&file).is_ok_and(|stat| {
+            FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice
+                && DeviceNumber::of(stat.st_rdev) == self.number
+        });
+        if !same || claim.check_identity(system).is_err() {
+            return Err(Unreachable {
+                found: format!("{path} is not device {}, which belongs to the target", self.number),
+                remedy: "Let udev make the node anew, or choose another engine",
+            });
+        }
+        Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::target::inspect;
+    use crate::testing::FakeMachine;
+
+    /// A look at a temporary directory, with the kind of a device of the machine.
+    fn target(machine: &FakeMachine, name: &str) -> Inspected {
+        let mut target = inspect(&System::real(), Path::new("/")).expect("a root");
+        target.spelling = PathBuf::from(format!("/dev/{name}"));
+        let device = crate::tests::device(machine, name);
+        target.kind = crate::target::Kind::BlockDevice(device);
+        target
+    }
+
+    fn drive() -> FakeMachine {
+        FakeMachine::new()
+            .disk("nvme0n1", "259:0")
+            .attribute("nvme0n1", "nsid", "1")
+            .attribute("nvme0n1", "queue/max_hw_sectors_kb", "512")
+            .attribute("nvme0n1", "device/ng0n1/dev", "237:3")
+    }
+
+    #[test]
+    fn a_namespace_has_its_character_device_beside_it() {
+        let machine = drive();
+        let commands = Commands::of(&machine.system, &target(&machine, "nvme0n1")).expect("found");
+        assert_eq!((commands.namespace, commands.block_bytes), (1, 512));
+        assert_eq!(commands.max_transfer_bytes, Some(512 << 10));
+        assert_eq!(commands.path, Path::new("/dev/ng0n1"));
+        assert_eq!(commands.number.to_string(), "237:3");
+    }
+
+    #[test]
+    fn what_takes_no_commands_is_told_why() {
+        let refused = |machine: &FakeMachine, name: &str| {
+            Commands::of(&machine.system, &target(machine, name)).expect_err("refused").found
+        };
+        let other = FakeMachine::new().disk("sda", "8:0");
+        assert!(refused(&other, "sda").contains("/dev/sda is no NVMe namespace"));
+        let old = FakeMachine::new().disk("nvme0n1", "259:0").attribute("nvme0n1", "nsid", "1");
+        assert!(refused(&old, "nvme0n1").contains("no character device /dev/ng0n1"));
+        let metadata = drive().attribute("nvme0n1", "metadata_bytes", "8");
+        assert!(refused(&metadata, "nvme0n1").contains("metadata"));
+        let part = drive().partition("nvme0n1", "nvme0n1p1", "259:1");
+        assert!(refused(&part, "nvme0n1p1").contains("is a partition"));
+    }
+
+    #[test]
+    fn only_a_device_with_poll_queues_is_polled() {
+        for (text, polled) in [("1", true), ("0", false), ("", false)] {
+            let machine = drive().attribute("nvme0n1", "queue/io_poll", text);
+            let answer = poll_queues(&machine.system, &target(&machine, "nvme0n1"));
+            assert_eq!(answer.is_ok(), polled, "{answer:?}");
+        }
+        let old = drive();
+        let answer = poll_queues(&old.system, &target(&old, "nvme0n1")).expect_err("refused");
+        assert!(answer.to_string().contains("nvme0n1 has no poll queues"), "{answer}");
+    }
+}

@@ -1,0 +1,214 @@
+//! NVMe passthrough: reads and writes as commands of the drive, handed to its driver by `io_uring`
+//! past the block layer (`IORING_OP_URING_CMD`, Linux 5.19).
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_measure::{Instant, Nanos};
+use qdepth_workload::{Direction, Request};
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::io::Errno;
+use rustix::io_uring::{
+    IoringOp, IoringRegisterOp, IoringSqeFlags, IoringUringCmdFlags, buf_union, io_uring_ptr,
+};
+use rustix::ioctl::opcode;
+
+use crate::buffers::Buffers;
+use crate::nvme::{Command, result};
+use crate::waiting::{Looking, Waiting};
+
+/// Largest command: its count of blocks has 16 bits and begins at zero (NVM Command Set
+/// Specification, Read command, dword 12).
+const BLOCKS_MAX: u32 = 1 << 16;
+/// How often the wait for the first command looks up; the driver itself ends one after 30 s.
+const LOOK: Nanos = Nanos::from_secs(1);
+
+/// The namespace whose commands a descriptor takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Its number, as commands bear it.
+    pub id: u32,
+    /// Bytes of a logical block, a power of two.
+    pub block_bytes: u32,
+}
+
+pub(crate) struct Passthrough {
+    waiting: Waiting<true>,
+    namespace: Namespace,
+    writable: bool,
+    /// Bytes that each slot's command moves when it succeeds: the drive only answers that it did.
+    sizes: Vec<u32>,
+    /// What no command was made of.
+    refused: Vec<Completion>,
+}
+
+impl Passthrough {
+    /// A ring for this many commands in flight, after one that reads the first `size_max` bytes,
+    /// so that a kernel or drive that does not take them says so before anything is measured.
+    ///
+    /// # Errors
+    /// Why the kernel or the drive takes no such command.
+    pub(crate) fn new(
+        commands: BorrowedFd<'_>,
+        namespace: Namespace,
+        (slots, size_max): (u32, u32),
+        looking: Looking,
+        buffers: &mut Buffers,
+        missing: &mut Vec<(String, String)>,
+    ) -> io::Result<Self> {
+        let Namespace { id, block_bytes } = namespace;
+        if !block_bytes.is_power_of_two() || !takes(namespace, 0, size_max) {
+            return Err(io::Error::other(format!(
+                "requests of {size_max} B are no 1 to {BLOCKS_MAX} blocks of {block_bytes} B"
+            )));
+        }
+        let waiting = Waiting::new(commands, slots, looking, missing).map_err(|why| {
+            io::Error::new(why.kind(), format!("a ring for commands (Linux 5.19): {why}"))
+        })?;
+        let writable = !(fcntl_getfl(commands)? & OFlags::ACCMODE).is_empty();
+        let (sizes, refused) = (vec![0; slots as usize], Vec::with_capacity(slots as usize));
+        let mut passthrough = Self { waiting, namespace, writable, sizes, refused };
+        passthrough.lay(slots, id);
+        let fixed = passthrough.register(slots, buffers);
+        match fixed.and_then(|()| passthrough.first(size_max, buffers)) {
+            Ok(()) => {}
+            Err(why) => {
+                passthrough.set_flags(slots, IoringUringCmdFlags::empty());
+                passthrough.first(size_max, buffers).map_err(|why| {
+                    io::Error::other(format!("the first command, a read of {size_max} B: {why}"))
+                })?;
+                missing.push(("registered buffers".to_owned(), why.to_string()));
+            }
+        }
+        passthrough.waiting.start_heartbeat(slots, missing);
+        Ok(passthrough)
+    }
+
+    /// Writes what is the same in every command.
+    fn lay(&mut self, slots: u32, namespace: u32) {
+        for slot in (0..slots).map(Slot) {
+            let entry = self.waiting.entry(slot);
+            entry.opcode = IoringOp::UringCmd;
+            entry.flags = IoringSqeFlags::FIXED_FILE;
+            entry.off_or_addr2.off = 0;
+            entry.off_or_addr2.cmd_op.cmd_op = opcode::read_write::<Command>(b'N', 0x80);
+            entry.buf = buf_union { buf_index: slot.0 as u16 };
+            *self.waiting.ring.command(slot.0) = Command::new(namespace);
+        }
+    }
+
+    fn set_flags(&mut self, slots: u32, flags: IoringUringCmdFlags) {
+        for slot in (0..slots).map(Slot) {
+            self.waiting.entry(slot).op_flags.uring_cmd_flags = flags;
+        }
+    }
+
+    /// Registers each slot's memory by itself: Linux 6.1 counts all pages from a command's first to
+    /// the end of its registered buffer as the command's.
+    fn register(&mut self, slots: u32, buffers: &mut Buffers) -> io::Result<()> {
+        let piece = |slot| {
+            let piece = buffers.piece(slot);
+            libc::iovec { iov_base: piece.as_mut_ptr().cast(), iov_len: piece.len() }
+        };
+        let mut pieces: Vec<libc::iovec> = (0..slots).map(piece).collect();
+        // SAFETY: an array of `slots` ranges; their mapping outlives the ring: `KernelTarget` drops
+        // the ring first, and leaks both where requests are still in the kernel.
+        unsafe {
+            self.waiting.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, slots)?;
+        }
+        self.set_flags(slots, IoringUringCmdFlags::FIXED);
+        Ok(())
+    }
+
+    /// Reads the first bytes. It is waited for without a limit, since the memory is the kernel's
+    /// until then.
+    fn first(&mut self, size: u32, buffers: &mut Buffers) -> io::Result<()> {
+        self.submit(
+            Slot(0),
+            Request { direction: Direction::Read, offset: 0, size },
+            buffers.of(0),
+        );
+        let mut done = Completions::with_capacity(1);
+        while done.as_slice().is_empty() {
+            let until = self.now() + LOOK;
+            self.wait(until, &mut done).map_err(|failure| io::Error::other(failure.to_string()))?;
+        }
+        match done.as_slice()[0].result {
+            error @ ..0 => Err(io::Error::from_raw_os_error(-error)),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
+        let Request { direction, offset, size } = request;
+        // The kernel lets root write through a descriptor that is open for reading.
+        if direction == Direction::Write && !self.writable {
+            return self.refuse(slot, Errno::BADF);
+        }
+        if direction != Direction::Sync && !takes(self.namespace, offset, size) {
+            return self.refuse(slot, Errno::INVAL);
+        }
+        let shift = self.namespace.block_bytes.trailing_zeros();
+        let command = self.waiting.ring.command(slot.0);
+        match direction {
+            Direction::Read => command.transfer(Command::READ, offset >> shift, size >> shift),
+            Direction::Write => command.transfer(Command::WRITE, offset >> shift, size >> shift),
+            Direction::Sync => command.flush(),
+        }
+        let size = if direction == Direction::Sync { 0 } else { size };
+        let memory = if size == 0 { std::ptr::null_mut() } else { buffer };
+        command.memory(io_uring_ptr::new(memory.cast()), size);
+        self.sizes[slot.0 as usize] = size;
+        self.waiting.queue(slot);
+    }
+
+    #[cold]
+    fn refuse(&mut self, slot: Slot, why: Errno) {
+        let at = self.waiting.now();
+        self.refused.push(Completion { slot, result: -why.raw_os_error(), at });
+    }
+
+    #[inline]
+    pub(crate) fn wait(
+        &mut self,
+        until: Instant,
+        done: &mut Completions,
+    ) -> Result<(), TargetFailure> {
+        if !self.refused.is_empty() {
+            while done.has_room()
+                && let Some(refused) = self.refused.pop()
+            {
+                let at = self.waiting.now();
+                done.push(Completion { at, ..refused });
+            }
+            return Ok(());
+        }
+        let before = done.as_slice().len();
+        let answer = self.waiting.wait(until, done);
+        for completion in &mut done.as_mut_slice()[before..] {
+            completion.result = result(completion.result, self.sizes[completion.slot.0 as usize]);
+        }
+        answer
+    }
+
+    #[inline]
+    pub(crate) fn now(&mut self) -> Instant {
+        self.waiting.now()
+    }
+
+    pub(crate) fn in_kernel(&self) -> u32 {
+        self.waiting.in_kernel()
+    }
+}
+
+/// Whether a request is a command: whole blocks, and not too many.
+#[inline]
+fn takes(namespace: Namespace, offset: u64, size: u32) -> bool {
+    let block = namespace.block_bytes;
+    let within = u64::from(block - 1);
+    (offset | u64::from(size)) & within == 0
+        && size > 0
+        && u64::from(size) <= u64::from(block) * u64::from(BLOCKS_MAX)
+}
