@@ -10,7 +10,7 @@ use crate::comparison::tables::{
 use crate::document::{Align, Cell, Column, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::trace;
-use crate::view::{Load, Point, QUANTILES, View, percentile_ns};
+use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
 use crate::words::say;
 
 pub(crate) fn text(heading: &str) -> Column {
@@ -182,7 +182,7 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         text(words.arrivals),
         text(words.application),
     ];
-    let rows = view.loads.iter().map(|load| {
+    let row = |load: &Load<'_>| {
         let first = load.first();
         let random = number::percent(first.random_share);
         let access = match first.random_share {
@@ -193,24 +193,32 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         let known = view.words.applications.iter().find(|[name, _]| *name == first.profile);
         let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
         let cells = vec![
-            Cell::head(&*load.title),
+            // Without what sets loads apart: the columns have all of it that is the profile's.
+            Cell::head(profile_title(first, view.words)),
             Cell::plain(access),
             percent(first.read_share),
             percent(1.0 - first.read_share),
             Cell::plain(&*first.request_size),
             Cell::plain(if load.stepped && load.is_open_loop() {
-                words.by_step
+                words.by_step.to_owned()
             } else {
-                &*first.arrivals
+                arrivals(first, view.words)
             }),
             Cell::or_dash(known.map(|[_, text]| (*text).to_owned())),
         ];
         Row { cells, opens_group: false }
-    });
+    };
+    // By more streams a profile is no other one.
+    let mut rows: Vec<Row> = Vec::new();
+    for row in view.loads.iter().map(row) {
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
     Table {
         caption: view.words.tables.profile_caption.to_owned(),
         columns,
-        rows: rows.collect(),
+        rows,
         note: String::new(),
     }
 }

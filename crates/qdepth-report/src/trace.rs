@@ -21,7 +21,7 @@ pub(crate) fn of_all<'p, 'a: 'p>(
 }
 
 /// `4, 49`; places that follow one another as `4–7`.
-fn text(points: &[u32]) -> String {
+pub(crate) fn text(points: &[u32]) -> String {
     let follow = |a: &u32, b: &u32| a.checked_add(1) == Some(*b);
     let stretch = |points: &[u32]| match points {
         [one] => one.to_string(),

@@ -12,7 +12,7 @@ use crate::compose::Telling;
 use crate::document::Origin;
 use crate::limit::Limit;
 use crate::paper::Paper;
-use crate::words::{Lang, Words, say, words};
+use crate::words::{Lang, Words, counted, say, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -289,7 +289,7 @@ fn load_key(record: &PointRecord) -> String {
 }
 
 /// The stored title; that of a shipped profile in the language of the report.
-fn profile_title(record: &PointRecord, words: &Words) -> String {
+pub(crate) fn profile_title(record: &PointRecord, words: &Words) -> String {
     let title = &record.profile_title;
     let of = |titles: &'static [[&'static str; 2]]| {
         titles.iter().find(|[name, _]| *name == record.profile).map(|[_, title]| *title)
@@ -302,22 +302,33 @@ fn profile_title(record: &PointRecord, words: &Words) -> String {
     }
 }
 
-/// Loads of one title get what sets them apart into it.
+/// Loads of one title get what sets them apart into it: size, arrivals, streams, where they differ.
 fn distinguish(loads: &mut [Load<'_>], words: &Words) {
-    let titles: Vec<String> = loads.iter().map(|load| load.title.clone()).collect();
+    let told = |load: &Load<'_>| {
+        let first = load.first();
+        let streams = counted(words.tables.streams, first.streams as usize);
+        [first.request_size.clone(), arrivals(first, words), streams]
+    };
+    let all: Vec<(String, [String; 3])> =
+        loads.iter().map(|load| (load.title.clone(), told(load))).collect();
     for load in loads {
-        if titles.iter().filter(|title| **title == load.title).count() > 1 {
-            let first = load.first();
-            load.title = say(
-                words.tables.load_title,
-                &[
-                    ("title", load.title.clone()),
-                    ("size", first.request_size.clone()),
-                    ("arrivals", first.arrivals.clone()),
-                    ("streams", first.streams.to_string()),
-                ],
-            );
+        let own = told(load);
+        let alike: Vec<&[String; 3]> =
+            all.iter().filter(|(title, _)| *title == load.title).map(|(_, told)| told).collect();
+        let differs = |place: &usize| alike.iter().any(|other| other[*place] != own[*place]);
+        let apart: Vec<String> = (0..3).filter(differs).map(|place| own[place].clone()).collect();
+        if !apart.is_empty() {
+            let values = [("title", load.title.clone()), ("apart", apart.join(words.list[0]))];
+            load.title = say(words.tables.load_title, &values);
         }
+    }
+}
+
+/// When requests of a load arrive, in words; a schedule as it is stored.
+pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
+    match record.arrivals.as_str() {
+        "closed" => words.columns.closed.to_owned(),
+        other => other.to_owned(),
     }
 }
 

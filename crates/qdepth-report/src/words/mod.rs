@@ -67,6 +67,11 @@ pub struct FindingText {
 
 /// Words a finding: title, explanation from its own figures, advice.
 pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
+    findings_text(finding, &[], lang)
+}
+
+/// Words a finding and others of its code and labels: each figure from its lowest to its highest.
+pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -> FindingText {
     let [title, explanation, advice] = match lang {
         Lang::En => finding::english(finding.code),
         Lang::Ja => finding_ja::japanese(finding.code),
@@ -74,7 +79,12 @@ pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
     let mut values: BTreeMap<&str, String> =
         finding.labels.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
     for (name, value) in &finding.values {
-        values.insert(name, figure_text(name, *value));
+        let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
+        let (low, high) =
+            all.fold((*value, *value), |(low, high), next| (low.min(*next), high.max(*next)));
+        let [low, high] = [low, high].map(|value| figure_text(name, value));
+        let span = [("low", low.clone()), ("high", high.clone())];
+        values.insert(name, if low == high { low } else { say(words(lang).findings.span, &span) });
     }
     FindingText {
         title: title.to_owned(),
@@ -289,6 +299,7 @@ pub(crate) struct ColumnWords {
     pub(crate) request_size: &'static str,
     pub(crate) arrivals: &'static str,
     pub(crate) by_step: &'static str,
+    pub(crate) closed: &'static str,
     pub(crate) application: &'static str,
     pub(crate) subject: &'static str,
     pub(crate) fact: &'static str,
@@ -311,6 +322,7 @@ pub(crate) struct TableWords {
     pub(crate) parameters_caption: &'static str,
     pub(crate) data_caption: &'static str,
     pub(crate) load_title: &'static str,
+    pub(crate) streams: Counted,
     pub(crate) target_fallback: &'static str,
 }
 
@@ -341,4 +353,6 @@ pub(crate) struct FindingWords {
     pub(crate) whole_run: &'static str,
     pub(crate) place: &'static str,
     pub(crate) place_on: &'static str,
+    pub(crate) many: &'static str,
+    pub(crate) span: &'static str,
 }
