@@ -28,6 +28,35 @@ pub struct Format {
     pub parameters: BTreeMap<String, Sourced>,
 }
 
+/// What the maker's data sheet promises at most, as data sheets count: 1 MB is 10^6 bytes. Nothing of
+/// it enters an emulation: it stands beside what came out.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DataSheet {
+    /// Throughput of sequential reads, MB/s of 10^6 bytes.
+    pub sequential_read_mb_s: Option<Sourced>,
+    /// Throughput of sequential writes, MB/s of 10^6 bytes.
+    pub sequential_write_mb_s: Option<Sourced>,
+    /// Random reads of 4 KiB, IO/s.
+    pub random_read_4k_io_s: Option<Sourced>,
+    /// Random writes of 4 KiB, IO/s.
+    pub random_write_4k_io_s: Option<Sourced>,
+}
+
+impl DataSheet {
+    /// What it promises: name, number with its provenance, unit.
+    pub fn promises(&self) -> impl Iterator<Item = (&'static str, &Sourced, &'static str)> {
+        let mb_s = "MB/s (10^6 bytes)";
+        let all = [
+            ("sequential_read_mb_s", &self.sequential_read_mb_s, mb_s),
+            ("sequential_write_mb_s", &self.sequential_write_mb_s, mb_s),
+            ("random_read_4k_io_s", &self.random_read_4k_io_s, "IO/s"),
+            ("random_write_4k_io_s", &self.random_write_4k_io_s, "IO/s"),
+        ];
+        all.into_iter().filter_map(|(name, value, unit)| Some((name, value.as_ref()?, unit)))
+    }
+}
+
 /// A description file.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,6 +85,9 @@ pub struct Description {
     /// The numbers.
     #[serde(default)]
     pub parameters: BTreeMap<String, Sourced>,
+    /// The maker's promises; never those of the medium that it is `like`.
+    #[serde(default)]
+    pub data_sheet: DataSheet,
     /// Ways to format it; the first by `default_format`.
     #[serde(default, rename = "format")]
     pub formats: BTreeMap<String, Format>,
@@ -80,6 +112,10 @@ impl Description {
                 return Err(wrong("`like` names the medium itself".to_owned()));
             }
             own = Self::shipped(other)?.overlaid_by(own);
+        }
+        let wild = |value: f64| !(value.is_finite() && value > 0.0);
+        if let Some((key, ..)) = own.data_sheet.promises().find(|(_, s, _)| wild(s.value)) {
+            return Err(wrong(format!("`data_sheet.{key}` is no rate above 0")));
         }
         if parameters(&own.kind).is_none() {
             return Err(MediaError::unknown("kind of medium", &own.kind, KINDS.into_iter()));

@@ -26,7 +26,7 @@ mod thermal;
 mod tick;
 
 pub use catalogue::{host_names, names as catalogue, text as description_text};
-pub use description::{Description, Format, Sourced};
+pub use description::{DataSheet, Description, Format, Sourced};
 pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;
 pub use host::Settings;

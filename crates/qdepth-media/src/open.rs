@@ -186,6 +186,10 @@ impl Spelled {
             let Ok((kind, values)) = self.values(&name, format.as_deref()) else { continue };
             let label = format.map_or(name.clone(), |format| format!("{name}/{format}"));
             push_facts(&label, &kind, &values, &mut facts);
+            let Ok(description) = described(&name, &self.own) else { continue };
+            facts.extend(description.data_sheet.promises().map(|(key, promise, unit)| {
+                (label.clone(), format!("data_sheet_{key}"), format!("{} {unit}", promise.value))
+            }));
         }
         if let Some(values) = self.host.as_ref().and_then(|host| self.host_values(host).ok()) {
             push_facts("host", "host", &values, &mut facts);

@@ -2,7 +2,7 @@
 //! panics.
 
 use proptest::prelude::*;
-use qdepth_media::Spelled;
+use qdepth_media::{Description, Spelled};
 
 #[cfg(test)]
 fn refusal(spelling: &str) -> String {
@@ -42,6 +42,34 @@ fn each_refusal_says_what_would_be_right() {
             assert!(said.contains(word), "{spelling}: `{said}` lacks `{word}`");
         }
     }
+}
+
+#[test]
+fn a_data_sheet_promises_rates_and_its_promises_are_the_mediums_own() {
+    let described = |sheet: &str| {
+        let text = format!("title = \"D\"\nlike = \"p3700-800gb\"\n[data_sheet]\n{sheet}\n");
+        Description::read("own", &text)
+    };
+    for (sheet, word) in [
+        ("random_read_4k_io_s = { value = 0, from = \"x\" }", "data_sheet.random_read_4k_io_s"),
+        ("sequential_read_mb_s = { value = -1, from = \"x\" }", "above 0"),
+        ("sequential_read_mb_s = { value = inf, from = \"x\" }", "above 0"),
+        ("sequential_read_mb_s = 2800", "sequential_read_mb_s"),
+        ("random_trim_io_s = { value = 1, from = \"x\" }", "random_trim_io_s"),
+    ] {
+        let said = described(sheet).expect_err(sheet).to_string();
+        assert!(said.contains(word), "{sheet}: `{said}` lacks `{word}`");
+    }
+    assert_eq!(described("").unwrap().data_sheet.promises().count(), 0, "those of another drive");
+    let facts = |text: &str| {
+        let facts = Spelled::read(text).unwrap().facts();
+        let promised = facts.into_iter().filter(|(_, key, _)| key.starts_with("data_sheet_"));
+        promised.map(|(subject, key, value)| format!("{subject} {key} {value}")).collect::<Vec<_>>()
+    };
+    let facts_800 = facts("media:p3700-800gb");
+    let read = "p3700-800gb data_sheet_sequential_read_mb_s 2800 MB/s (10^6 bytes)";
+    assert!(facts_800.len() == 4 && facts_800[0] == read, "{facts_800:?}");
+    assert_eq!(facts("media:iodrive-320gb"), [""; 0]);
 }
 
 proptest! {

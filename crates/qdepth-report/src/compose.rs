@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bandwidth::Bandwidth;
 use crate::comparison::{self, Compared};
-use crate::document::{Banner, Block, Document, Fact, Logo, Section, Table};
+use crate::document::{Align, Banner, Block, Document, Fact, Logo, Section, Table};
 use crate::doubts::findings;
 use crate::limit::Limit;
 use crate::number;
@@ -16,8 +16,8 @@ use crate::paper::{self, Paper, conclusion};
 use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, View};
-use crate::words::{Lang, counted, say};
-use crate::{bandwidth, courses, pictures, pressure, redact, tables, timeline, witnesses};
+use crate::words::{HostWords, Lang, counted, say};
+use crate::{bandwidth, courses, host, pictures, pressure, redact, tables, timeline, witnesses};
 
 /// A run and its points.
 pub type Measured = (RunRecord, Vec<PointRecord>);
@@ -122,21 +122,43 @@ pub fn point_tables(
     let telling = telling.into();
     let compared = Compared::of(run, points);
     let view = View::new(run, points, compared.as_ref(), &telling);
-    if compared.is_some() && !view.loads.is_empty() {
-        return comparison::all_tables(&view);
+    untraced(tables_of(&view, compared.is_some()))
+}
+
+/// Without the points of each row, which would make lines of a terminal too long.
+fn untraced(mut tables: Vec<Table>) -> Vec<Table> {
+    for table in &mut tables {
+        let kept: Vec<bool> = table.columns.iter().map(|c| c.align != Align::Places).collect();
+        let keep = |place: &mut usize| {
+            *place += 1;
+            kept.get(*place - 1).copied().unwrap_or(true)
+        };
+        let mut place = 0;
+        table.columns.retain(|_| keep(&mut place));
+        for row in &mut table.rows {
+            let mut place = 0;
+            row.cells.retain(|_| keep(&mut place));
+        }
     }
-    if let Some(bandwidth) = Bandwidth::new(&view) {
-        let tables = [Some(bandwidth::tables::rates(&view, &bandwidth))].into_iter();
-        return tables.chain([bandwidth::tables::scaling(&view, &bandwidth)]).flatten().collect();
+    tables
+}
+
+fn tables_of(view: &View<'_>, compares: bool) -> Vec<Table> {
+    if compares && !view.loads.is_empty() {
+        return comparison::all_tables(view);
     }
-    let steps = Steps::new(&view);
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let tables = [Some(bandwidth::tables::rates(view, &bandwidth))].into_iter();
+        return tables.chain([bandwidth::tables::scaling(view, &bandwidth)]).flatten().collect();
+    }
+    let steps = Steps::new(view);
     let swept =
-        (view.swept().next().is_some() || steps.all.is_empty()).then(|| tables::terminal(&view));
+        (view.swept().next().is_some() || steps.all.is_empty()).then(|| tables::terminal(view));
     let stepped = (!steps.all.is_empty()).then(|| {
         let table = if steps.are_write_pressure() {
-            pressure::tables::steps(&view, &steps)
+            pressure::tables::steps(view, &steps)
         } else {
-            pressure::tables::loads(&view, &steps)
+            pressure::tables::loads(view, &steps)
         };
         Table { caption: String::new(), note: String::new(), ..table }
     });
@@ -320,8 +342,9 @@ pub(crate) fn method(views: &[&View<'_>]) -> Vec<Block> {
 
 fn environment(view: &View<'_>) -> Vec<Block> {
     let caption = view.words.tables.environment_caption;
-    let table = tables::observations(view, caption, view.observations());
-    (!table.rows.is_empty()).then_some(Block::Table(table)).into_iter().collect()
+    let known = tables::observations(view, caption, view.observations());
+    let tables = [known, host::unknown(view.observations(), HostWords::of(view.lang))];
+    tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table).collect()
 }
 
 /// What the emulated media are made of: an appendix, for they are many.

@@ -1,6 +1,6 @@
 //! A machine and its storage as tables for a person.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_logbook::record::Observation;
 
@@ -171,14 +171,18 @@ fn rows_of(
 }
 
 /// What is not known, by reason.
-fn unknown(facts: &[Observation], words: &HostWords) -> Table {
-    let mut reasons: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+pub(crate) fn unknown<'a>(
+    facts: impl IntoIterator<Item = &'a Observation>,
+    words: &HostWords,
+) -> Table {
+    let mut reasons: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
     for fact in facts {
         if let Err(why) = &fact.value {
-            reasons.entry((&fact.subject, why)).or_default().push(fact_name(&fact.key));
+            reasons.entry((&fact.subject, why)).or_default().insert(fact_name(&fact.key));
         }
     }
     let rows = reasons.into_iter().map(|((subject, why), keys)| {
+        let keys: Vec<String> = keys.into_iter().collect();
         row(vec![Cell::head(subject), Cell::unknown(keys.join(", ")), Cell::plain(why)])
     });
     let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();

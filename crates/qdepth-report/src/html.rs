@@ -88,6 +88,7 @@ impl Column {
             Align::Text => "text",
             Align::Number => "num",
             Align::Centre => "mid",
+            Align::Places => "points",
         }
     }
 }

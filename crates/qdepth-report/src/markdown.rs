@@ -137,7 +137,7 @@ fn table_text(table: &Table) -> String {
     for column in &table.columns {
         out.push_str(match column.align {
             Align::Text => "---|",
-            Align::Number => "--:|",
+            Align::Number | Align::Places => "--:|",
             Align::Centre => ":-:|",
         });
     }

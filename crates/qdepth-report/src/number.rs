@@ -40,6 +40,17 @@ pub(crate) fn rounded(estimate: &Estimate) -> Rounded {
     Rounded { value: to_place(estimate.value, place), half_width: Some(to_place(half, place)) }
 }
 
+/// As a sentence says it: three digits, and the interval only where it reaches the third.
+pub(crate) fn in_prose(estimate: &Estimate) -> String {
+    let place = magnitude(estimate.value) - 2;
+    match estimate.interval {
+        Some((low, high)) if (high - low) / 2.0 >= 10f64.powi(place) / 2.0 => {
+            rounded(estimate).joined()
+        }
+        _ => three_digits(estimate.value),
+    }
+}
+
 /// Three significant digits.
 pub(crate) fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
@@ -222,6 +233,20 @@ mod tests {
             let joined = rounded(&estimate(value, half)).joined().replace('\u{a0}', " ");
             assert_eq!(joined, text, "{value} {half:?}");
         }
+    }
+
+    #[test]
+    fn a_sentence_has_three_digits_and_an_interval_that_reaches_them() {
+        let of = |value: f64, half: f64| Estimate {
+            value,
+            interval: Some((value - half, value + half)),
+            degrees: 9,
+            autocorrelation: 0.0,
+        };
+        assert_eq!(in_prose(&of(191_079.0, 34.0)), "191,000");
+        assert_eq!(in_prose(&of(191_079.0, 600.0)), rounded(&of(191_079.0, 600.0)).joined());
+        assert_eq!(in_prose(&of(5_480.0, 310.0)), "5,480\u{a0}±\u{a0}310");
+        assert_eq!(in_prose(&Estimate { interval: None, ..of(2_409.7, 1.0) }), "2,410");
     }
 
     #[test]

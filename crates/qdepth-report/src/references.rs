@@ -8,7 +8,7 @@ use crate::comparison::tables::published_name;
 use crate::document::Cell;
 use crate::figure::{Mark, MarkValue, Markers, Series, Stroke};
 use crate::number;
-use crate::paper::media::link_limit;
+use crate::paper::media::{data_sheet, link_limit};
 use crate::view::{Load, View};
 use crate::words::say;
 
@@ -110,10 +110,13 @@ fn connection(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
     (same && is_near(view, load, limit)).then(|| level(view, name, LIMIT, Stroke::Dotted, limit))
 }
 
-/// The maxima of data sheets for this load, as the paper's file has them.
+/// The maxima of data sheets for this load: of the paper's file, then of the targets' descriptions.
 fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
     let record = load.first();
-    let sheets = view.paper.data_sheet.iter().filter_map(|sheet| {
+    let described = view.run.targets.iter().map(|target| data_sheet(view, target));
+    let sheets = view.paper.data_sheet.iter().cloned().chain(described);
+    let mut levels: Vec<f64> = Vec::new();
+    let sheets = sheets.filter_map(|sheet| {
         let maximum = sheet.maximum(
             record.random_share,
             record.read_share,
@@ -124,6 +127,11 @@ fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
         } else {
             maximum
         };
+        // Drives of one model promise the same: one line, by the first of them.
+        if levels.iter().any(|known| (known / maximum - 1.0).abs() < 1e-9) {
+            return None;
+        }
+        levels.push(maximum);
         let name = [("name", sheet.name.of(view.lang).to_owned())];
         let name = say(view.words.paper.data_sheet, &name);
         is_near(view, load, maximum).then(|| level(view, name, LIMIT, Stroke::Dashed, maximum))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use qdepth_measure::{Code, Severity};
 
 use crate::bandwidth::{self, Bandwidth};
-use crate::number::{self, rounded};
+use crate::number;
 use crate::pressure;
 use crate::steps::Steps;
 use crate::tables;
@@ -204,7 +204,7 @@ fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
         Some(say(
             template,
             &[
-                ("value", rounded(best.main()).joined()),
+                ("value", number::in_prose(best.main())),
                 ("unit", load.unit().to_owned()),
                 ("target", view.target_name(*target)),
                 ("outstanding", best.record.outstanding.to_string()),

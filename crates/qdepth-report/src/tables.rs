@@ -434,7 +434,7 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     )
 }
 
-/// What was read, with where it was read.
+/// What was read, with where it was read; what could not be read is told by reason elsewhere.
 pub(crate) fn observations<'a>(
     view: &View<'_>,
     caption: &str,
@@ -443,7 +443,8 @@ pub(crate) fn observations<'a>(
     let words = &view.words.columns;
     let columns = [words.subject, words.fact, words.value, words.source].map(text).to_vec();
     let mut former: Option<&str> = None;
-    let rows = seen.map(|seen| {
+    let known = seen.filter(|seen| seen.value.is_ok());
+    let rows = known.map(|seen| {
         let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
         let value = observed_cell(view, seen);
         let subject = if opens_group { Cell::head(&*seen.subject) } else { Cell::plain("") };

@@ -427,3 +427,53 @@ fn published_figures_stand_beside_the_same_loads_and_no_others() {
     let MarkValue::Known(value, _) = sheet.1[0].value else { panic!() };
     assert!((value - 2800e6 / 1_048_576.0).abs() < 0.01, "{value}");
 }
+
+#[test]
+fn a_described_medium_brings_its_data_sheet_and_an_array_of_it_does_not() {
+    let promised = |spelling: &str, value: &str| {
+        let mut run = fixture::run(1);
+        run.targets[0].spelling = spelling.to_owned();
+        run.targets[0].facts.push(qdepth_logbook::record::Observation {
+            subject: "p3700".to_owned(),
+            key: "data_sheet_sequential_read_mb_s".to_owned(),
+            value: Ok(value.to_owned()),
+            source: "EMULATED: description file".to_owned(),
+        });
+        let document = compose(&run, &fixture::points(1), Lang::En);
+        let all = pictures(&document);
+        let streaming = all.into_iter().find(|p| p.id == "load-4-rate").unwrap();
+        let sheet = streaming.figure.series.iter().find(|s| s.name.contains("data-sheet maximum"));
+        sheet.map(|series| (series.name.clone(), series.marks[0].value))
+    };
+    let (name, value) = promised("media:p3700", "2800 MB/s (10^6 bytes)").unwrap();
+    assert_eq!(name, "nvme0n1: data-sheet maximum");
+    let MarkValue::Known(value, _) = value else { panic!("{value:?}") };
+    assert!((value - 2800e6 / 1_048_576.0).abs() < 0.01, "{value}");
+    assert_eq!(promised("raid0(media:p3700*2)", "2800 MB/s (10^6 bytes)"), None);
+    for wrong in ["", "inf MB/s", "-1 MB/s", "fast"] {
+        assert_eq!(promised("media:p3700", wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn a_terminal_is_spared_the_points_of_each_row() {
+    for table in point_tables(&fixture::run(2), &fixture::points(2), Lang::En) {
+        assert!(table.columns.iter().all(|column| column.heading != "Point"));
+        assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+    }
+}
+
+#[test]
+fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
+    let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
+    let environment = document.sections.iter().find(|s| s.id == "environment").unwrap();
+    let [Block::Table(known), Block::Table(unknown)] = environment.blocks.as_slice() else {
+        panic!("{} blocks", environment.blocks.len());
+    };
+    let cells = known.rows.iter().flat_map(|row| &row.cells);
+    assert!(cells.clone().all(|cell| !cell.text.contains("no cpufreq directory")));
+    assert!(cells.clone().any(|cell| cell.text == "6.1.0-28-amd64"));
+    let row = |subject: &str| unknown.rows.iter().find(|row| row.cells[0].text == subject).unwrap();
+    assert_eq!(row("cpu").cells[1].text, "governor");
+    assert_eq!(row("cpu").cells[2].text, "no cpufreq directory");
+}

@@ -183,7 +183,7 @@ fn write_table(table: &Table, out: &mut String) {
     let columns = table.columns.iter().map(|column| {
         let align = match column.align {
             Align::Text => "left",
-            Align::Number => "right",
+            Align::Number | Align::Places => "right",
             Align::Centre => "center",
         };
         array([text(&column.heading), text(&column.unit), align.to_owned()])
@@ -192,13 +192,23 @@ fn write_table(table: &Table, out: &mut String) {
         .rows
         .iter()
         .map(|row| format!("\n  ({}, {})", row.opens_group, array(row.cells.iter().map(cell))));
-    let arguments = [
+    let mut arguments = vec![
         named("caption", text(&table.caption)),
         named("note", text(&table.note)),
         named("columns", array(columns)),
         named("rows", array(rows)),
     ];
+    arguments.extend(widths(table).map(|widths| named("widths", widths)));
     call(out, "figures", &arguments);
+}
+
+/// Widths of columns where long lists of points get what the others leave.
+fn widths(table: &Table) -> Option<String> {
+    let place = table.columns.iter().position(|column| column.align == Align::Places)?;
+    let cells = table.rows.iter().filter_map(|row| row.cells.get(place));
+    let longest = cells.map(|cell| cell.text.chars().count()).max()?;
+    let width = |at: usize| if at == place { "1fr" } else { "auto" }.to_owned();
+    (longest > LONG).then(|| array((0..table.columns.len()).map(width)))
 }
 
 fn cell(cell: &Cell) -> String {

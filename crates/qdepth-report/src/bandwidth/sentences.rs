@@ -3,7 +3,7 @@
 use qdepth_measure::saturation;
 
 use super::Bandwidth;
-use crate::number::{self, rounded};
+use crate::number;
 use crate::view::View;
 use crate::words::{counted, say};
 
@@ -45,7 +45,7 @@ fn best(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Option<Stri
     };
     let values = [
         ("direction", words.directions[direction].to_owned()),
-        ("value", rounded(&rate).joined()),
+        ("value", number::in_prose(&rate)),
         ("threads", threads_of(threads)),
         ("transfer", bandwidth.transfers[transfer].clone()),
         ("saturates", saturates),

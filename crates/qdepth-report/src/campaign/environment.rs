@@ -6,8 +6,10 @@ use qdepth_logbook::record::Observation;
 
 use super::Campaign;
 use crate::document::{Block, Cell, Row, Table};
+use crate::host;
 use crate::tables::{self, fact_name, observed_cell, text};
 use crate::view::View;
+use crate::words::HostWords;
 
 /// A fact, with what was seen of it in which runs.
 struct Fact<'a> {
@@ -42,8 +44,12 @@ fn blocks(
         [(seen, _)] => Some(*seen),
         _ => None,
     });
-    let tables =
-        [tables::observations(first, caption, alike), differences(campaign, first, &facts)];
+    let alike: Vec<&Observation> = alike.collect();
+    let tables = [
+        tables::observations(first, caption, alike.iter().copied()),
+        differences(campaign, first, &facts),
+        host::unknown(alike.iter().copied(), HostWords::of(first.lang)),
+    ];
     let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
     tables.map(Block::Table).collect()
 }

@@ -6,6 +6,7 @@ use qdepth_logbook::record::{Observation, TargetRecord};
 
 use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
 use crate::number;
+use crate::paper::{DataSheet, Text};
 use crate::tables::{self, text};
 use crate::view::View;
 use crate::words::say;
@@ -33,6 +34,24 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
         .map(|rate| rate / 1_048_576.0)
         .or_else(|| fact("link_mb_s"))?;
     (limit.is_finite() && limit > 0.0).then_some(limit)
+}
+
+/// The data sheet of the medium that a target is, alone; empty where its description has none.
+pub(crate) fn data_sheet(view: &View<'_>, target: &TargetRecord) -> DataSheet {
+    let name = Text::Same(view.shown(&target.name));
+    let mut sheet = DataSheet { name, ..DataSheet::default() };
+    if target.spelling.contains(['(', '*', ',']) {
+        return sheet;
+    }
+    for seen in &target.facts {
+        let Some(key) = seen.key.strip_prefix("data_sheet_") else { continue };
+        let value =
+            seen.value.as_ref().ok().and_then(|value| value.split(' ').next()?.parse().ok());
+        if let Some(value) = value.filter(|value: &f64| value.is_finite() && *value > 0.0) {
+            sheet.promise(key, value);
+        }
+    }
+    sheet
 }
 
 /// The section: each medium of all runs once, again where it had changed; nothing where nothing is
@@ -153,6 +172,12 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
             let mib = rate.map(|rate| format!("{} MB/s", number::thousands(rate / 1_048_576.0, 0)));
             mib.unwrap_or_else(|| value.to_owned())
         }
-        _ => tables::observed(seen, value),
+        (_, value) => grouped(value).unwrap_or_else(|| tables::observed(seen, value)),
     }
+}
+
+/// `3380 MB/s`, as descriptions have it, with its thousands apart.
+fn grouped(value: &str) -> Option<String> {
+    let (digits, unit) = value.split_once(' ')?;
+    Some(format!("{} {unit}", number::count(digits.parse().ok()?)))
 }

@@ -1,13 +1,14 @@
 //! Our edition of a published report: its sections in its order, each with its diagrams (published
 //! points over emulated curves), its figures and what it says about them.
 
-use qdepth_reference::{Comparison, Use};
+use qdepth_reference::{Comparison, Errors, Use};
 
-use super::tables::{figures, maxima, relations, shading};
+use super::tables::{at, figures, maxima, relations, shading};
 use super::{View, banners, facts, pictures, summary};
 use crate::document::{Block, Cover, Document, Section};
+use crate::number;
 use crate::paper::literature;
-use crate::words::{Lang, say, words};
+use crate::words::{Lang, counted, say, words};
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what
 /// made it.
@@ -33,7 +34,7 @@ pub fn compose_edition(
     let said = relations(&view).into_iter().map(|(_, table)| Block::Table(table)).collect();
     sections.push(section("relations", words.reproduction.edition.relations, said));
     let reached = [super::tables::goals(&view), super::tables::sections(&view)];
-    let mut conclusion: Vec<Block> = summary(&view).into_iter().map(Block::Paragraph).collect();
+    let mut conclusion: Vec<Block> = opening(&view).into_iter().map(Block::Paragraph).collect();
     conclusion.extend(reached.map(Block::Table));
     sections.push(section("conclusion", words.paper.sections[2], conclusion));
     let cited = literature::numbered(titles.iter().copied());
@@ -47,7 +48,7 @@ pub fn compose_edition(
         subtitle: words.reproduction.edition.subtitle.to_owned(),
         mark: words.reproduction.emulated[0].to_owned(),
         banners: banners(&view),
-        summary: summary(&view),
+        summary: opening(&view),
         facts: facts(&view, version, command),
         sections,
         footer: words.footer.to_owned(),
@@ -62,9 +63,13 @@ fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
 /// figures.
 fn results(view: &View<'_>) -> Vec<Section> {
     let mut all: Vec<Section> = Vec::new();
-    let printed = view.comparison.figures.iter().filter(|f| f.published.used != Use::Given);
-    for figure in printed {
+    // Also those beside which nothing stands: they give the order of the document's sections.
+    for figure in &view.comparison.figures {
         place(&mut all, &format!("{}: {}", figure.published.document, figure.published.section));
+    }
+    for (title, sentences) in agreement(view) {
+        let at = place(&mut all, &title);
+        all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
     }
     for (title, diagrams) in pictures::by_section(view) {
         let at = place(&mut all, &title);
@@ -74,16 +79,69 @@ fn results(view: &View<'_>) -> Vec<Section> {
         let at = place(&mut all, &title);
         all[at].blocks.push(Block::Table(table));
     }
-    // Bars without printed figures were placed last; what the document concludes stays its end.
-    all.sort_by_key(|section| section.title.ends_with("Conclusion"));
-    // `p3700: A single PCIe-SSD`: of one document, without its name.
+    all.retain(|section| !section.blocks.is_empty());
     let one = view.comparison.documents.len() == 1;
     for section in all.iter_mut().filter(|_| one) {
-        if let Some((_, title)) = section.title.split_once(": ") {
-            section.title = title.to_owned();
+        section.title = of_one(&section.title, view.words.edition.concluded);
+    }
+    all
+}
+
+/// `p3700: A single PCIe-SSD`: of one document without its name, and without a number of its own,
+/// which would stand beside that of the edition. The edition has a conclusion of its own.
+fn of_one(title: &str, concluded: &str) -> String {
+    let title = title.split_once(": ").map_or(title, |(_, title)| title);
+    let numbered = |number: &str| number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let title = match title.split_once(' ') {
+        Some((number, title)) if numbered(number) => title,
+        _ => title,
+    };
+    if title == "Conclusion" { concluded.to_owned() } else { title.to_owned() }
+}
+
+/// How near the emulation comes to the figures of each section.
+fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for summary in &view.comparison.sections {
+        let Some(told) = errors_told(view, summary.used, &summary.errors) else { continue };
+        let title = format!("{}: {}", summary.document, summary.section);
+        match all.iter_mut().find(|(other, _)| *other == title) {
+            Some((_, sentences)) => sentences.push(told),
+            None => all.push((title, vec![told])),
         }
     }
     all
+}
+
+/// Mean and worst error of figures of one use; nothing of those that no mean is taken of.
+fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
+    let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
+    let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
+    let load = format!("{} {}", figure.published.profile, at(&figure.published));
+    let words = &view.words.edition;
+    let template = match used {
+        Use::Calibrated => words.calibrated,
+        Use::Predicted => words.predicted,
+        Use::ReproducedNotValidated => words.reproduced,
+        _ => return None,
+    };
+    let n = counted(template, errors.count - errors.missing);
+    let values = [
+        ("n", n),
+        ("mean", number::percent(mean)),
+        ("worst", number::percent(*worst)),
+        ("load", load.trim().to_owned()),
+        ("id", id.clone()),
+    ];
+    Some(say(if errors.count == 1 { words.error } else { words.errors }, &values))
+}
+
+/// What came out: how near the emulation comes, where nothing was fitted first; then goals and
+/// relations.
+fn opening(view: &View<'_>) -> Vec<String> {
+    let uses = [Use::Predicted, Use::Calibrated];
+    let errors = uses.map(|used| errors_told(view, used, &view.comparison.errors_of(used)));
+    errors.into_iter().flatten().chain(summary(view)).collect()
 }
 
 /// The place of the section of that title, which is made where there is none.

@@ -7,7 +7,7 @@ mod tables;
 pub(crate) mod tests;
 
 pub use edition::compose_edition;
-use qdepth_reference::{Comparison, Document as Source, Use};
+use qdepth_reference::{Comparison, Document as Source, GoalResult, Use};
 
 use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
@@ -97,7 +97,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
     let of = comparison.goals.len();
     let missed: Vec<String> = (comparison.goals.iter())
         .filter(|goal| !goal.reached)
-        .map(|goal| goal.goal.title.clone())
+        .map(|goal| missed_goal(view, goal))
         .collect();
     let template = if missed.is_empty() { words.all_reached } else { words.some_reached };
     let mut all = Vec::new();
@@ -126,6 +126,21 @@ fn summary(view: &View<'_>) -> Vec<String> {
         ));
     }
     all
+}
+
+/// A goal, with what keeps it from being reached.
+fn missed_goal(view: &View<'_>, result: &GoalResult) -> String {
+    let (goal, errors) = (&result.goal, &result.errors);
+    let mut values = vec![("title", goal.title.clone())];
+    let mut beyond = |names: [&'static str; 2], error: Option<f64>, bar: Option<f64>| {
+        let (Some(error), Some(bar)) = (error, bar.map(|percent| percent / 100.0)) else { return };
+        if error > bar {
+            values.extend([(names[0], number::percent(error)), (names[1], number::percent(bar))]);
+        }
+    };
+    beyond(["mean", "mean_bar"], errors.mean, Some(goal.mean));
+    beyond(["worst", "worst_bar"], errors.worst.as_ref().map(|(worst, _)| *worst), goal.worst);
+    say(view.words.missed_goal, &values)
 }
 
 fn facts(view: &View<'_>, version: &str, command: &str) -> Vec<Fact> {

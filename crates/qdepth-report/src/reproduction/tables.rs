@@ -217,6 +217,15 @@ fn as_worded(published: &Published) -> String {
     }
 }
 
+/// At how many outstanding I/Os, or with how many processes, as the source has it.
+pub(super) fn at(published: &Published) -> String {
+    match published.outstanding.as_str() {
+        "" if published.processes.is_empty() => String::new(),
+        "" => format!("× {}", published.processes),
+        at => format!("× {at}"),
+    }
+}
+
 fn figure_columns(view: &View<'_>) -> Vec<Column> {
     let words = view.words;
     vec![
@@ -238,11 +247,7 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
         let named: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
         named.join(", ")
     };
-    let at = match published.outstanding.as_str() {
-        "" if published.processes.is_empty() => String::new(),
-        "" => format!("× {}", published.processes),
-        at => format!("× {at}"),
-    };
+    let at = at(published);
     let error = match (figure.error.map(signed), figure.passes()) {
         (Some(error), Some(false)) => Cell::alarm(error),
         (Some(error), _) => Cell::plain(error),

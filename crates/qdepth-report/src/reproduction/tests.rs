@@ -122,3 +122,54 @@ fn the_terminal_shows_what_misses_its_bar_or_everything() {
     };
     assert!(rows(true) > rows(false) && rows(false) > 0);
 }
+
+/// Our edition of one document.
+fn edition_of(document: &str, lang: Lang) -> Document {
+    let mut one = comparison(1.02);
+    one.documents.retain(|d| d.id == document);
+    one.figures.retain(|f| f.published.document == document);
+    one.sections.retain(|s| s.document == document);
+    one.diagrams.retain(|d| d.document == document);
+    one.maxima.retain(|m| m.document == document);
+    one.relations.retain(|r| r.relation.document == document);
+    crate::compose_edition(&one, "0.1.0", "qdepth reproduce", lang)
+}
+
+#[test]
+fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
+    let titles = |document: &Document| -> Vec<String> {
+        let results = document.sections.iter().filter(|s| s.id.starts_with("results-"));
+        results.map(|section| section.title.clone()).collect()
+    };
+    // method.md items 44 to 51.
+    let p3700 = edition_of("p3700", Lang::En);
+    assert_eq!(
+        titles(&p3700),
+        [
+            "A single PCIe-SSD: Random accesses",
+            "A single PCIe-SSD: Sequential accesses",
+            "Two PCIe-SSDs",
+            "Four PCIe-SSDs",
+            "Storage capacity share under load",
+            "Access of several processes to a PCIe-SSD",
+            "Optimizing the current processor frequency",
+            "Comparison with other storage media",
+            "What the document concludes",
+        ]
+    );
+    // Numbers of the document's own would stand beside those of the edition.
+    let uv300 = titles(&edition_of("uv300", Lang::Ja));
+    assert_eq!(uv300.first().map(String::as_str), Some("Test 1 Baseline"));
+    assert_eq!(uv300.last().map(String::as_str), Some("文書の結論"));
+    let section = p3700.sections.iter().find(|s| s.title == "Two PCIe-SSDs").unwrap();
+    let said = section.blocks.iter().filter_map(|block| match block {
+        Block::Paragraph(said) => Some(said.as_str()),
+        _ => None,
+    });
+    // Every single point was made 2 % too fast.
+    let fitted = "Of 4 figures that parameters were fitted to, the emulated values are off by 2.0 % on average";
+    let said: Vec<&str> = said.collect();
+    assert!(said.len() == 2 && said[0].starts_with(fitted), "{said:?}");
+    assert!(said[1].contains("figures that nothing was fitted to"), "{said:?}");
+    assert!(p3700.summary[0].contains("nothing was fitted to"), "{:?}", p3700.summary);
+}

@@ -129,6 +129,10 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
             ["write_cache", "Write cache"],
             ["scheduler", "I/O scheduler"],
             ["queue_requests", "Requests in the kernel's queue"],
+            ["data_sheet_sequential_read_mb_s", "Data sheet: sequential reads, up to"],
+            ["data_sheet_sequential_write_mb_s", "Data sheet: sequential writes, up to"],
+            ["data_sheet_random_read_4k_io_s", "Data sheet: random reads of 4 KiB, up to"],
+            ["data_sheet_random_write_4k_io_s", "Data sheet: random writes of 4 KiB, up to"],
             ["endurance", "Endurance"],
             ["endurance_bytes", "Endurance, bytes written"],
             ["written_bytes", "Bytes written in its life"],
@@ -144,7 +148,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
         loads: "More outstanding I/Os than are needed for the rate only lengthen the wait. These numbers are worth their latency:",
         enough: "{outstanding} outstanding I/Os give at least {share} of the maximum; the mean latency is {latency} there, and {top_latency} at the maximum ({top} outstanding).",
         changes: "What limits these results or their value as evidence, and what to change:",
-        nothing: "Nothing was found on this machine that limits the results and could be changed.",
+        nothing: "Nothing was found that limits these results and could be changed.",
         machine: [
             [
                 "CPU frequency",
@@ -237,6 +241,10 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
             ["write_cache", "書き込みキャッシュ"],
             ["scheduler", "I/O スケジューラー"],
             ["queue_requests", "カーネルキューの要求数"],
+            ["data_sheet_sequential_read_mb_s", "データシート: シーケンシャル読み取り、最大"],
+            ["data_sheet_sequential_write_mb_s", "データシート: シーケンシャル書き込み、最大"],
+            ["data_sheet_random_read_4k_io_s", "データシート: 4 KiB ランダム読み取り、最大"],
+            ["data_sheet_random_write_4k_io_s", "データシート: 4 KiB ランダム書き込み、最大"],
             ["endurance", "耐久性"],
             ["endurance_bytes", "耐久性 (書き込みバイト数)"],
             ["written_bytes", "累計書き込みバイト数"],
@@ -252,7 +260,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
         loads: "レートに必要な数を超える未完了 I/O は、待ち時間を延ばすだけである。レイテンシーに見合う数は次のとおりである。",
         enough: "未完了 I/O 数 {outstanding} で最大値の {share} 以上に達する。このときの平均レイテンシーは {latency} であり、最大値 (未完了 I/O 数 {top}) では {top_latency} である。",
         changes: "結果またはその証拠としての価値を制限する要因と、変更すべき点は次のとおりである。",
-        nothing: "この計算機には、結果を制限し、かつ変更できる要因は見つからなかった。",
+        nothing: "結果を制限し、かつ変更できる要因は見つからなかった。",
         machine: [
             [
                 "CPU 周波数",

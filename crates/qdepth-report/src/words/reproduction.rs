@@ -11,6 +11,7 @@ pub(crate) struct ReproductionWords {
     pub(crate) missing_row: Counted,
     pub(crate) all_reached: &'static str,
     pub(crate) some_reached: &'static str,
+    pub(crate) missed_goal: &'static str,
     pub(crate) relations: &'static str,
     pub(crate) shading: &'static str,
     pub(crate) uses: [&'static str; 7],
@@ -76,6 +77,13 @@ pub(crate) struct EditionWords {
     pub(crate) method: &'static str,
     pub(crate) relations: &'static str,
     pub(crate) shading: &'static str,
+    /// What the document concludes, beside the conclusion of the edition.
+    pub(crate) concluded: &'static str,
+    pub(crate) calibrated: Counted,
+    pub(crate) predicted: Counted,
+    pub(crate) reproduced: Counted,
+    pub(crate) error: &'static str,
+    pub(crate) errors: &'static str,
 }
 
 pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
@@ -92,6 +100,7 @@ pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
     missing_row: ["{n} point", "{n} points"],
     all_reached: "All {of} goals are reached.",
     some_reached: "{n} of {of} goals are reached; missed: {missed}.",
+    missed_goal: "“{title}”[, mean error {mean} where {mean_bar} is allowed][, worst error {worst} where {worst_bar} is allowed]",
     relations: "Of {of} published relations that figures can show, {n} hold ({share}; {needed} needed).",
     shading: "{n} of {of} cells of the shaded table fall into their class of grey ({share}; {needed} needed).",
     uses: [
@@ -193,6 +202,21 @@ pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
         method: "Method",
         relations: "What the document says about its figures",
         shading: "Increase in classes of grey",
+        concluded: "What the document concludes",
+        calibrated: [
+            "{n} figure that parameters were fitted to",
+            "{n} figures that parameters were fitted to",
+        ],
+        predicted: [
+            "{n} figure that nothing was fitted to",
+            "{n} figures that nothing was fitted to",
+        ],
+        reproduced: [
+            "{n} figure that has a parameter of its own",
+            "{n} figures that have as many parameters",
+        ],
+        error: "Of {n}, the emulated value is off by {worst} ({id}, {load}).",
+        errors: "Of {n}, the emulated values are off by {mean} on average, and by {worst} at most ({id}, {load}).",
     },
 };
 
@@ -210,6 +234,7 @@ pub(super) static JAPANESE: ReproductionWords = ReproductionWords {
     missing_row: ["{n} 測定点", "{n} 測定点"],
     all_reached: "{of} 件の目標はすべて達成された。",
     some_reached: "{of} 件の目標のうち {n} 件が達成された。未達: {missed}。",
+    missed_goal: "「{title}」[ (平均誤差 {mean}、許容 {mean_bar})][ (最大誤差 {worst}、許容 {worst_bar})]",
     relations: "数値で示すことのできる公表の関係 {of} 件のうち {n} 件が成り立つ ({share}、必要 {needed})。",
     shading: "濃淡付きの表の {of} セルのうち {n} セルが、印刷された濃淡クラスに入る ({share}、必要 {needed})。",
     uses: ["較正", "予測", "再現 (検証ではない)", "表引き", "不整合", "導出", "所与"],
@@ -303,5 +328,14 @@ pub(super) static JAPANESE: ReproductionWords = ReproductionWords {
         method: "方法",
         relations: "文書がその数値について述べていること",
         shading: "濃淡クラスによる増加",
+        concluded: "文書の結論",
+        calibrated: ["パラメーターを合わせた {n} 件の値", "パラメーターを合わせた {n} 件の値"],
+        predicted: [
+            "どのパラメーターも合わせていない {n} 件の値",
+            "どのパラメーターも合わせていない {n} 件の値",
+        ],
+        reproduced: ["専用のパラメーターを持つ {n} 件の値", "同数のパラメーターを持つ {n} 件の値"],
+        error: "{n}では、エミュレーションによる値の誤差は {worst} である ({id}、{load})。",
+        errors: "{n}では、エミュレーションによる値の誤差は平均 {mean}、最大 {worst} である ({id}、{load})。",
     },
 };

@@ -90,6 +90,9 @@ fn one(name: &str) -> Result<String> {
             sourced.map_or("default", |s| s.from.as_str())
         ));
     }
+    for (key, promise, unit) in description.data_sheet.promises() {
+        lines.push(format!("data sheet: {key} {} {unit} [{}]", promise.value, promise.from));
+    }
     for divergence in &description.divergences {
         lines.push(format!("known divergence: {divergence}"));
     }

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use qdepth_host::system::{Output, System};
+use qdepth_media::Description;
 use qdepth_reference::{PublishedDrive, Reference};
-use qdepth_report::{Document, Lang, Logo, LogoKind, Paper, Telling, compose_campaign};
+use qdepth_report::{
+    DataSheet, Document, Lang, Logo, LogoKind, Paper, Telling, Text, compose_campaign,
+};
 
 use crate::commands::read::{chosen_all, print, replace};
 use crate::ended::{Missing, Status, Usage};
@@ -21,8 +24,9 @@ const STEM: &str = "qdepth-report";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let runs = chosen_all(&options.runs, &options.logbook)?;
-    let (paper, logo) = paper(options.paper.as_deref())?;
+    let (mut paper, logo) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
+    paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(options)?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
     let telling = |lang| Telling {
@@ -123,6 +127,17 @@ fn published(names: &[String]) -> Result<Vec<PublishedDrive>> {
         reference.drive(name).map_err(|error| Usage(format!("--published {name}: {error}")).into())
     };
     names.iter().map(drive).collect()
+}
+
+/// What the data sheet of a published drive promises, where its description as a medium has it.
+fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
+    let medium = drive.name.split('/').next().unwrap_or(&drive.name);
+    let described = Description::shipped(medium).ok()?.data_sheet;
+    let mut sheet = DataSheet { name: Text::Same(drive.title.clone()), ..DataSheet::default() };
+    for (name, promise, _) in described.promises() {
+        sheet.promise(name, promise.value);
+    }
+    Some(sheet)
 }
 
 /// What the file of the paper says, and the logo that it names.
