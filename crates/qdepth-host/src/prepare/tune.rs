@@ -84,11 +84,8 @@ fn of_queue(system: &System, disk: &str) -> Vec<Step> {
     wanted.push(("no merging in the queue", "nomerges", "2".to_owned()));
     wanted.push(("completions to the issuing CPU in the queue", "rq_affinity", "2".to_owned()));
     wanted.push(("no throttling of write-back in the queue", "wbt_lat_usec", "0".to_owned()));
-    // Only a driver that was loaded with queues for it can be polled.
-    let polled = system.read_trimmed("/sys/module/nvme/parameters/poll_queues");
-    if disk.starts_with("nvme") && polled.and_then(|n| n.parse::<u32>().ok()) > Some(0) {
-        wanted.push(("polling in the queue", "io_poll", "1".to_owned()));
-    }
+    // Not `io_poll`: the kernel sets it where the drive has queues for it, and elsewhere answers
+    // EINVAL, also where the driver was asked for such queues and the drive had none to spare.
     let step = |(about, key, value): (&str, &str, String)| {
         differing(system, format!("{about} of {disk}"), format!("{queue}/{key}"), &value)
     };
