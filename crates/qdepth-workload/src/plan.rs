@@ -239,6 +239,12 @@ pub struct Plan {
     /// What it compares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// Names of the files that points make, one a target; where there is none, our own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_names: Vec<String>,
+    /// Whether the files that points make stay after the last.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub keep_files: bool,
     /// Steps that prepare the machine, as written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepare: Vec<serde_json::Value>,

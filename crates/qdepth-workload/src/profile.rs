@@ -168,6 +168,13 @@ pub struct PlanFile {
     /// Files that points make in a directory. Left out: they share one measurement file, which is
     /// filled before.
     pub files: Option<FilesSpec>,
+    /// With `files`: what they are called in the directory of each target; those of single streams
+    /// have a number behind it. Left out: `qdepth-bandwidth`.
+    #[serde(default)]
+    pub file_names: Vec<String>,
+    /// With `files`: leave them there after the last point. Left out: they are removed.
+    #[serde(default)]
+    pub keep_files: bool,
     /// The targets where the command line names none.
     #[serde(default, rename = "target")]
     pub own_targets: Vec<TargetSpec>,

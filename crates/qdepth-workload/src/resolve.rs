@@ -123,11 +123,6 @@ pub enum ResolveError {
     /// What cannot be compared.
     #[error("{0}")]
     Comparison(String),
-    /// Precision as the end of loads that run at the same time.
-    #[error(
-        "`until` ends a point when its own rate is known; {0}, which must end together. Leave `until` out, or measure them one after the other"
-    )]
-    Together(String),
     /// Steps for a plan that has no staircase.
     #[error(
         "plan `{0}` has no staircase, so there are no steps to choose and no reader beside them; `write-pressure` has"
@@ -318,8 +313,8 @@ pub fn resolve(
             }
         }
     }
+    file_names(file)?;
     lengthen(&mut points);
-    ends_alone(&points)?;
     one_way_past_the_cache(&points)?;
     if points.is_empty() {
         let why = if choices.read_only {
@@ -336,10 +331,28 @@ pub fn resolve(
         seed,
         ends_when_not_followed,
         comparison,
+        file_names: file.file_names.clone(),
+        keep_files: file.keep_files,
         prepare: file.host_steps(),
         precondition,
         points,
     })
+}
+
+/// Files are called by names, which lead nowhere but into the target's directory.
+fn file_names(file: &PlanFile) -> Result<(), ResolveError> {
+    let wrong = |what| Err(ResolveError::Value { profile: file.name.clone(), what });
+    if file.files.is_none() && (file.keep_files || !file.file_names.is_empty()) {
+        return wrong(
+            "`file_names` and `keep_files` are said of `files`, which is left out".to_owned(),
+        );
+    }
+    let is_name =
+        |name: &&String| !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\0']);
+    match file.file_names.iter().find(|name| !is_name(name)) {
+        Some(path) => wrong(format!("`{path}` in `file_names` is no name of a file")),
+        None => Ok(()),
+    }
 }
 
 /// Groups that wait for samples may last forty times as long.
@@ -351,23 +364,6 @@ fn lengthen(points: &mut [Point]) {
                 point.stop.duration_ns = longest.saturating_mul(LENGTHENED_MAX);
             }
         }
-    }
-}
-
-/// A point that ends by its precision is measured by one worker, and alone.
-fn ends_alone(points: &[Point]) -> Result<(), ResolveError> {
-    let precise = |point: &&Point| point.stop.until.is_some();
-    if let Some(point) = points.iter().filter(precise).find(|point| point.workers > 1) {
-        let what = format!("`{}` has {} workers", point.profile, point.workers);
-        return Err(ResolveError::Together(what));
-    }
-    let beside = |pair: &&[Point]| pair[0].group == pair[1].group;
-    match points.windows(2).filter(|pair| pair[0].stop.until.is_some()).find(beside) {
-        Some(pair) => Err(ResolveError::Together(format!(
-            "`{}` and `{}` run at the same time",
-            pair[0].profile, pair[1].profile
-        ))),
-        None => Ok(()),
     }
 }
 

@@ -229,6 +229,21 @@ fn pauses_delays_and_file_sizes_are_carried_over() {
 }
 
 #[test]
+fn the_cpus_of_jobs_are_carried_over_where_they_agree() {
+    let cpus =
+        |text: &str| convert(&format!("[global]\nfilename=f\nsize=1m\n{text}")).map(|c| c.cpus);
+    assert_eq!(cpus("[a]\n[b]\n"), Ok(None));
+    assert_eq!(cpus("cpus_allowed=0-3,8\n[a]\n[b]\n"), Ok(Some(("0-3,8".to_owned(), false))));
+    let split = "cpus_allowed_policy=split\n";
+    assert_eq!(cpus(&format!("cpumask=0x0d\n{split}[a]\n")), Ok(Some(("0,2,3".to_owned(), true))));
+    let differ = cpus("[a]\ncpus_allowed=1\n[b]\n").expect_err("differ").to_string();
+    assert!(differ.contains("[b]") && differ.contains("name different ones"), "{differ}");
+    for wrong in ["cpumask=0", "cpumask=0xx", "cpus_allowed_policy=any"] {
+        assert!(cpus(&format!("{wrong}\n[a]\n")).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn mixes_rates_and_distributions_are_carried_over() {
     let text = "[a]\nsize=64m\nrw=randrw\nrwmixread=70\nbssplit=4k/60:64k/40\nnorandommap\n\
                 rate_iops=100,300\nrandom_distribution=zipf:1.2\n\

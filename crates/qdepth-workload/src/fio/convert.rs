@@ -35,6 +35,8 @@ pub struct Converted {
     pub origins: Vec<Origin>,
     /// The engine that all jobs agree on; none where they ask for several or leave it open.
     pub engine: Option<Engine>,
+    /// CPUs of all workers, in the kernel's form, and whether each has one to itself; none = any.
+    pub cpus: Option<(String, bool)>,
     /// What is not done literally.
     pub remarks: Vec<FioRemark>,
 }
@@ -133,6 +135,7 @@ impl JobSet {
             toml: toml_text::plan(name, seed, &self.jobs, &steps, file_bytes),
             origins,
             engine: self.engine(),
+            cpus: self.cpus()?,
             remarks: self.jobs.iter().flat_map(|job| job.remarks.iter().cloned()).collect(),
             targets: made.targets,
         })
@@ -152,6 +155,19 @@ impl JobSet {
                 "wait_for={name}: refused: the jobs directly before it must be {name} and no other"
             ),
         ))
+    }
+
+    /// The CPUs of the workers, which all jobs must agree on.
+    fn cpus(&self) -> Result<Option<(String, bool)>, FioRefusal> {
+        let Some(first) = self.jobs.first() else { return Ok(None) };
+        let of = |job: &Job| job.cpus.clone().map(|cpus| (cpus, job.split_cpus));
+        match self.jobs.iter().find(|job| of(job) != of(first)) {
+            Some(job) => Err(refuse(
+                job,
+                "cpus_allowed: refused: the CPUs are those of all workers, and the jobs name different ones; say them in [global]",
+            )),
+            None => Ok(of(first)),
+        }
     }
 
     fn engine(&self) -> Option<Engine> {

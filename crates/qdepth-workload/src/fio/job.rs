@@ -72,6 +72,10 @@ pub struct Job {
     pub filenames: Vec<String>,
     /// Folder of files.
     pub directory: Option<String>,
+    /// CPUs of its workers, in the kernel's form; none = any.
+    pub cpus: Option<String>,
+    /// Whether each worker has one of them to itself.
+    pub split_cpus: bool,
     /// What is not done literally.
     pub remarks: Vec<FioRemark>,
     /// Which part of the target, and until when.
@@ -175,6 +179,8 @@ impl Job {
             reads_back: rated <= 0.0 && look.verifies(rated)? && look.switch("do_verify", true)?,
             filenames: look.value("filename", Vec::new(), |text| Ok(texts(text)))?,
             directory: look.value("directory", None, |text| Ok(Some(text.to_owned())))?,
+            cpus: look.cpus()?,
+            split_cpus: look.value("cpus_allowed_policy", false, split)?,
             remarks,
             span: look.span()?,
             report: look.reporting()?,
@@ -216,6 +222,14 @@ fn obey_rules(section: &Section) -> Result<Vec<FioRemark>, FioRefusal> {
     }
     Ok(remarks)
 }
+fn split(text: &str) -> Result<bool, String> {
+    match text {
+        "shared" => Ok(false),
+        "split" => Ok(true),
+        other => Err(format!("`{other}`: shared and split are possible")),
+    }
+}
+
 fn poisson(text: &str) -> Result<bool, String> {
     match text {
         "linear" => Ok(false),

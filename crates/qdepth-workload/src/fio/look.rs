@@ -46,6 +46,22 @@ impl Look<'_> {
         self.value(name, default, |text| Amount::read(text, self.base))
     }
 
+    /// The CPUs of `cpus_allowed`, or of `cpumask`, whose lowest bit is CPU 0.
+    pub(super) fn cpus(&self) -> Result<Option<String>, FioRefusal> {
+        let mask = |text: &str| {
+            let bits = match text.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16),
+                None => text.parse::<u64>(),
+            };
+            let bits = bits.ok().filter(|bits| *bits > 0);
+            let bits = bits.ok_or_else(|| format!("`{text}` is no mask of CPUs, as 0x0f"))?;
+            let set = (0..u64::BITS).filter(|cpu| bits >> cpu & 1 == 1);
+            Ok(Some(set.map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(",")))
+        };
+        let masked = self.value("cpumask", None, mask)?;
+        self.value("cpus_allowed", masked, |text| Ok(Some(text.replace(' ', ""))))
+    }
+
     pub(super) fn whole(&self, name: &str, default: u64) -> Result<u64, FioRefusal> {
         self.value(name, default, |text| size(text, self.base))
     }

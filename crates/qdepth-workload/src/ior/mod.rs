@@ -181,6 +181,10 @@ impl Ior {
             self.bytes_per_task()
         );
         let targets = self.names().len() as u32;
+        let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned().into();
+        let names = toml::Value::Array(self.names().iter().map(name).collect());
+        let keep = self.keep || !self.writes;
+        text.push_str(&format!("file_names = {names}\nkeep_files = {keep}\n"));
         let share = |target: u32| tasks / targets + u32::from(target < tasks % targets);
         let on: Vec<u32> = (0..targets).filter(|target| share(*target) > 0).collect();
         let all = [("write", self.writes), ("check", self.check_write), ("read", self.reads)];

@@ -93,6 +93,25 @@ fn in_random_order_each_transfer_is_made_once() {
     assert_eq!(offsets, (0..16).collect::<Vec<_>>());
 }
 
+#[test]
+fn the_plan_says_names_and_whether_files_stay() {
+    let file = |line: &str| -> PlanFile {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        toml::from_str(&Ior::read(&words).unwrap().plan(2)).unwrap()
+    };
+    let kept = file("-w -k -F -o a/f@b/it's");
+    assert_eq!((kept.file_names, kept.keep_files), (vec!["f".to_owned(), "it's".to_owned()], true));
+    assert!(!file("-w -r -o f").keep_files && file("-r -o f").keep_files);
+    // A name that leads out of the directory is none.
+    for name in ["../f", "..", "", "a/b"] {
+        let wrong = PlanFile { file_names: vec![name.to_owned()], ..file("-w -o f") };
+        let whole = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
+        let shape = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
+        let refused = resolve(&wrong, &Choices::default(), &[shape]).unwrap_err().to_string();
+        assert!(refused.contains("is no name of a file"), "{refused}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_words_make_it_panic(words in prop::collection::vec(r"-{0,2}[a-zA-Z0-9=@,.é-]{0,6}", 0..8)) {
