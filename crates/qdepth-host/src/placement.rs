@@ -1,9 +1,85 @@
 //! On which CPUs the workers of a run are best kept.
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 
-use crate::sysfs::attribute;
+use crate::sysfs;
 use crate::system::System;
+
+/// CPUs by their numbers, as a person chose them, in that order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cpus(pub Vec<u32>);
+
+impl FromStr for Cpus {
+    type Err = String;
+    /// The kernel's form: `0-3,8`; at least one, each once.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no list of CPUs, as 0-3,8");
+        let mut cpus = Vec::new();
+        for part in text.split(',') {
+            for cpu in cpu_list(part).filter(|part| !part.is_empty()).ok_or_else(wrong)? {
+                if cpus.contains(&cpu) {
+                    return Err(format!("CPU {cpu} is named twice in `{text}`"));
+                }
+                cpus.push(cpu);
+            }
+        }
+        Ok(Self(cpus))
+    }
+}
+
+/// Why the first of these CPUs that cannot be used cannot: there is none of that number, it is
+/// offline, or this process may not run on it.
+pub fn unusable(system: &System, cpus: &[u32], allowed: &[u32]) -> Option<String> {
+    let cpu = cpus.iter().find(|cpu| !allowed.contains(cpu))?;
+    let known = |file: &str| {
+        let list = system.read_trimmed(format!("/sys/devices/system/cpu/{file}"));
+        list.and_then(|text| cpu_list(&text)).is_none_or(|list| list.contains(cpu))
+    };
+    let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
+    Some(match (known("present"), known("online")) {
+        (false, _) => format!("there is no CPU {cpu} in this machine"),
+        (true, false) => format!("CPU {cpu} is offline"),
+        (true, true) => format!(
+            "this process may not run on CPU {cpu}, but on {} (taskset, cgroup, container)",
+            allowed.join(",")
+        ),
+    })
+}
+
+/// The NUMA node of a CPU, where the kernel says it.
+pub fn node_of_cpu(system: &System, cpu: u32) -> Option<u32> {
+    let names = system.list_dir(format!("/sys/devices/system/cpu/cpu{cpu}")).ok()?;
+    names.iter().find_map(|name| name.strip_prefix("node")?.parse().ok())
+}
+
+/// The NUMA node that a device hangs on, where the firmware says it.
+pub fn node_of_device(system: &System, device: &str) -> Option<u32> {
+    node_above(system, device)?.parse().ok()
+}
+
+/// What the nearest place above a device says of its node; -1 where the firmware does not say it.
+pub(crate) fn node_above(system: &System, device: &str) -> Option<String> {
+    let whole = sysfs::whole_of(system, device).unwrap_or_else(|| device.to_owned());
+    let place = system.canonical(format!("/sys/class/block/{whole}/device"));
+    let above = |place: std::path::PathBuf| {
+        place.ancestors().find_map(|folder| system.read_trimmed(folder.join("numa_node")))
+    };
+    // Without the links, as the kernel spells it: a namespace hangs on its controller, and that on
+    // the PCI function.
+    let spelled = || {
+        let keys = ["device/numa_node", "device/device/numa_node"];
+        keys.iter().find_map(|key| sysfs::attribute(system, device, key))
+    };
+    place.and_then(above).or_else(spelled)
+}
+
+/// Those of these CPUs that are on another node than a device; none where either is not known.
+pub fn far(system: &System, device: &str, cpus: &[u32]) -> Vec<u32> {
+    let Some(node) = node_of_device(system, device) else { return Vec::new() };
+    let is_far = |cpu: &&u32| node_of_cpu(system, **cpu).is_some_and(|other| other != node);
+    cpus.iter().filter(is_far).copied().collect()
+}
 
 /// The CPUs of `allowed` in the order in which workers take them: those of the node that the device
 /// hangs on first, and of each core one thread before the others.
@@ -16,9 +92,7 @@ pub fn order(system: &System, device: Option<&str>, allowed: &[u32]) -> Vec<u32>
 }
 
 fn local_cpus(system: &System, device: &str) -> Option<BTreeSet<u32>> {
-    // An NVMe namespace hangs on its controller, which hangs on the PCI function.
-    let node = ["device/numa_node", "device/device/numa_node"];
-    let node = node.iter().find_map(|key| attribute(system, device, key)?.parse::<u32>().ok())?;
+    let node = node_of_device(system, device)?;
     cpu_list(&system.read_trimmed(format!("/sys/devices/system/node/node{node}/cpulist"))?)
 }
 
@@ -67,6 +141,23 @@ mod tests {
         let negative =
             FakeMachine::new().disk("vda", "254:0").attribute("vda", "device/numa_node", "-1");
         assert_eq!(order(&negative.system, Some("vda"), &[1, 0]), [1, 0]);
+    }
+
+    #[test]
+    fn chosen_cpus_keep_their_order_and_one_that_cannot_be_used_is_named() {
+        assert_eq!("8,0-2".parse(), Ok(Cpus(vec![8, 0, 1, 2])));
+        for wrong in ["", "a", "1,", "3,1-4", "0-99999"] {
+            assert!(wrong.parse::<Cpus>().is_err(), "{wrong}");
+        }
+        let cpu = |file: &str| format!("/sys/devices/system/cpu/{file}");
+        let machine = FakeMachine::new()
+            .with_file(&cpu("present"), "0-7")
+            .with_file(&cpu("online"), "0-3,5-7");
+        let why = |cpus: &[u32]| unusable(&machine.system, cpus, &[0, 1, 2]);
+        assert_eq!(why(&[2, 0]), None);
+        assert!(why(&[0, 4]).is_some_and(|why| why == "CPU 4 is offline"));
+        assert!(why(&[8]).is_some_and(|why| why.contains("no CPU 8")));
+        assert!(why(&[3]).is_some_and(|why| why.contains("CPU 3, but on 0,1,2")));
     }
 
     #[test]

@@ -163,6 +163,9 @@ codes! {
     Swapping = "swapping",
     /// An array below was rebuilt, scrubbed or checked. Label: `device`.
     BackgroundWork = "background-work",
+    /// A drive is on another NUMA node than CPUs of the workers that load it. Labels: `device`, `node`
+    /// (the drive's), `cpus` (those on another).
+    FarDrive = "far-drive",
     /// A finding that a newer version stored. Label: `code`, as stored.
     Unknown = "unknown",
 }

@@ -3,6 +3,7 @@
 use qdepth_logbook::record::Observation;
 
 use super::{fact, file_fact, health};
+use crate::placement::node_above;
 use crate::sysfs::{self, Link};
 use crate::system::System;
 
@@ -115,10 +116,7 @@ fn drivers(system: &System, name: &str, whole: &str) -> Observation {
 
 fn numa_node(system: &System, name: &str, whole: &str) -> Observation {
     let source = format!("/sys/class/block/{whole}/device");
-    let place = system.canonical(&source);
-    let mut folders = place.iter().flat_map(|place| place.ancestors());
-    let node = folders.find_map(|folder| system.read_trimmed(folder.join("numa_node")));
-    let found = match node.as_deref() {
+    let found = match node_above(system, whole).as_deref() {
         None => Err("no NUMA node is shown for it".to_owned()),
         Some("-1") => Err("the firmware does not say on which node it is".to_owned()),
         Some(node) => Ok(node.to_owned()),

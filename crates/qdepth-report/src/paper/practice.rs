@@ -12,7 +12,7 @@ use crate::view::{Load, View};
 use crate::words::{finding_text, say};
 
 /// Findings that name a limit which somebody can remove.
-const REMOVABLE: [Code; 15] = [
+const REMOVABLE: [Code; 16] = [
     Code::GeneratorCeiling,
     Code::GeneratorCpu,
     Code::EngineFallback,
@@ -28,6 +28,7 @@ const REMOVABLE: [Code; 15] = [
     Code::MediumStateUnknown,
     Code::DepthNotReached,
     Code::ClockDrift,
+    Code::FarDrive,
 ];
 /// Share of the link's practical limit from which the link is what limits.
 const NEAR_LINK: f64 = 0.9;

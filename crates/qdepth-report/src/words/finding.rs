@@ -210,6 +210,11 @@ fn surroundings(code: Code) -> Option<[&'static str; 3]> {
             "Some task was ready and had no CPU[ for {cpu_share} of the time][, or waited for memory for {memory_share} of it]. The generator's own waiting is in this figure.",
             "Stop what else runs, or use fewer workers than CPUs.",
         ],
+        Code::FarDrive => [
+            "A drive on another NUMA node",
+            "[The drive {device} is on NUMA node {node}, ]workers that load it are on another[ (CPUs {cpus})]. Each request and each byte of it crosses the link between the processors, which costs latency and, at high rates, throughput.",
+            "Keep the workers on CPUs of the drive's node: `--cpus LIST`; `qdepth host` says which they are.",
+        ],
         Code::FrequencyChanged => [
             "The CPUs changed their frequency",
             "The mean frequency of the CPUs changed[ by {share}] while the point ran. Latencies contain the time that the generator and the kernel need.",
