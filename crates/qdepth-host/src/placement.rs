@@ -49,8 +49,9 @@ pub fn unusable(system: &System, cpus: &[u32], allowed: &[u32]) -> Option<String
 
 /// The NUMA node of a CPU, where the kernel says it.
 pub fn node_of_cpu(system: &System, cpu: u32) -> Option<u32> {
-    let names = system.list_dir(format!("/sys/devices/system/cpu/cpu{cpu}")).ok()?;
-    names.iter().find_map(|name| name.strip_prefix("node")?.parse().ok())
+    let names = system.list_dir("/sys/devices/system/node").ok()?;
+    let mut nodes = names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok());
+    nodes.find(|node| cpus_of_node(system, *node).is_some_and(|cpus| cpus.contains(&cpu)))
 }
 
 /// The NUMA node that a device hangs on, where the firmware says it.
@@ -93,6 +94,10 @@ pub fn order(system: &System, device: Option<&str>, allowed: &[u32]) -> Vec<u32>
 
 fn local_cpus(system: &System, device: &str) -> Option<BTreeSet<u32>> {
     let node = node_of_device(system, device)?;
+    cpus_of_node(system, node)
+}
+
+fn cpus_of_node(system: &System, node: u32) -> Option<BTreeSet<u32>> {
     cpu_list(&system.read_trimmed(format!("/sys/devices/system/node/node{node}/cpulist"))?)
 }
 
