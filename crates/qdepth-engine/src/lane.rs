@@ -30,18 +30,20 @@ pub struct Part<'a> {
     pub point: &'a Point,
     /// Its streams, by number.
     pub streams: Range<u32>,
-    /// The loads that it ends with, where they wait for samples.
+    /// The parts that it ends with, where they wait for samples or for precision.
     pub company: Option<&'a Company>,
 }
 
-/// Loads that run at the same time and end together, once each that wants samples has them.
+/// Parts that run at the same time and end together, once each has the samples, or the precision,
+/// that it wants. A sum of rates is known as well as the worst known of them, or better: its error is
+/// at most the sum of theirs.
 #[derive(Debug)]
 pub struct Company {
     wanting: AtomicUsize,
 }
 
 impl Company {
-    /// As many parts that want samples; nobody waits where there are none.
+    /// As many parts that want something; nobody waits where there are none.
     pub fn of(wanting: usize) -> Option<Self> {
         (wanting > 0).then(|| Self { wanting: AtomicUsize::new(wanting) })
     }
@@ -58,9 +60,9 @@ impl<'a> Part<'a> {
     pub fn whole(point: &'a Point) -> Self {
         Self { point, streams: 0..point.streams, company: None }
     }
-    /// Whether it wants samples.
-    pub fn wants_samples(&self) -> bool {
-        self.point.stop.samples.is_some()
+    /// Whether the others go on until it has samples, or precision, enough.
+    pub fn wants(&self) -> bool {
+        self.point.stop.samples.is_some() || self.point.stop.until.is_some()
     }
     /// Its share of what a limit counts over all streams; 0 = no limit.
     fn share(&self, limit: u64) -> u64 {
@@ -155,12 +157,15 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     streams: Vec<RequestStream>,
     slots: Vec<InFlight>,
     ledger: Ledger<RESPONSE>,
-    /// Says when the rate is known well enough, and whether it has said so.
+    /// Says when the rate is known well enough.
     precision: Option<Precision>,
-    precise: bool,
+    /// Samples that it wants, and not before.
+    samples: Option<Samples>,
+    /// Whether it wants more of either.
+    wants: bool,
     company: Option<&'a Company>,
-    /// Samples that it still wants, and not before; none: it has them, or wants none.
-    wanted: Option<Samples>,
+    /// Whether all have what they want, so that the window ends.
+    content: bool,
     state: State,
     failure: Option<TargetFailure>,
     /// Bytes of its streams after which the window ends; 0 = no limit.
@@ -203,9 +208,10 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             slots: (0..part.slots()).map(empty).collect(),
             ledger,
             precision,
-            precise: false,
+            samples: point.stop.samples.map(|s| Samples { count: part.share(s.count), ..s }),
+            wants: part.wants(),
             company: part.company,
-            wanted: point.stop.samples.map(|s| Samples { count: part.share(s.count), ..s }),
+            content: false,
             state: State::Delayed(start),
             failure: None,
             bytes: part.bytes(),
@@ -277,7 +283,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             Ended::Interrupted
         } else if self.failure.is_some() {
             Ended::Failure
-        } else if self.precise {
+        } else if self.content {
             Ended::Precision
         } else if self.enough() {
             Ended::Bytes
@@ -286,35 +292,36 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         }
     }
 
-    /// Closes what intervals have ended. Where their rate is known well enough, the window ends
-    /// now; a look takes place here, between two requests, and costs none of them anything.
+    /// Closes what intervals have ended. Where all have what they want, the window ends now; a look takes place here, between two requests, and costs none of them anything.
     #[cold]
     fn roll(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
-        let Self { ledger, precision, precise, number, .. } = self;
+        let Self { ledger, precision, number, .. } = self;
+        let mut enough = false;
         ledger.roll(now, &mut |interval| {
             if let Some(rule) = precision {
                 let [reads, writes] = interval.completed;
-                *precise |= rule.closed(reads + writes, interval.length);
+                enough |= rule.closed(reads + writes, interval.length);
             }
             seen(*number, interval);
         });
-        let enough = self.wanted.is_some_and(|wanted| {
+        enough |= self.samples.is_some_and(|wanted| {
             let [reads, writes, _] = self.ledger.completed_in_window();
             reads + writes >= wanted.count
                 && now >= self.ledger.window_start + Nanos(wanted.least_ns)
         });
         if enough {
             self.wants_no_more();
+            self.content |= self.company.is_none();
         }
-        self.precise |= self.company.is_some_and(Company::all_content);
-        if self.precise {
+        self.content |= self.company.is_some_and(Company::all_content);
+        if self.content {
             self.ledger.window_end = now;
         }
     }
 
     /// Whoever ends no longer holds up those that it runs with.
     fn wants_no_more(&mut self) {
-        if let (Some(_), Some(company)) = (self.wanted.take(), self.company) {
+        if let (true, Some(company)) = (std::mem::take(&mut self.wants), self.company) {
             company.content();
         }
     }

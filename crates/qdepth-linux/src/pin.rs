@@ -10,16 +10,18 @@ pub fn allowed_cpus() -> Vec<u32> {
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).map(|cpu| cpu as u32).collect()
 }
 
-/// Keeps this thread on a CPU.
+/// Keeps this thread on these CPUs.
 ///
 /// # Errors
-/// What the kernel answers, as where the CPU is not one that it may run on.
-pub fn pin(cpu: u32) -> io::Result<()> {
+/// What the kernel answers, as where none of them is one that it may run on.
+pub fn pin(cpus: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
-    if cpu as usize >= CpuSet::MAX_CPU {
-        return Err(io::ErrorKind::InvalidInput.into());
+    for cpu in cpus {
+        if *cpu as usize >= CpuSet::MAX_CPU {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        set.set(*cpu as usize);
     }
-    set.set(cpu as usize);
     Ok(sched_setaffinity(None, &set)?)
 }
 
@@ -31,9 +33,9 @@ mod tests {
     fn a_pinned_thread_may_run_on_one_cpu_only() {
         let all = allowed_cpus();
         let last = *all.last().expect("some CPU");
-        let after = std::thread::spawn(move || pin(last).map(|()| allowed_cpus()));
+        let after = std::thread::spawn(move || pin(&[last]).map(|()| allowed_cpus()));
         assert_eq!(after.join().expect("ends").expect("allowed"), [last]);
-        assert!(pin(u32::MAX).is_err());
+        assert!(pin(&[u32::MAX]).is_err() && pin(&[]).is_err());
         assert_eq!(allowed_cpus(), all, "other threads are not touched");
     }
 }

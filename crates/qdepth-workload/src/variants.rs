@@ -129,6 +129,8 @@ pub fn side_by_side(
         seed,
         ends_when_not_followed: false,
         comparison: Some(comparison),
+        file_names: file.file_names.clone(),
+        keep_files: file.keep_files,
         prepare: Vec::new(),
         precondition,
         points,

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use qdepth_host::{Failure, Problem, Refusal};
+use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
 use qdepth_media::MediaError;
 use qdepth_workload::ResolveError;
@@ -50,8 +50,21 @@ impl std::fmt::Display for Missing {
 }
 impl std::error::Error for Missing {}
 
-/// Says what went wrong and chooses the exit status: 2 wrong usage, 3 refused (nothing was
-/// changed), 4 failed.
+/// What went wrong on another rank, with the exit status that it has there.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    pub(crate) what: String,
+    pub(crate) status: u8,
+}
+
+impl std::fmt::Display for Elsewhere {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+impl std::error::Error for Elsewhere {}
+
+/// Says what went wrong and chooses the exit status.
 #[expect(clippy::print_stderr, reason = "the one place where errors are shown")]
 pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
     // Errors of the logbook say their own cause; others leave it to the chain.
@@ -59,11 +72,22 @@ pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
         Some(error) => eprintln!("qdepth: {error}"),
         None => eprintln!("qdepth: {error:#}"),
     }
-    let is = |found: bool, code: u8| found.then(|| ExitCode::from(code));
-    is(error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>(), 2)
-        .or_else(|| is(error.is::<Refusal>() || error.is::<Missing>(), 3))
-        .or_else(|| is(matches!(error.downcast_ref(), Some(Problem::Refused(_))), 3))
-        .or_else(|| is(matches!(error.downcast_ref(), Some(LogbookError::Alive { .. })), 3))
-        .or_else(|| is(error.is::<Failure>(), 4))
-        .unwrap_or_else(|| ExitCode::from(4))
+    ExitCode::from(status(error))
+}
+
+/// The exit status of what went wrong: 2 wrong usage, 3 refused (nothing was changed), 4 failed.
+pub(crate) fn status(error: &anyhow::Error) -> u8 {
+    if let Some(elsewhere) = error.downcast_ref::<Elsewhere>() {
+        return elsewhere.status;
+    }
+    let wrong = error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>();
+    let refused = error.is::<Refusal>()
+        || error.is::<Missing>()
+        || matches!(error.downcast_ref(), Some(Problem::Refused(_)))
+        || matches!(error.downcast_ref(), Some(LogbookError::Alive { .. }));
+    match (wrong, refused) {
+        (true, _) => 2,
+        (_, true) => 3,
+        _ => 4,
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::{Bytes, Credible, Finding, Nanos, Tolerance};
 use qdepth_report::{Lang, Limit, Telling};
@@ -37,9 +38,9 @@ measured kept.";
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure a plan on targets; then write report and logbook
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// Show what would run: points, time, bytes written, guards; touches nothing
-    Plan(PlanOptions),
+    Plan(Box<PlanOptions>),
     /// Measure fio's job files with fio's meaning of them
     ///
     /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
@@ -248,6 +249,12 @@ pub(crate) struct RunOptions {
     /// first, where there are as many
     #[arg(long)]
     pub(crate) no_pin: bool,
+    /// Keep the workers on these CPUs, one each, in turn; as 0-3,8
+    #[arg(long, value_name = "LIST", conflicts_with = "no_pin")]
+    pub(crate) cpus: Option<Cpus>,
+    /// Whether each worker may run on all of them.
+    #[arg(skip)]
+    pub(crate) share_cpus: bool,
     /// What is to be remarked of the whole run.
     #[arg(skip)]
     pub(crate) remarks: Vec<Finding>,

@@ -438,3 +438,19 @@ fn every_kind_of_load_gives_lawful_points() {
         assert_eq!(codes(point(name)).contains(&"buffered".to_owned()), !direct);
     }
 }
+
+#[test]
+fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
+    let (_alone, place) = (alone(), Place::new());
+    let words =
+        "run --profile database --outstanding 1 --duration 100ms --area 8MiB --no-report --json";
+    let document = place.run(&format!("{words} --cpus 0")).expect_finished().json();
+    let facts = document["environment"].as_array().unwrap();
+    let chosen = facts.iter().find(|fact| fact["key"] == "cpus_of_workers").unwrap();
+    assert_eq!((&chosen["value"], &chosen["source"]), (&"0".into(), &"--cpus".into()));
+    let refused = place.run(&format!("{words} --cpus 0,4000")).expect(3);
+    assert!(refused.err.contains("no CPU 4000"), "{}", refused.err);
+    for wrong in ["--cpus 1-", "--cpus 0,0", "--cpus 0 --no-pin"] {
+        place.run(&format!("{words} {wrong}")).expect(2);
+    }
+}

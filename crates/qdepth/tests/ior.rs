@@ -115,3 +115,23 @@ fn nothing_of_somebody_else_is_overwritten() {
         assert!(ended.err.contains(said), "{line}: {}", ended.err);
     }
 }
+
+#[test]
+fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
+    let (_alone, place) = (alone(), Place::new());
+    let line = "-w -k -e -t 4k -b 8m -s 16 -i 40 -N 2 -F -o f";
+    let mut run = place.start(&format!("ior --no-report {line}"));
+    run.says("MB/s");
+    run.signal("INT");
+    run.wait().expect(130);
+    // Whatever else is called as ours would be: none of it is touched.
+    place.write("qdepth-bandwidth.00000000", "the only copy");
+    let mut again = place.start("run --resume --no-report");
+    again.says("plan ior");
+    again.says("MB/s");
+    again.signal("INT");
+    again.wait().expect(130);
+    let left = files(&place, ".").into_iter().map(|(name, _)| name);
+    let left: Vec<String> = left.filter(|name| name.starts_with(['f', 'q'])).collect();
+    assert_eq!(left, ["f.00000000", "f.00000001", "qdepth-bandwidth.00000000", "qdepth.db"]);
+}

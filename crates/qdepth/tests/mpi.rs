@@ -15,6 +15,13 @@ use serde_json::Value;
 /// The program under mpirun, with its shim compiled.
 #[cfg(test)]
 fn under_mpi(place: &Place, kind: &str, ranks: u32, words: &str) -> Child {
+    let qdepth = env!("CARGO_BIN_EXE_qdepth");
+    launched(place, kind, &format!("-n {ranks} {qdepth} {words}"))
+}
+
+/// What a launcher of this kind is told, with the program's shim compiled.
+#[cfg(test)]
+fn launched(place: &Place, kind: &str, words: &str) -> Child {
     let shim = place.join(&format!("libqdepth-mpi-{kind}.so"));
     if !shim.exists() {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
@@ -25,7 +32,6 @@ fn under_mpi(place: &Place, kind: &str, ranks: u32, words: &str) -> Child {
     let file = |name: &str| File::create(place.join(name)).unwrap();
     Command::new(format!("mpirun.{kind}"))
         .args(freely.split_whitespace())
-        .args(["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_qdepth")])
         .args(words.split_whitespace())
         .env("QDEPTH_MPI", &shim)
         .current_dir(place.path())
@@ -123,4 +129,86 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
         assert_eq!(last["ended_by"], "failure", "{last}");
         assert!(last["written_bytes"].as_u64().unwrap() + last["read_bytes"].as_u64().unwrap() > 0);
     }
+}
+
+#[test]
+fn what_the_guards_of_another_rank_refuse_is_refused_by_all() {
+    let name = "what_the_guards_of_another_rank_refuse_is_refused_by_all";
+    if !can(name, &["mpirun.openmpi"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    for node in ["a", "b"] {
+        fs::create_dir_all(place.join(node).join("d")).unwrap();
+    }
+    // As two nodes that see different things under one name.
+    let foreign = place.join("b/d/qdepth-bandwidth.00000000");
+    fs::write(&foreign, "the only copy").unwrap();
+    let qdepth = env!("CARGO_BIN_EXE_qdepth");
+    let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 1MiB --no-report";
+    let on = |node: &str, ranks: u32| {
+        format!("-n {ranks} --wdir {} {qdepth} {words}", place.join(node).display())
+    };
+    let status = launched(&place, "openmpi", &format!("{} : {}", on("a", 2), on("b", 1))).wait();
+    let told = said(&place, "mpi.err");
+    assert_eq!(status.unwrap().code(), Some(3), "{told}");
+    assert!(told.contains("rank 2 of 3: refused by guard G8, nothing was changed"), "{told}");
+    assert_eq!(fs::read_to_string(foreign).unwrap(), "the only copy");
+    assert_eq!(fs::read_dir(place.join("a/d")).unwrap().count(), 0);
+}
+
+/// A plan that only reads, on so many streams.
+#[cfg(test)]
+fn reading(streams: u32) -> String {
+    format!(
+        "name = \"reading\"\noutstanding = [4]\nwarm_up = \"0s\"\nduration = \"60s\"\n\
+         bytes_per_stream = \"4MiB\"\n[[profile]]\nname = \"load\"\nrandom = 100\nread = 100\n\
+         request_size = \"4KiB\"\nstreams = {streams}\ndirect = false\n"
+    )
+}
+
+#[test]
+fn a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not() {
+    let name = "a_file_that_is_read_is_shared_by_ranks_and_one_that_is_written_is_not";
+    if !can(name, &["mpirun.openmpi"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", &reading(4));
+    fs::write(place.join("file"), vec![1; 16 << 20]).unwrap();
+    let words = "run plan.toml file --json --no-report";
+    let single = counts(&place.run(words).expect_finished().json());
+    assert_eq!(single, [[4, 4096, 0, 16 << 20, 0]]);
+    let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
+    let told = said(&place, "mpi.err");
+    assert!(status.code().is_some_and(|code| code <= 1), "{told}");
+    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    assert_eq!(counts(&document), single, "{told}");
+    for (words, why) in [
+        ("run quick file", "a file or device that is written is locked by one process"),
+        ("run quick .", "a measurement file is made and filled by one process"),
+        ("run plan.toml file --cpus 0", "its launcher keeps a rank in its place"),
+        ("run --resume", "several ranks cannot take a run up again"),
+    ] {
+        let status = under_mpi(&place, "openmpi", 2, words).wait().unwrap();
+        let told = said(&place, "mpi.err");
+        assert_eq!(status.code(), Some(2), "{words}: {told}");
+        assert!(told.contains(why), "{words}: {told}");
+    }
+    assert_eq!(fs::read(place.join("file")).unwrap(), vec![1; 16 << 20]);
+}
+
+#[test]
+fn virtual_time_is_one_whatever_the_number_of_ranks() {
+    if !can("virtual_time_is_one_whatever_the_number_of_ranks", &["mpirun.openmpi"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let words = "run latency media:p3700-800gb --duration 50ms --json --no-report";
+    let single = place.run(words).expect(0).json();
+    let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{}", said(&place, "mpi.err"));
+    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    assert_eq!(document["run"]["plan_hash"], single["run"]["plan_hash"]);
+    assert_eq!(counts(&document), counts(&single));
 }

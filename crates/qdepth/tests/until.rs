@@ -51,14 +51,38 @@ fn a_precision_that_is_not_reached_is_a_finding() {
 }
 
 #[test]
+fn loads_that_run_together_end_when_the_last_is_known() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write(
+        "plan.toml",
+        "name = \"pair\"\n[[profile]]\nname = \"quick\"\nrandom = 100\nread = 100\nrequest_size = \"4KiB\"\n\
+         [[profile]]\nname = \"slow\"\nrandom = 100\nread = 50\nrequest_size = \"64KiB\"\n[[step]]\ntitle = \"both\"\n\
+         load = [{ profile = \"quick\", outstanding = 8 }, { profile = \"slow\", outstanding = 1 }]\n",
+    );
+    let words =
+        "run plan.toml media:sas-2-hdd-600gb --until 2% --duration 10min --no-report --json";
+    let document = place.run(words).expect(0).json();
+    let known: Vec<(f64, f64)> = points(&document)
+        .iter()
+        .map(|point| {
+            assert_eq!(point["ended_by"], "precision", "{point}");
+            let end = |index: usize| point["interval"][index].as_f64().unwrap();
+            let share = (end(1) - end(0)) / 2.0 / point["io_per_s"].as_f64().unwrap();
+            (share, point["duration_ns"].as_f64().unwrap() / 1e9)
+        })
+        .collect();
+    assert!(known.iter().all(|(share, _)| *share <= 0.0202), "{known:?}");
+    // Either of them alone is known at another time; together they end at one.
+    assert!((known[0].1 - known[1].1).abs() < 0.2 && known[0].1 < 600.0, "{known:?}");
+}
+
+#[test]
 fn what_cannot_be_precise_is_refused_before_anything_is_made() {
     let (_alone, place) = (alone(), Place::new());
     for words in ["run --until 2", "run --until 0%", "run --until 90%", "run --until fast"] {
         let refused = place.run(words).expect(2);
         assert!(refused.err.contains("±0.05% to ±50%"), "{}", refused.err);
     }
-    let together = place.run("run write-pressure media:sas-2-hdd-600gb --until 2%").expect(2);
-    assert!(together.err.contains("at the same time"), "{}", together.err);
     let plan = place.run("plan quick . --until ±2%").expect(0).out;
     assert!(plan.contains("until ±2%, at most 4s"), "{plan}");
 }

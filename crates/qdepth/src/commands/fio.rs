@@ -38,6 +38,7 @@ const OURS: &[&str] = &[
     "consent",
     "overwrite-signature",
     "engine",
+    "cpus",
 ];
 
 pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
@@ -63,7 +64,12 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
     if line.parse_only {
         return Ok(Status::Valid);
     }
-    measure(&line, &set, &converted, run_options(ours, converted.engine)?, &screen)
+    let mut run = run_options(ours, converted.engine)?;
+    if let Some((cpus, split)) = converted.cpus.as_ref().filter(|_| run.cpus.is_none()) {
+        let cpus = cpus.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
+        (run.cpus, run.share_cpus) = (Some(cpus), !split);
+    }
+    measure(&line, &set, &converted, run, &screen)
 }
 
 fn measure(
@@ -79,7 +85,6 @@ fn measure(
         file,
         choices: Choices::default(),
         targets: converted.targets.iter().map(PathBuf::from).collect(),
-        stems: Vec::new(),
     });
     let remark = |remark: &FioRemark| {
         Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
@@ -154,7 +159,7 @@ fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> 
         words.extend(["--engine".to_owned(), name.to_owned()]);
     }
     match Flags::try_parse_from(words).map(|flags| flags.command) {
-        Ok(Command::Run(options)) => Ok(options),
+        Ok(Command::Run(options)) => Ok(*options),
         Ok(_) => Err(Usage("these are no options of a run".to_owned()).into()),
         Err(error) => Err(Usage(error.to_string().trim_end().to_owned()).into()),
     }

@@ -53,41 +53,40 @@ fn run_options(ior: &Ior, options: &IorOptions, text: &str) -> Result<RunOptions
     let flags = Flags::try_parse_from(words)?;
     let Command::Run(run) = flags.command else { anyhow::bail!("`run` is no command: a bug") };
     let file: PlanFile = toml::from_str(text).context("the plan that was made cannot be read")?;
-    let (mut targets, mut stems) = (Vec::new(), Vec::new());
+    let mut targets = Vec::new();
     for name in ior.names() {
         let path = Path::new(name);
-        let stem = path.file_name().and_then(|stem| stem.to_str());
-        let stem = stem.ok_or_else(|| Usage(format!("-o {name} names no file")))?;
+        if path.file_name().is_none() || name.ends_with('/') {
+            anyhow::bail!(Usage(format!("-o {name} names no file")));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         targets.push(folder.unwrap_or(Path::new(".")).to_owned());
-        stems.push(stem.to_owned());
     }
     let missing = targets.iter().find(|folder: &&PathBuf| !folder.is_dir());
     if let Some(folder) = missing {
         anyhow::bail!(Usage(format!("-o: there is no directory {}", folder.display())));
     }
     if !ior.writes {
-        must_be_there(ior, &targets, &stems)?;
+        must_be_there(ior, &targets, &file.file_names)?;
     }
     let mut load = run.load.clone();
-    load.given = Some(Asked { file, choices: Choices::default(), targets, stems });
+    load.given = Some(Asked { file, choices: Choices::default(), targets });
     Ok(RunOptions {
         load,
         logbook: options.logbook.clone(),
         no_report: options.no_report,
         report: options.report.clone(),
-        keep: ior.keep || !ior.writes,
         engine: options.engine,
-        ..run
+        ..*run
     })
 }
 
 /// What is only read must be there: nothing is made in its place.
-fn must_be_there(ior: &Ior, targets: &[PathBuf], stems: &[String]) -> Result<()> {
+fn must_be_there(ior: &Ior, targets: &[PathBuf], names: &[String]) -> Result<()> {
     let (tasks, count) = (ior.tasks.or(ranks()).unwrap_or(1) as usize, targets.len());
     let ranks = if ior.file_per_process { tasks } else { 1 };
     for rank in 0..ranks {
-        let (folder, stem) = (&targets[rank % count], &stems[rank % count]);
+        let (folder, stem) = (&targets[rank % count], &names[rank % count]);
         let name = if ior.file_per_process { format!("{stem}.{rank:08}") } else { stem.clone() };
         let bytes = if ior.file_per_process { 1 } else { tasks as u64 } * ior.bytes_per_task();
         let path = folder.join(name);

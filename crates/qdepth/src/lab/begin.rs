@@ -22,8 +22,9 @@ use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
+use crate::lab::placed::{Place, can_be_used};
 use crate::lab::precondition::{Done, precondition};
-use crate::lab::prepare::{FilesMade, Made, Order, Prepared, prepare, spelled};
+use crate::lab::prepare::{Made, Order, Prepared, prepare, spelled};
 use crate::lab::reach::reachable;
 use crate::lab::read_plan::Asked;
 use crate::lab::record::{ceilings, record};
@@ -43,13 +44,8 @@ impl Ready {
     /// taken up again.
     pub(crate) fn manner<'a>(&self, lab: Lab<'a>) -> Manner<'a> {
         let stamp = stamp(&self.run.id);
-        Manner { engine: self.engine, stamp, pin: pinned(lab), crew: lab.crew }
+        Manner { engine: self.engine, stamp, place: Place::of(lab), crew: lab.crew }
     }
-}
-
-/// Whether workers are kept on CPUs: ranks of one machine do not know of each other's.
-fn pinned(lab: Lab<'_>) -> bool {
-    !lab.options.no_pin && lab.crew.is_none()
 }
 
 /// What a run stamps its writes with.
@@ -66,11 +62,13 @@ pub(crate) fn begin(lab: Lab<'_>, asked: Option<Asked>) -> Result<(Logbook, Read
             "several ranks cannot take a run up again: start a new one".to_owned()
         ));
     }
+    can_be_used(lab)?;
     let expect = options.expect.as_deref().map(spelled).transpose()?;
     match &asked {
         Some(asked) => {
-            let (plan, _) = foresee(lab.system, asked)?;
+            let (plan, found) = foresee(lab.system, asked)?;
             reachable(lab.system, options.engine.choice(), &asked.targets, &plan)?;
+            crew::can_share(lab, &plan, &found)?;
             expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
         }
         None if path.exists() => {}
@@ -100,10 +98,13 @@ fn fresh(
     let id = uuid::Uuid::now_v7().to_string();
     logbook.hold(&id)?;
     let writes = needs_writing(&file, &choices)?;
-    let mut prepared = ready_targets(lab, &id, &targets, writes, made.clone())?;
+    let keep = lab.options.keep || file.keep_files;
+    let mut prepared = ready_targets(lab, &id, &targets, writes, (made.clone(), keep))?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
-    let plan = resolve(&file, &choices, &shapes)?;
-    crew::enlist(lab, (&id, stamp(&id)), &plan, (&targets, &made))?;
+    let mut plan = resolve(&file, &choices, &shapes)?;
+    let real = prepared.iter().all(|target| target.real().is_some());
+    lab.crew.iter().filter(|_| real).for_each(|crew| crew.spread(&mut plan));
+    crew::enlist(lab, (&id, stamp(&id)), &plan, (&targets, made.bytes()))?;
     let engine = lab.options.engine.choice();
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
@@ -147,12 +148,8 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let made = if plan.points.iter().any(|p| p.layout.makes_files()) {
-        Made::OwnFiles(FilesMade { bytes, stems: Vec::new() })
-    } else {
-        Made::MeasurementFile(bytes)
-    };
-    let mut prepared = ready_targets(lab, &run.id, &targets, writes, made)?;
+    let (made, keep) = (Made::of(&plan, bytes), lab.options.keep || plan.keep_files);
+    let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
     for point in &plan.points {
         let usable = prepared[point.target as usize].shape.usable;
         let end = point.area.offset_bytes + point.area.length_bytes;
@@ -206,7 +203,7 @@ fn ready_targets(
     id: &str,
     targets: &[PathBuf],
     writes: bool,
-    made: Made,
+    (made, keep): (Made, bool),
 ) -> Result<Vec<Prepared>> {
     let options = lab.options;
     let results = options.logbook.logbook.parent().filter(|p| !p.as_os_str().is_empty());
@@ -215,7 +212,7 @@ fn ready_targets(
         results_dir: results.unwrap_or(Path::new(".")),
         writes,
         made,
-        keep: options.keep,
+        keep,
         consent: &options.consent,
     };
     prepare(lab.system, targets, &order, lab.screen, &|| lab.signals.caught().is_some())

@@ -7,17 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use qdepth_cluster::{Lost, Skew, Team, Wire};
+use qdepth_host::target::Kind;
 use qdepth_linux::Mpi;
 use qdepth_measure::Instant;
-use qdepth_workload::{Plan, Point};
+use qdepth_media::is_emulated;
+use qdepth_workload::{Plan, Point, Stop};
 use rustix::thread::{Timespec, nanosleep};
 use serde::{Deserialize, Serialize};
 
-use crate::ended::{Status, Usage};
+use crate::ended::{Elsewhere, Status, Usage, status};
 use crate::flags::EngineFlag;
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
-use crate::lab::prepare::{FilesMade, Made, Order, prepare};
+use crate::lab::placed::Place;
+use crate::lab::prepare::{Found, Made, Order, prepare};
 use clap::ValueEnum;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
@@ -66,10 +69,18 @@ struct Task {
     plan: String,
     targets: Vec<PathBuf>,
     bytes: u64,
-    stems: Vec<String>,
     keep: bool,
     engine: String,
     stamp: u64,
+}
+
+/// What a rank answers to it.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    /// Its guards let everything pass; the name of its node.
+    Ready(String),
+    /// What is in the way there, and its exit status.
+    No(String, u8),
 }
 
 /// How many ranks a launcher of MPI started, where it started several.
@@ -112,8 +123,17 @@ impl Crew {
         let team = self.team.borrow();
         let ranks = team.size().min(point.streams).max(1) as usize;
         // Read back by another rank, so that no cache of its node answers.
-        let shift = if point.writes() { 0 } else { *self.shift.borrow() as usize };
+        let read_back = point.layout.makes_files() && !point.writes();
+        let shift = if read_back { *self.shift.borrow() as usize } else { 0 };
         (stream + shift) % ranks == team.rank() as usize
+    }
+
+    /// Deals the streams of each point to as many workers as there are ranks.
+    pub(crate) fn spread(&self, plan: &mut Plan) {
+        let ranks = self.team.borrow().size();
+        for point in &mut plan.points {
+            point.workers = point.workers.max(ranks.min(point.streams));
+        }
     }
 
     /// Says that this rank lives; stops the workers where another does not, or where the leader
@@ -179,45 +199,96 @@ fn hostname() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
+/// Whether several ranks can measure this together. Asked before anything is touched.
+pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()> {
+    let Some(crew) = lab.crew else { return Ok(()) };
+    let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
+    let writes = plan.points.iter().any(Point::writes);
+    let is_directory = |found: &Found| {
+        found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
+    };
+    let emulated = found.iter().any(|found| found.real().is_none());
+    let ranks = crew.team.borrow().size();
+    let no =
+        |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
+    if lab.options.cpus.is_some() {
+        return no(
+            "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun --bind-to, srun --cpu-bind)",
+        );
+    }
+    if emulated {
+        lab.screen.say(&format!(
+            "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
+            ranks - 1
+        ));
+    } else if !makes_files && found.iter().any(is_directory) {
+        return no(
+            "a measurement file is made and filled by one process. Make it first (qdepth run --keep without mpirun), then give its path and --read-only; or let each rank make files of its own: qdepth run bandwidth DIR, qdepth ior",
+        );
+    } else if !makes_files && writes {
+        return no(
+            "a file or device that is written is locked by one process, which keeps every other one out, on this node and on others. Add --read-only; or let each rank write files of its own: qdepth run bandwidth DIR, qdepth ior",
+        );
+    }
+    if !emulated && plan.wear().is_some() {
+        return no(
+            "a target is preconditioned by one process: do it in a run without mpirun before",
+        );
+    }
+    let known = |stop: &Stop| stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0;
+    if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
+        return no(
+            "a point that ends by what all of them did is ended by none, who sees its own. Leave `until`, `until-credible` and `bytes` out",
+        );
+    }
+    let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
+    if !emulated && streams < ranks {
+        lab.screen.say(&format!(
+            "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do (`streams` of a profile)",
+            ranks - streams
+        ));
+    }
+    Ok(())
+}
+
 /// The leader tells everyone what is measured; every rank asks the guards for its own view of the
 /// targets before any begins.
 pub(crate) fn enlist(
     lab: Lab<'_>,
     (run_id, stamp): (&str, u64),
     plan: &Plan,
-    (targets, made): (&[PathBuf], &Made),
+    (targets, bytes): (&[PathBuf], u64),
 ) -> Result<()> {
     let Some(crew) = lab.crew else { return Ok(()) };
-    let Made::OwnFiles(files) = made else { bail!(only_files()) };
-    if !plan.points.iter().all(|point| point.layout.makes_files()) {
-        bail!(only_files());
+    if targets.iter().any(|target| target.to_str().is_some_and(is_emulated)) {
+        // The others wait for a task, and none comes before the end.
+        return Ok(());
     }
     let task = Task {
         run_id: run_id.to_owned(),
         plan: plan.text(),
         targets: targets.to_vec(),
-        bytes: files.bytes,
-        stems: files.stems.clone(),
-        keep: lab.options.keep,
+        bytes,
+        keep: lab.options.keep || plan.keep_files,
         engine: lab.options.engine.name(),
         stamp,
     };
     let mut team = crew.team.borrow_mut();
     team.broadcast(&serde_json::to_vec(&task)?);
-    let mut together = 1;
-    for answer in team.gather(&|| lab.signals.caught().is_some()) {
-        together += u32::from(answer? == hostname().as_bytes());
+    let (mut together, mut in_the_way) = (1, Ok(()));
+    for (rank, answer) in (1_u32..).zip(team.gather(&|| lab.signals.caught().is_some())) {
+        match serde_json::from_slice(&answer?).context("the answer of a rank cannot be read")? {
+            Answer::Ready(node) => together += u32::from(node == hostname()),
+            Answer::No(why, status) => {
+                let what = format!("rank {rank} of {}: {why}", team.size());
+                in_the_way = in_the_way.and(Err(Elsewhere { what, status }));
+            }
+        }
     }
+    in_the_way?;
     *crew.shift.borrow_mut() = together;
     team.broadcast(&together.to_le_bytes());
     Ok(())
-}
-
-fn only_files() -> Usage {
-    Usage(
-        "several ranks measure files of their own in directories: qdepth run bandwidth DIR, or qdepth ior"
-            .to_owned(),
-    )
 }
 
 /// What every rank but the leader does.
@@ -235,16 +306,22 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
         run_id: &task.run_id,
         results_dir: Path::new("."),
         writes: plan.points.iter().any(Point::writes),
-        made: Made::OwnFiles(FilesMade { bytes: task.bytes, stems: task.stems }),
+        made: Made::of(&plan, task.bytes),
         keep: task.keep,
         consent: &lab.options.consent,
     };
     let prepared = prepare(lab.system, &task.targets, &order, lab.screen, &stopping);
-    let targets = prepared.inspect_err(|why| crew.team.borrow_mut().fail(&format!("{why:#}")))?;
-    crew.team.borrow_mut().give(hostname().as_bytes());
-    *crew.shift.borrow_mut() = u32::from_le_bytes(receive()?.try_into().unwrap_or([1, 0, 0, 0]));
+    let answer = match &prepared {
+        Ok(_) => Answer::Ready(hostname()),
+        Err(why) => Answer::No(format!("{why:#}"), status(why)),
+    };
+    crew.team.borrow_mut().give(&serde_json::to_vec(&answer)?);
+    let targets = prepared?;
+    // Nothing, where something is in the way of another rank.
+    let Ok(together) = receive()?.try_into() else { return Ok(Status::Valid) };
+    *crew.shift.borrow_mut() = u32::from_le_bytes(together);
     let engine = EngineFlag::from_str(&task.engine, false).map_err(Usage)?.choice();
-    let manner = Manner { engine, stamp: task.stamp, pin: false, crew: Some(crew) };
+    let manner = Manner { engine, stamp: task.stamp, place: Place::Anywhere, crew: Some(crew) };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(group) = plan.groups().find(|group| group[0].group == number) else { break };
         let measured = execute(lab.system, &targets, group, manner, stop, &mut |_, _| {});

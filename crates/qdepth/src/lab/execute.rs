@@ -12,17 +12,16 @@ use qdepth_engine::{
     Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
 };
 use qdepth_host::environment::with_all_below;
-use qdepth_host::placement::order;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Verifying,
-    allowed_cpus, pin,
+    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Verifying, pin,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
 
 use crate::lab::crew::{Crew, clocks};
 use crate::lab::identity::{Changed, Identity};
+use crate::lab::placed::{Place, places};
 use crate::lab::prepare::{Prepared, Real, What};
 use crate::lab::storage::Storage;
 use crate::lab::virtual_time;
@@ -159,8 +158,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) engine: EngineChoice,
     /// What writes are stamped with that are verified.
     pub(crate) stamp: u64,
-    /// Whether several workers are kept on a CPU each, where there are as many.
-    pub(crate) pin: bool,
+    /// Where workers are kept.
+    pub(crate) place: Place<'a>,
     /// The ranks that share its streams, where there are several.
     pub(crate) crew: Option<&'a Crew>,
 }
@@ -176,7 +175,7 @@ pub(crate) fn execute(
 ) -> Result<Vec<Measured>> {
     let of = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &of(point).what) {
-        Some(What::Emulated(_)) => virtual_time::measure(targets, group, stop, seen),
+        Some(What::Emulated(_)) => virtual_time::measure(targets, group, (manner.crew, stop), seen),
         Some(What::Real(_)) => real(system, targets, group, manner, stop, seen),
         None => Ok(Vec::new()),
     }
@@ -252,7 +251,7 @@ fn in_place(
         storage.iter().map(|s| Witnesses::look(system, device(s.real).as_deref())).collect();
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| device(s.real)).collect::<Vec<_>>();
-    let cpus = if manner.pin { cpus(system, &devices, workers) } else { Vec::new() };
+    let cpus = places(system, &devices, workers, manner.place);
     let below = ask_below(system, &storage);
     let sampler = Sampler::start(system, &below);
     let booked = in_real_time(group, &storage, (manner, &cpus), stop, seen)?;
@@ -300,20 +299,6 @@ pub(crate) fn device(real: &Real) -> Option<String> {
     (devices.len() == 1).then(|| devices[0].clone())
 }
 
-/// A CPU for each of several workers, those near the device first; none where there are fewer CPUs
-/// than workers, or one worker, whom the scheduler places better than we do.
-pub(crate) fn cpus(system: &System, devices: &[Option<String>], workers: u32) -> Vec<u32> {
-    let allowed = allowed_cpus();
-    if workers < 2 || workers as usize > allowed.len() {
-        return Vec::new();
-    }
-    let first = devices.iter().flatten().next();
-    let all_alike = devices.iter().all(|device| device.as_ref() == first);
-    let mut cpus = order(system, first.filter(|_| all_alike).map(String::as_str), &allowed);
-    cpus.truncate(workers as usize);
-    cpus
-}
-
 /// Bytes read and written by a load, outside its window too; what is outside is split as inside.
 fn all_of(outcome: &Outcome) -> (u64, u64) {
     let [reads, writes, _] = &outcome.directions;
@@ -326,7 +311,7 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 fn in_real_time(
     group: &[Point],
     storage: &[Storage<'_>],
-    (manner, cpus): (Manner<'_>, &[u32]),
+    (manner, cpus): (Manner<'_>, &[Vec<u32>]),
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Booked>> {
@@ -336,13 +321,13 @@ fn in_real_time(
         own.iter().zip(group).map(|(own, point)| shares(own, point, manner.crew)).collect();
     // The workers, and this thread, which says when they start.
     let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
-    let wanting = parts.iter().flatten().filter(|(_, part)| part.wants_samples()).count();
+    let wanting = parts.iter().flatten().filter(|(_, part)| part.wants()).count();
     let company = Company::of(wanting);
     let Manner { engine, stamp, .. } = manner;
     let common = Common { engine, stamp, stop, ready, start: OnceLock::new() };
     std::thread::scope(|scope| {
         let mut running = Vec::new();
-        let mut cpus = cpus.iter().copied();
+        let mut cpus = cpus.iter();
         for (place, parts) in parts.into_iter().enumerate() {
             let mut of_point = Vec::new();
             for (number, part) in parts {
@@ -355,7 +340,7 @@ fn in_real_time(
                 let cpu = cpus.next();
                 of_point.push(scope.spawn(move || {
                     // A worker that cannot be kept in its place measures all the same.
-                    let _ = cpu.map(pin);
+                    let _ = cpu.map(|cpus| pin(cpus));
                     work(common, &part, file, &mut see)
                 }));
             }

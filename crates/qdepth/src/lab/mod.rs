@@ -16,6 +16,7 @@ pub(crate) mod execute;
 pub(crate) mod expect;
 pub(crate) mod foresee;
 pub(crate) mod identity;
+pub(crate) mod placed;
 pub(crate) mod planned;
 pub(crate) mod points;
 pub(crate) mod precondition;

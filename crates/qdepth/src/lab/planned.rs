@@ -139,8 +139,8 @@ impl Group {
         let said = |error: anyhow::Error| format!("{error:#}");
         let targets = self.targets.iter().map(|spelled| emulation("".into(), spelled.clone()));
         let targets = targets.collect::<Result<Vec<Prepared>>>().map_err(said)?;
-        let measured =
-            virtual_time::measure(&targets, &self.points, stop, &mut |_, _| {}).map_err(said)?;
+        let measured = virtual_time::measure(&targets, &self.points, (None, stop), &mut |_, _| {})
+            .map_err(said)?;
         let mut parts = Vec::new();
         for part in &measured {
             if part.outcome.interrupted {

@@ -8,9 +8,9 @@ use qdepth_measure::Bytes;
 use qdepth_workload::{Plan, Point, Wear};
 
 use crate::commands::plan::long;
-use crate::ended::Usage;
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, Measured, execute};
+use crate::lab::placed::Place;
 use crate::lab::prepare::{Prepared, What};
 
 /// What was done to a target, by its index.
@@ -24,12 +24,6 @@ pub(crate) fn precondition(
     engine: EngineChoice,
 ) -> Result<Done> {
     let Some(wear) = plan.wear() else { return Ok(Vec::new()) };
-    if lab.crew.is_some() {
-        bail!(Usage(
-            "several ranks cannot precondition a target together: do it in a run of one before"
-                .to_owned()
-        ));
-    }
     let mut done = Vec::new();
     for (index, target) in targets.iter_mut().enumerate() {
         if let What::Emulated(emulation) = &mut target.what {
@@ -40,7 +34,7 @@ pub(crate) fn precondition(
             done.push((index, fact(target, wear.name().to_owned())));
         }
     }
-    let manner = Manner { engine, stamp: 0, pin: false, crew: None };
+    let manner = Manner { engine, stamp: 0, place: Place::Anywhere, crew: None };
     // A run is in real time or in virtual time.
     if done.is_empty() {
         for group in plan.precondition_groups() {

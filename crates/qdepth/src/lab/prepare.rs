@@ -15,7 +15,7 @@ use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_logbook::record::TargetKind;
 use qdepth_media::{Spelled, Wear, is_emulated};
-use qdepth_workload::{Extent, TargetShape};
+use qdepth_workload::{Extent, Plan, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::ended::Usage;
@@ -44,7 +44,7 @@ pub(crate) struct FilesMade {
     /// Bytes of all in one directory at a time.
     pub(crate) bytes: u64,
     /// Name in each directory; where there is none, our own.
-    pub(crate) stems: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// Name of files that points make, where nobody gives one.
@@ -59,13 +59,21 @@ impl FilesMade {
         run_id: &'a str,
         (writes, keep): (bool, bool),
     ) -> own_files::Wanted<'a> {
-        let stem = self.stems.get(target).map_or(STEM, String::as_str).to_owned();
+        let stem = self.names.get(target).map_or(STEM, String::as_str).to_owned();
         let naming = Naming { stem, first: target as u32, stride: targets as u32 };
         own_files::Wanted { size_bytes: self.bytes, run_id, naming, writes, keep }
     }
 }
 
 impl Made {
+    /// What a plan has made, where that takes so many bytes.
+    pub(crate) fn of(plan: &Plan, bytes: u64) -> Self {
+        if plan.points.iter().any(|point| point.layout.makes_files()) {
+            return Self::OwnFiles(FilesMade { bytes, names: plan.file_names.clone() });
+        }
+        Self::MeasurementFile(bytes)
+    }
+
     pub(crate) fn bytes(&self) -> u64 {
         match self {
             Self::MeasurementFile(bytes) => *bytes,

@@ -24,8 +24,6 @@ pub(crate) struct Asked {
     pub(crate) file: PlanFile,
     pub(crate) choices: Choices,
     pub(crate) targets: Vec<PathBuf>,
-    /// Names of the files that points make, one a target; empty: our own.
-    pub(crate) stems: Vec<String>,
 }
 
 impl Asked {
@@ -33,12 +31,7 @@ impl Asked {
     pub(crate) fn variants(&self) -> Result<Vec<Self>> {
         let alone = self.file.alone(&self.choices)?;
         let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));
-        let one = |((file, choices), target)| Self {
-            file,
-            choices,
-            targets: vec![target],
-            stems: Vec::new(),
-        };
+        let one = |((file, choices), target)| Self { file, choices, targets: vec![target] };
         Ok(alone.into_iter().zip(targets).map(one).collect())
     }
 
@@ -46,7 +39,7 @@ impl Asked {
     pub(crate) fn made(&self) -> Made {
         if self.file.files.is_some() {
             let bytes = self.bytes_of_files();
-            return Made::OwnFiles(FilesMade { bytes, stems: self.stems.clone() });
+            return Made::OwnFiles(FilesMade { bytes, names: self.file.file_names.clone() });
         }
         let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
         Made::MeasurementFile(of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0)
@@ -134,7 +127,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         arrays: load.array.len(),
         published,
     };
-    Ok(Asked { file, choices, targets, stems: Vec::new() })
+    Ok(Asked { file, choices, targets })
 }
 
 /// The names of media that were published, as they are known.

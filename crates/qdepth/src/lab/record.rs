@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use qdepth_host::environment;
 use qdepth_host::extents::unwritten_share;
-use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{
@@ -18,7 +17,7 @@ use qdepth_workload::{Compared, Comparison, Plan, Point, Role, STANDARD_AREA};
 
 use crate::lab::Lab;
 use crate::lab::calibrate;
-use crate::lab::execute::{cpus, device};
+use crate::lab::placed;
 use crate::lab::prepare::{Prepared, What};
 
 /// Stands beside everything that was measured in virtual time.
@@ -76,7 +75,10 @@ pub(crate) fn record(
         environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
         expected: Vec::new(),
-        findings: run_findings(plan, prepared),
+        findings: run_findings(plan, prepared)
+            .into_iter()
+            .chain(placed::far_drives(lab, plan, prepared))
+            .collect(),
     }
 }
 
@@ -115,31 +117,13 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
 fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
     let (system, engine) = (lab.system, lab.options.engine.choice());
     let mut facts = environment::observe(system);
-    if !lab.options.no_pin {
-        facts.extend(placed(system, plan, prepared));
-    }
+    facts.extend(placed::facts(lab, plan, prepared));
     if prepared.iter().any(|target| target.real().is_some()) {
         let all = calibrate::cpus();
         let more = if all > 1 { vec![all] } else { Vec::new() };
         facts.extend(calibrate::facts(engine.first(), &more));
     }
     facts
-}
-
-/// The CPUs that workers are kept on, where a group has several: those of the largest group.
-fn placed(system: &System, plan: &Plan, prepared: &[Prepared]) -> Option<Observation> {
-    let workers = |group: &&[Point]| group.iter().map(|point| point.workers).sum::<u32>();
-    let group = plan.groups().max_by_key(workers)?;
-    let real = |point: &Point| prepared[point.target as usize].real();
-    let devices = group.iter().map(|point| real(point).and_then(device)).collect::<Vec<_>>();
-    let cpus = cpus(system, &devices, workers(&group));
-    let any_real = group.iter().any(|point| real(point).is_some());
-    (any_real && !cpus.is_empty()).then(|| Observation {
-        subject: "generator".to_owned(),
-        key: "cpus_of_workers".to_owned(),
-        value: Ok(cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")),
-        source: "sched_getaffinity and /sys/devices/system".to_owned(),
-    })
 }
 
 /// A name for tables and legends: the spelling, with what is below where that is known.

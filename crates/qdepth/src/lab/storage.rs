@@ -116,6 +116,11 @@ fn own(files: &mut OwnFiles, point: &Point, crew: Option<&Crew>) -> Result<Vec<O
         // The leader makes what all share before it tells the others to begin.
         let makes = point.writes() && (!shared || crew.is_none_or(Crew::leads));
         if !point.writes() && !files.has(&name) {
+            if point.verify {
+                bail!(
+                    "{name} is gone, which this point holds against what the run wrote: an interrupted run removes its files. Start a new run, or keep them (ior -k)"
+                );
+            }
             let file = files.create(&name, point.direct)?;
             files.fill(&file, &name, length_bytes)?;
         }

@@ -9,6 +9,7 @@ use qdepth_engine::{Company, Interval, Outcome, Part, Target, measure_part, meas
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
+use crate::lab::crew::Crew;
 use crate::lab::execute::{Measured, SCREEN_LAG, bug, watch};
 use crate::lab::prepare::{Emulation, Prepared, What};
 use crate::lab::witnesses::Seen;
@@ -18,7 +19,7 @@ use crate::lab::witnesses::Seen;
 pub(crate) fn measure(
     targets: &[Prepared],
     group: &[Point],
-    stop: &AtomicBool,
+    (crew, stop): (Option<&Crew>, &AtomicBool),
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
@@ -30,7 +31,7 @@ pub(crate) fn measure(
                 (*emulation, places.iter().map(|place| &group[*place]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, stop, &mut |lane, interval| {
+        let outcomes = in_virtual_time(&points, (crew, stop), &mut |lane, interval| {
             seen(places[lane], interval);
         })?;
         for (place, (outcome, seen)) in places.into_iter().zip(outcomes) {
@@ -88,7 +89,7 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
 /// On a thread of its own as well, so that the screen lives while virtual time flies.
 fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
-    stop: &AtomicBool,
+    (crew, stop): (Option<&Crew>, &AtomicBool),
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<(Outcome, Seen)>> {
     let options: Vec<OpenMedia> = media
@@ -105,11 +106,10 @@ fn in_virtual_time(
     let (show, shown) = sync_channel(SCREEN_LAG);
     let (outcomes, wear, throttles) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let wanting = points.iter().filter(|point| point.stop.samples.is_some());
-            let company = Company::of(wanting.count());
-            let whole = points.iter().map(|point| Part::whole(point));
+            let whole: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
+            let company = Company::of(whole.iter().filter(|part| part.wants()).count());
             let parts: Vec<Part<'_>> =
-                whole.map(|part| Part { company: company.as_ref(), ..part }).collect();
+                whole.into_iter().map(|part| Part { company: company.as_ref(), ..part }).collect();
             let start = target.now();
             let mut see = |lane: usize, interval: &Interval| {
                 let _ = show.try_send((lane, *interval));
@@ -123,7 +123,7 @@ fn in_virtual_time(
             };
             (outcomes, target.wear(), target.throttles())
         });
-        watch(&shown, seen, &|| {});
+        watch(&shown, seen, &|| crew.iter().for_each(|crew| crew.tend(stop)));
         worker.join().map_err(|_| bug())
     })?;
     for ((emulation, _), wear) in media.iter().zip(wear) {
