@@ -202,12 +202,12 @@ fn write_table(table: &Table, out: &mut String) {
     call(out, "figures", &arguments);
 }
 
-/// Widths of columns where long lists of points get what the others leave.
+/// Widths of columns where a list of points is long: it is broken rather than every other column.
 fn widths(table: &Table) -> Option<String> {
     let place = table.columns.iter().position(|column| column.align == Align::Places)?;
     let cells = table.rows.iter().filter_map(|row| row.cells.get(place));
     let longest = cells.map(|cell| cell.text.chars().count()).max()?;
-    let width = |at: usize| if at == place { "1fr" } else { "auto" }.to_owned();
+    let width = |at: usize| if at == place { "30mm" } else { "auto" }.to_owned();
     (longest > LONG).then(|| array((0..table.columns.len()).map(width)))
 }
 

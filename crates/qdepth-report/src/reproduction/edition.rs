@@ -67,13 +67,13 @@ fn results(view: &View<'_>) -> Vec<Section> {
     for figure in &view.comparison.figures {
         place(&mut all, &format!("{}: {}", figure.published.document, figure.published.section));
     }
-    for (title, sentences) in agreement(view) {
-        let at = place(&mut all, &title);
-        all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
-    }
     for (title, diagrams) in pictures::by_section(view) {
         let at = place(&mut all, &title);
         all[at].blocks.push(Block::Pictures(diagrams));
+    }
+    for (title, sentences) in agreement(view) {
+        let at = place(&mut all, &title);
+        all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
     }
     for (title, table) in maxima(view).into_iter().chain(figures(view)) {
         let at = place(&mut all, &title);

@@ -33,6 +33,12 @@ pub(crate) fn ceilings(
     calibrate::ceilings(real, engine.first())
 }
 
+/// How much of a target the plan's points touch, to the end of the last of their areas.
+fn touched(plan: &Plan, target: usize) -> Option<u64> {
+    let own = plan.points.iter().filter(|point| point.target as usize == target);
+    own.map(|point| point.area.offset_bytes.saturating_add(point.area.length_bytes)).max()
+}
+
 pub(crate) fn record(
     id: &str,
     plan: &Plan,
@@ -46,7 +52,7 @@ pub(crate) fn record(
         spelling: target.spelling.display().to_string(),
         name: name(prepared, index),
         kind: target.kind(),
-        area_bytes: target.shape.usable.length_bytes,
+        area_bytes: touched(plan, index).unwrap_or(target.shape.usable.length_bytes),
         engine: match target.real() {
             Some(_) => engine.choice().first().name().to_owned(),
             None => EMULATED.to_owned(),
