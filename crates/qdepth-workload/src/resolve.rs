@@ -280,6 +280,7 @@ pub fn resolve(
     choices: &Choices,
     targets: &[TargetShape],
 ) -> Result<Plan, ResolveError> {
+    file_names(file)?;
     let seed = choices.seed.or(file.seed).unwrap_or(1);
     let precondition = precondition::points(file, choices, targets, seed)?;
     let steps = steps(file, choices, targets.len())?;
@@ -313,7 +314,6 @@ pub fn resolve(
             }
         }
     }
-    file_names(file)?;
     lengthen(&mut points);
     one_way_past_the_cache(&points)?;
     if points.is_empty() {
