@@ -92,6 +92,20 @@ fn mean_access_of_a_disk() {
     within("a disk's access", 1e6 / found, truth, 0.001);
 }
 
+/// Random writes over the whole capacity are what a data sheet promises of them. Collection decides
+/// that, and not the limit of the amplification.
+#[test]
+fn writes_over_the_whole_capacity_are_those_of_the_data_sheet() {
+    let sheet = qdepth_media::Description::shipped("p3700-800gb").unwrap().data_sheet;
+    let mut promises = sheet.promises();
+    let promised = promises.find(|(key, ..)| *key == "random_write_4k_io_s").unwrap().1.value;
+    let writes = "random = 100\nread = 0\nrequest_size = \"4KiB\"\narea = { size = \"full\" }\n";
+    let full = |limit: &str| rate(&format!("media:p3700-800gb {limit}"), 128, 2000, writes);
+    let found = full("");
+    within("4 kB writes over all", found, promised, 0.1);
+    within("without the limit", full("@amplification_max=100"), found, 0.001);
+}
+
 /// Little's law on every kind: the requests in flight are the rate times the mean latency.
 #[test]
 fn littles_law() {
