@@ -212,7 +212,7 @@ fn surroundings(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::FarDrive => [
             "A drive on another NUMA node",
-            "[The drive {device} is on NUMA node {node}, ]workers that load it are on another[ (CPUs {cpus})]. Each request and each byte of it crosses the link between the processors, which costs latency and, at high rates, throughput.",
+            "Workers run on another NUMA node than the drive that they load[: {device} is on node {node}][, the workers on CPUs {cpus}]. Each request and each byte of it crosses the link between the processors, which costs latency and, at high rates, throughput.",
             "Keep the workers on CPUs of the drive's node: `--cpus LIST`; `qdepth host` says which they are.",
         ],
         Code::FrequencyChanged => [
