@@ -183,7 +183,6 @@ pub(crate) struct Load {
     pub(crate) given: Option<Asked>,
 }
 
-/// What the command line decides over a plan of bandwidth.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
     /// The file of runs

@@ -1,4 +1,4 @@
-//! What is asked of a plan of bandwidth.
+//! What is asked of a plan of bandwidth on the command line.
 
 use clap::Args;
 use qdepth_measure::Bytes;
@@ -10,6 +10,7 @@ use crate::lab::calibrate::cpus;
 /// Threads that a series goes up to at least, however few processors there are.
 const THREADS_LEAST: u32 = 16;
 
+/// What the command line decides over a plan of bandwidth.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Plans of bandwidth")]
 pub(crate) struct BandwidthOptions {

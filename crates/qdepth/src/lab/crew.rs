@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 use qdepth_cluster::{Lost, Skew, Team, Wire};
 use qdepth_host::target::Kind;
 use qdepth_linux::Mpi;
@@ -21,7 +22,6 @@ use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Found, Made, Order, prepare};
-use clap::ValueEnum;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
