@@ -17,6 +17,7 @@ mod plans;
 mod published;
 mod relation;
 mod shading;
+mod shell;
 mod targets;
 
 pub use compare::{
@@ -36,6 +37,7 @@ pub use plans::SectionPlan;
 pub use published::{Precision, Published, Use};
 pub use relation::{Relation, RelationUse};
 pub use shading::{Class, Shaded};
+pub use shell::shell_word;
 pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
 
 #[cfg(test)]

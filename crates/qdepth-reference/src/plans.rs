@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::DataError;
+use crate::shell::shell_word;
 
 /// A plan as a user runs it, and what its columns are called in expressions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -21,12 +22,7 @@ pub struct SectionPlan {
 impl SectionPlan {
     /// As typed in a shell.
     pub fn command(&self) -> String {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=".contains(c);
-        let quoted = |word: &String| match word.chars().all(plain) {
-            true => word.clone(),
-            false => format!("'{word}'"),
-        };
-        let words: Vec<String> = self.run.iter().map(quoted).collect();
+        let words: Vec<String> = self.run.iter().map(|word| shell_word(word)).collect();
         format!("qdepth run {}", words.join(" "))
     }
 }

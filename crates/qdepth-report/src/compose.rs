@@ -2,7 +2,7 @@
 
 use qdepth_logbook::export_csv;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
-use qdepth_reference::PublishedDrive;
+use qdepth_reference::{PublishedDrive, shell_word};
 use sha2::{Digest, Sha256};
 
 use crate::bandwidth::Bandwidth;
@@ -370,13 +370,4 @@ pub(crate) fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
     ];
     let plan = Block::Source { caption: words.plan.to_owned(), text: run.plan_text.clone() };
     vec![Block::Facts(facts), plan]
-}
-
-/// A word as a POSIX shell reads it.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,=@%+".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
