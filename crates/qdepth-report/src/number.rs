@@ -3,6 +3,8 @@
 
 use qdepth_measure::Estimate;
 
+/// Bytes of the megabyte of all throughputs (method.md: 2^20).
+pub(crate) const MIB: f64 = 1_048_576.0;
 /// Below this half-width a number counts as exact (emulated series repeat to the last bit).
 const EXACT: f64 = 1e-9;
 /// A table whose largest time reaches this is written in milliseconds.

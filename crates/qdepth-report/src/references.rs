@@ -7,7 +7,7 @@ use qdepth_reference::{PublishedDrive, Quantity};
 use crate::comparison::tables::published_name;
 use crate::document::Cell;
 use crate::figure::{Mark, MarkValue, Markers, Series, Stroke};
-use crate::number;
+use crate::number::{self, MIB};
 use crate::paper::media::{data_sheet, link_limit};
 use crate::view::{Load, View};
 use crate::words::say;
@@ -18,7 +18,6 @@ const LIMIT: usize = 5;
 const NEAR: f64 = 1.6;
 /// Published figures that make a line; two would say that it is straight between them.
 const LINE: usize = 3;
-const MIB: f64 = 1_048_576.0;
 
 /// The loads that figures were published of: name, random share, read share, bytes of a request.
 const PUBLISHED: [(&str, f64, f64, f64); 5] = [

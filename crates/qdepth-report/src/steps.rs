@@ -5,9 +5,9 @@ use qdepth_logbook::{follows, record::PointRecord};
 use qdepth_measure::{Grade, LatencyHistogram, Percentile, percentile};
 
 use crate::limit::{Limit, Statistic};
+use crate::number::MIB;
 use crate::view::{Load, Point, View};
 
-const MIB: f64 = 1_048_576.0;
 /// Latency at the knee over that at the lowest load. An M/M/1 queue is there at half its capacity.
 const KNEE: f64 = 2.0;
 

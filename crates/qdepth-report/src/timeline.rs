@@ -9,7 +9,7 @@ use crate::document::{Block, Cell, Picture, Row, Section, Table};
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
-use crate::number::{thousands, three_digits};
+use crate::number::{MIB, thousands, three_digits};
 use crate::pictures::data_table;
 use crate::pressure::slice_ns;
 use crate::tables::{number_in, text};
@@ -19,7 +19,6 @@ use crate::words::say;
 
 const BUSY: &str = " busy_share";
 const HEAT: &str = " celsius";
-const MIB: f64 = 1_048_576.0;
 /// A witness looks once a second.
 const SECOND_NS: u64 = 1_000_000_000;
 

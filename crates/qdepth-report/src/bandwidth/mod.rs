@@ -12,12 +12,12 @@ use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Estimate, together};
 
 use crate::document::{Block, Section};
+use crate::number::MIB;
 use crate::view::{Point, View};
 
 /// Short names of the loads: what writes, what reads; on all targets, on the first alone.
 const ALL: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
 const ALONE: [&str; 2] = ["baseline-write", "baseline-read"];
-const MIB: f64 = 1_048_576.0;
 
 /// The rates of a run, each of the last pass.
 pub(crate) struct Bandwidth {

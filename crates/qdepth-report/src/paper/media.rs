@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use qdepth_logbook::record::{Observation, TargetRecord};
 
 use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
-use crate::number;
+use crate::number::{self, MIB};
 use crate::paper::{DataSheet, Text};
 use crate::tables::{self, text};
 use crate::view::View;
@@ -30,9 +30,8 @@ pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     if target.spelling.contains(['(', '*', ',']) {
         return None;
     }
-    let limit = fact("link_limit_bytes_per_s")
-        .map(|rate| rate / 1_048_576.0)
-        .or_else(|| fact("link_mb_s"))?;
+    let limit =
+        fact("link_limit_bytes_per_s").map(|rate| rate / MIB).or_else(|| fact("link_mb_s"))?;
     (limit.is_finite() && limit > 0.0).then_some(limit)
 }
 
@@ -169,7 +168,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
         ("rotational" | "removable", "1") => yes.to_owned(),
         (key, value) if key.ends_with("_bytes_per_s") => {
             let rate = value.parse::<f64>().ok();
-            let mib = rate.map(|rate| format!("{} MB/s", number::thousands(rate / 1_048_576.0, 0)));
+            let mib = rate.map(|rate| format!("{} MB/s", number::thousands(rate / MIB, 0)));
             mib.unwrap_or_else(|| value.to_owned())
         }
         (_, value) => grouped(value).unwrap_or_else(|| tables::observed(seen, value)),
