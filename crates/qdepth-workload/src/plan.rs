@@ -192,6 +192,10 @@ impl Point {
     pub fn writes(&self) -> bool {
         self.read_share < 1.0
     }
+    /// Bytes that its streams move, all together; 0: no limit.
+    pub fn bytes_of_streams(&self) -> u64 {
+        self.stop.bytes_per_stream * u64::from(self.streams)
+    }
     /// Offered load of an open loop over all streams, I/Os per second.
     pub fn offered_io_per_s(&self) -> Option<f64> {
         match self.arrivals {

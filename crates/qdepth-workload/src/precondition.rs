@@ -201,7 +201,7 @@ impl Plan {
     /// Bytes that preconditioning writes to a target.
     pub fn precondition_bytes(&self, target: usize) -> u64 {
         let of_target = self.precondition.iter().filter(|point| point.target as usize == target);
-        of_target.map(|point| point.stop.bytes_per_stream * u64::from(point.streams)).sum()
+        of_target.map(Point::bytes_of_streams).sum()
     }
 
     /// How worn in preconditioning leaves its targets; none where there is none.

@@ -192,11 +192,10 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
     let ours = || plan.points.iter().filter(|point| point.target as usize == index);
     let writing: Vec<_> = ours().filter(|point| point.writes()).collect();
     let ns: u64 = writing.iter().map(|point| point.warm_up_ns + point.stop.duration_ns).sum();
-    let exact = |point: &&Point| point.stop.bytes_per_stream * u64::from(point.streams);
     if writing.is_empty() {
         parts.push("no point writes".to_owned());
-    } else if writing.iter().all(|point| exact(point) > 0) {
-        let bytes = Bytes(writing.iter().map(exact).sum());
+    } else if writing.iter().all(|point| point.bytes_of_streams() > 0) {
+        let bytes = Bytes(writing.iter().map(|point| point.bytes_of_streams()).sum());
         parts.push(format!("{bytes} in {} of {} points", writing.len(), ours().count()));
     } else {
         let link = target.block_device().and_then(|device| device.link.as_ref());
