@@ -13,6 +13,10 @@ use crate::lab::execute::{Manner, Measured, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Prepared, What};
 
+/// Where the state of a target is from.
+const WRITTEN: &str = "written by this run before its first point";
+const PUT: &str = "the emulated medium was put into this state";
+
 /// What was done to a target, by its index.
 pub(crate) type Done = Vec<(usize, Observation)>;
 
@@ -31,7 +35,7 @@ pub(crate) fn precondition(
                 Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
                 Wear::Steady => qdepth_media::Wear::STEADY,
             });
-            done.push((index, fact(target, wear.name().to_owned())));
+            done.push((index, fact(target, wear.name().to_owned(), PUT)));
         }
     }
     let manner = Manner { engine, stamp: 0, place: Place::Anywhere, crew: None };
@@ -51,7 +55,7 @@ fn written(
     group: &[Point],
     manner: Manner<'_>,
 ) -> Result<Done> {
-    let bytes: u64 = group.iter().map(bytes).sum();
+    let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(what).unwrap_or_default();
     lab.screen.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
     let bar = lab.screen.preconditioning(&step, bytes);
@@ -67,7 +71,7 @@ fn written(
         ended(point, measured)
             .with_context(|| format!("{} is not preconditioned", target.spelling.display()))?;
         let took = long(measured.outcome.duration.0);
-        done.push((index, fact(target, format!("{} in {took}", what(point)))));
+        done.push((index, fact(target, format!("{} in {took}", what(point)), WRITTEN)));
     }
     Ok(done)
 }
@@ -86,21 +90,16 @@ fn ended(point: &Point, measured: &Measured) -> Result<()> {
         bail!(
             "{} of {} were written{}",
             Bytes(written),
-            Bytes(bytes(point)),
+            Bytes(point.bytes_of_streams()),
             if outcome.interrupted { ", then it was interrupted" } else { "; other writes failed" }
         );
     }
     Ok(())
 }
 
-fn bytes(point: &Point) -> u64 {
-    point.stop.bytes_per_stream * u64::from(point.streams)
-}
-
 /// `sequential 128KiB, 2 passes of 64GiB`.
 pub(crate) fn what(point: &Point) -> String {
-    let passes = point.stop.bytes_per_stream * u64::from(point.streams) / point.area.length_bytes;
-    let passes = passes.max(1);
+    let passes = (point.bytes_of_streams() / point.area.length_bytes).max(1);
     format!(
         "{} {}, {passes} {} of {}",
         point.profile,
@@ -110,11 +109,11 @@ pub(crate) fn what(point: &Point) -> String {
     )
 }
 
-fn fact(target: &Prepared, value: String) -> Observation {
+fn fact(target: &Prepared, value: String, source: &str) -> Observation {
     Observation {
         subject: target.spelling.display().to_string(),
         key: "preconditioned".to_owned(),
         value: Ok(value),
-        source: "written by this run before its first point".to_owned(),
+        source: source.to_owned(),
     }
 }
