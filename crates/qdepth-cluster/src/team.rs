@@ -12,8 +12,8 @@ const ALIVE_NS: u64 = 500_000_000;
 const SILENCE_NS: u64 = 5_000_000_000;
 /// The leader also prepares, seals and tells, and is given longer.
 const LEADER_SILENCE_NS: u64 = 60_000_000_000;
-/// Once it was asked to stop, what has not come by then does not come: a launcher that ends a job
-/// leaves its ranks a second.
+/// Once it was asked to stop, what has not come by then does not come, whoever it is waited for: a
+/// launcher that ends a job leaves its ranks a second.
 const STOPPING_NS: u64 = 400_000_000;
 /// While a message is waited for, all ranks are looked at so often …
 const TEND_NS: u64 = 100_000_000;
@@ -64,6 +64,7 @@ pub struct Team<W> {
     tended_ns: u64,
     lost: Vec<Option<Lost>>,
     halted: bool,
+    asked_ns: Option<u64>,
 }
 
 impl<W: Wire> Team<W> {
@@ -78,6 +79,7 @@ impl<W: Wire> Team<W> {
             tended_ns: now,
             lost: vec![None; size],
             halted: false,
+            asked_ns: None,
         }
     }
 
@@ -177,7 +179,7 @@ impl<W: Wire> Team<W> {
     /// The next message of a rank with its kind; `stopping` says whether it is waited for no longer
     /// than a moment.
     fn hear(&mut self, from: u32, stopping: &dyn Fn() -> bool) -> Result<(u8, Vec<u8>), Lost> {
-        let (mut asked_ns, mut pause_ns) = (None, PAUSE_NS.0);
+        let mut pause_ns = PAUSE_NS.0;
         loop {
             let now = self.wire.now_ns();
             if now.saturating_sub(self.tended_ns) >= TEND_NS {
@@ -193,7 +195,7 @@ impl<W: Wire> Team<W> {
                 return Err(lost.clone());
             }
             if stopping() {
-                let since = *asked_ns.get_or_insert(now);
+                let since = *self.asked_ns.get_or_insert(now);
                 if now.saturating_sub(since) > STOPPING_NS {
                     self.lose(from, "it did not answer when all were asked to stop".to_owned());
                 }

@@ -2,10 +2,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests hold the team against a clock of their own")]
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use qdepth_cluster::{Team, ThreadWire, threads};
+use qdepth_cluster::{Team, ThreadWire, Wire, threads};
 
 #[cfg(test)]
 fn now() -> u64 {
@@ -73,27 +74,53 @@ fn a_rank_that_ends_is_lost_and_the_others_go_on() {
     });
 }
 
+/// A wire on which nobody answers, in virtual time: who waits moves the clock.
+#[cfg(test)]
+struct Silent(Cell<u64>);
+
+impl Wire for Silent {
+    fn rank(&self) -> u32 {
+        0
+    }
+
+    fn size(&self) -> u32 {
+        4
+    }
+
+    fn send(&mut self, _: u32, _: &[u8]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn poll(&mut self, _: u32) -> Result<Option<Vec<u8>>, String> {
+        Ok(None)
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+
+    fn pause(&mut self, ns: u64) {
+        self.0.set(self.now_ns() + ns);
+    }
+}
+
 #[test]
-fn a_rank_that_is_silent_is_lost_within_seven_seconds() {
-    let began = now();
-    all(3, |mut team| {
-        if team.rank() == 1 {
-            // Alive, and busy with something else for good.
-            std::thread::sleep(std::time::Duration::from_secs(7));
-        } else if team.leads() {
-            let lost = team.start(&never).unwrap_err();
-            assert_eq!(lost.rank, 1);
-            assert!(lost.why.contains("silent"), "{lost}");
-            assert!(now() - began < 7_000_000_000, "{} ns", now() - began);
-            team.halt();
-        } else {
-            team.give(b"");
-            while !team.is_halted() {
-                team.tend();
-                std::thread::sleep(std::time::Duration::from_millis(5));
-            }
-        }
-    });
+fn a_rank_that_is_silent_is_lost_after_five_seconds() {
+    let mut team = Team::new(Silent(Cell::new(0)));
+    let lost = team.start(&never).unwrap_err();
+    assert!(lost.rank == 1 && lost.why.contains("silent"), "{lost}");
+    let passed = team.into_wire().now_ns();
+    assert!((5_000_000_000..5_200_000_000).contains(&passed), "{passed} ns");
+}
+
+/// A launcher that ends a job leaves its ranks a second, however many of them are dead.
+#[test]
+fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
+    let mut team = Team::new(Silent(Cell::new(0)));
+    team.start(&|| true).unwrap_err();
+    assert!(team.gather(&|| true).iter().all(Result::is_err));
+    let passed = team.into_wire().now_ns();
+    assert!((400_000_000..500_000_000).contains(&passed), "{passed} ns");
 }
 
 #[test]
