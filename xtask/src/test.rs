@@ -53,6 +53,8 @@ struct Counts {
     passed: u64,
     failed: u64,
     skipped: u64,
+    /// What failed tests printed: told again at the end, where somebody looks.
+    told: Vec<String>,
 }
 
 pub fn test() -> Result<()> {
@@ -73,6 +75,9 @@ pub fn test() -> Result<()> {
     }
     budget(&mut counts);
     virtual_machine(&mut counts);
+    for line in &counts.told {
+        println!("{line}");
+    }
     println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
     if counts.failed > 0 {
         bail!("{} tests failed", counts.failed);
@@ -172,8 +177,13 @@ fn run(profile: &str, crates: &[&str], counts: &mut Counts) -> Result<()> {
         .spawn()
         .context("cannot start cargo test")?;
     let out = child.stdout.take().context("cargo test has no output")?;
+    let mut failing = false;
     for line in BufReader::new(out).lines() {
         let line = line?;
+        failing = line == "failures:" || failing && !line.starts_with("test result: ");
+        if failing {
+            counts.told.push(line.clone());
+        }
         if let Some(result) = line.strip_prefix("test result: ") {
             counts.passed += number_before(result, " passed");
             counts.failed += number_before(result, " failed");

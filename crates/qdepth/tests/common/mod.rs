@@ -216,6 +216,13 @@ impl Place {
 
     pub(crate) fn attach(&self, image: &Path) -> PathBuf {
         let node = sh(&format!("losetup --direct-io=on -f --show {}", image.display())).unwrap();
+        // The kernel joins waiting requests of adjacent blocks, also random ones: an error below
+        // would be that of both.
+        let merges = format!("/sys/block/{}/queue/nomerges", node.trim_start_matches("/dev/"));
+        match fs::write(&merges, "2") {
+            Ok(()) => self.later(format!("echo 0 >{merges}")),
+            Err(error) => println!("{merges}: {error}"),
+        }
         self.later(format!("losetup -d {node}"));
         PathBuf::from(node)
     }
