@@ -1,6 +1,7 @@
 //! The generator's ceiling: the same loop, and the engine that is used, where storage costs nothing.
 
 use std::os::fd::BorrowedFd;
+use std::sync::Barrier;
 use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::{
@@ -100,8 +101,15 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
         },
         ..point.clone()
     };
+    let together = Barrier::new(workers as usize);
     let outcomes: Vec<Option<Outcome>> = std::thread::scope(|scope| {
-        let start = || scope.spawn(|| one(&null, engine, zero));
+        // At once, since siblings of one core are the faster the less they run together.
+        let start = || {
+            scope.spawn(|| {
+                together.wait();
+                one(&null, engine, zero)
+            })
+        };
         let running: Vec<_> = (0..workers).map(|_| start()).collect();
         running.into_iter().map(|worker| worker.join().ok().flatten()).collect()
     });

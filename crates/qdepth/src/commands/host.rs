@@ -22,12 +22,17 @@ use crate::lab::crew::beside;
 use crate::lab::preparation::{may_be_destroyed, open_journal, shown, take_back};
 use crate::screen::Screen;
 
+/// Of a calibration that a person asked for, some seconds in all.
+const ROUNDS: u32 = 9;
+
 pub(crate) fn host(options: &HostOptions) -> Result<Status> {
     match &options.command {
         None => tell(&options.inventory),
         Some(HostCommand::Calibrate(options)) => {
-            let more: Vec<u32> = (2..=cpus()).collect();
-            print(&calibrate(options.engine.choice().first(), &more)?.text())?;
+            let doubled = std::iter::successors(Some(2), |workers| Some(2 * workers));
+            let mut more: Vec<u32> = doubled.take_while(|workers| *workers < cpus()).collect();
+            more.extend((cpus() > 1).then(cpus));
+            print(&calibrate(options.engine.choice().first(), &more, ROUNDS)?.text())?;
             Ok(Status::Valid)
         }
         Some(HostCommand::Mpi(options)) => mpi(&options.mpicc),

@@ -47,7 +47,7 @@ pub(crate) fn check(
     while Clocks::read().monotonic < end {
         figures.push(figure(engine)?);
     }
-    let generator = calibrate(engine, &[])?.text();
+    let generator = calibrate(engine, &[], 3)?.text();
     Ok(Checked { items, generator, repeats: repeatability(&figures, RUNS) })
 }
 
