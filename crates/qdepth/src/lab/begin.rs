@@ -24,7 +24,7 @@ use crate::lab::expect::{can_stand_beside, expected};
 use crate::lab::foresee::foresee;
 use crate::lab::placed::{Place, can_be_used};
 use crate::lab::precondition::{Done, precondition};
-use crate::lab::prepare::{Made, Order, Prepared, prepare, spelled};
+use crate::lab::prepare::{Found, Made, Order, Prepared, find, prepare, spelled};
 use crate::lab::reach::reachable;
 use crate::lab::read_plan::Asked;
 use crate::lab::record::{ceilings, record};
@@ -67,7 +67,7 @@ pub(crate) fn begin(lab: Lab<'_>, asked: Option<Asked>) -> Result<(Logbook, Read
     match &asked {
         Some(asked) => {
             let (plan, found) = foresee(lab.system, asked)?;
-            reachable(lab.system, options.engine.choice(), &asked.targets, &plan)?;
+            reachable(lab.system, options.engine.choice(), &found, &plan)?;
             crew::can_share(lab, &plan, &found)?;
             expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
         }
@@ -144,7 +144,9 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     }
     same_devices(lab.system, &run)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
-    reachable(lab.system, engine.choice(), &targets, &plan)?;
+    let found: Vec<Found> =
+        targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
+    reachable(lab.system, engine.choice(), &found, &plan)?;
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);

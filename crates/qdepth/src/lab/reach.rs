@@ -1,7 +1,5 @@
 //! Whether the targets can be reached as the chosen engine wants, asked before anything is claimed.
 
-use std::path::PathBuf;
-
 use anyhow::{Result, bail};
 use qdepth_host::reach::{Commands, Unreachable, poll_queues};
 use qdepth_host::system::System;
@@ -10,21 +8,21 @@ use qdepth_linux::{Engine, EngineChoice};
 use qdepth_workload::{Plan, Point};
 
 use crate::ended::{Missing, Usage};
-use crate::lab::prepare::{Found, find};
+use crate::lab::prepare::Found;
 
 /// Asks for every target of the plan. Emulated ones have no engine.
 pub(crate) fn reachable(
     system: &System,
     choice: EngineChoice,
-    targets: &[PathBuf],
+    targets: &[Found],
     plan: &Plan,
 ) -> Result<()> {
     let EngineChoice::Only(engine) = choice else { return Ok(()) };
-    for (number, spelling) in targets.iter().enumerate() {
-        if let Found::Real(target) = find(system, spelling)? {
+    for (number, target) in targets.iter().enumerate() {
+        if let Found::Real(target) = target {
             let all = plan.precondition.iter().chain(&plan.points);
             let points = all.filter(|point| point.target as usize == number);
-            one(system, engine, &target, points)?;
+            one(system, engine, target, points)?;
         }
     }
     Ok(())
