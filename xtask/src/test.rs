@@ -35,6 +35,7 @@ const PACKAGES: &[(&str, &str)] = &[
     ("libopenmpi-dev", "mpicc.openmpi"),
     ("mpich", "mpirun.mpich"),
     ("libmpich-dev", "mpicc.mpich"),
+    ("iproute2", "ip"),
 ];
 /// Debian packages without a program, each with a file that tells whether it is there.
 const FONTS: &[(&str, &str)] =
