@@ -33,10 +33,12 @@ pub enum Guard {
     G13Bounds,
     /// Files are made only where measuring belongs.
     G14Place,
+    /// A drive erases with its own commands no more than was named, and says that it has them.
+    G16Purge,
 }
 
 impl Guard {
-    /// `G1` to `G14`, as printed.
+    /// `G1` to `G14`, and `G16`, as printed; G15 is the cluster's.
     pub const fn number(self) -> &'static str {
         match self {
             Self::G1Resolve => "G1",
@@ -53,6 +55,7 @@ impl Guard {
             Self::G12Shared => "G12",
             Self::G13Bounds => "G13",
             Self::G14Place => "G14",
+            Self::G16Purge => "G16",
         }
     }
 }

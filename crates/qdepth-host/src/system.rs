@@ -1,6 +1,6 @@
 //! The only way to the outside: kernel files below one root, and commands with a time limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -56,6 +56,8 @@ pub struct System {
 #[derive(Clone, Debug, Default)]
 struct Staged {
     outputs: BTreeMap<String, Output>,
+    /// Answers one after the other, by the whole line; all clones take from the same.
+    sequences: Arc<Mutex<BTreeMap<String, VecDeque<Output>>>>,
     nodes: BTreeMap<PathBuf, DeviceNumber>,
     recorded: Option<Recording>,
 }
@@ -105,6 +107,17 @@ impl System {
     pub fn with_output(mut self, command: &str, output: Output) -> Self {
         if let Some(staged) = &mut self.staged {
             staged.outputs.insert(command.to_owned(), output);
+        }
+        self
+    }
+
+    /// Stages answers of a command, by its whole line, that are given one after the other; after
+    /// the last of them it answers as if none had been staged.
+    #[must_use]
+    pub fn with_outputs(self, line: &str, outputs: impl IntoIterator<Item = Output>) -> Self {
+        if let Some(staged) = &self.staged {
+            let mut all = staged.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+            all.insert(line.to_owned(), outputs.into_iter().collect());
         }
         self
     }
@@ -268,8 +281,12 @@ impl System {
         };
         let line = line(command, args);
         let recorded = staged.recorded.as_ref().and_then(|recorded| recorded.output(&line));
+        let next = || {
+            let mut all = staged.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+            all.get_mut(&line)?.pop_front()
+        };
         let told = || staged.outputs.get(&line).or(staged.outputs.get(command)).cloned();
-        recorded.or_else(told).ok_or_else(|| CommandError::NotStarted {
+        recorded.or_else(next).or_else(told).ok_or_else(|| CommandError::NotStarted {
             command: command.to_owned(),
             source: rustix::io::Errno::NOENT.into(),
         })

@@ -74,6 +74,28 @@ impl FakeMachine {
         self
     }
 
+    /// Answers of one line, given one after the other.
+    pub(crate) fn with_outputs(mut self, line: &str, stdouts: &[&str]) -> Self {
+        let output = |stdout: &&str| Output {
+            status: Some(0),
+            stdout: (*stdout).to_owned(),
+            stderr: String::new(),
+        };
+        self.system = self.system.with_outputs(line, stdouts.iter().map(output));
+        self
+    }
+
+    /// Makes a disk an NVMe namespace of this number.
+    pub(crate) fn nvme(self, name: &str, controller: &str, namespace: u32) -> Self {
+        let place = format!("/sys/devices/virtual/nvme/{controller}");
+        self.file(&format!("{place}/state"), "live\n");
+        self.link(
+            &format!("/sys/devices/virtual/block/{name}/device"),
+            &format!("../../nvme/{controller}"),
+        );
+        self.attribute(name, "nsid", &format!("{namespace}\n"))
+    }
+
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }

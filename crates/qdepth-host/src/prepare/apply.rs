@@ -3,16 +3,23 @@
 use std::io;
 
 use super::journal::Journal;
-use super::{Action, Condition, Step, Undo};
+use super::purge::{Patience, wait_for_sanitize};
+use super::{Action, Condition, Step, Undo, Watch};
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
 
-/// Applies a step: its way back is on disk before its first action.
+/// Applies a step: its way back is on disk before its first action. `watch` is told how far an
+/// action is that takes long, and may end it.
 ///
 /// # Errors
 /// The action that failed. What was done before it is in the journal.
-pub fn apply(system: &System, step: &Step, journal: &mut Journal) -> Result<(), Failure> {
+pub fn apply(
+    system: &System,
+    step: &Step,
+    journal: &mut Journal,
+    watch: Watch<'_>,
+) -> Result<(), Failure> {
     let mut step = step.clone();
     let mut make_directory = false;
     match &mut step {
@@ -32,7 +39,7 @@ pub fn apply(system: &System, step: &Step, journal: &mut Journal) -> Result<(), 
         })?;
     }
     for action in step.actions() {
-        act(system, &action).map_err(|source| Failure {
+        act(system, &action, watch).map_err(|source| Failure {
             doing: "prepare",
             thing: format!("{thing} (`{}`)", action.text()),
             source,
@@ -129,17 +136,20 @@ pub(super) fn setting(system: &System, path: &str) -> Option<String> {
 /// A ring gives its files back some time after its process ended, and so long a mount is busy.
 fn act_patiently(system: &System, action: &Action) -> io::Result<()> {
     for _ in 1..TRIES {
-        match act(system, action) {
+        match act(system, action, Watch::NOBODY) {
             Err(error) if error.to_string().contains("busy") => std::thread::park_timeout(PAUSE),
             other => return other,
         }
     }
-    act(system, action)
+    act(system, action, Watch::NOBODY)
 }
 
-fn act(system: &System, action: &Action) -> io::Result<()> {
+fn act(system: &System, action: &Action, watch: Watch<'_>) -> io::Result<()> {
     match action {
         Action::Set { path, value } => system.write_setting(path, value),
+        Action::AwaitSanitize { device } => {
+            wait_for_sanitize(system, device, Patience::REAL, watch)
+        }
         Action::MakeDirectory(path) => std::fs::create_dir_all(system.path(path)),
         Action::RemoveDirectory(path) => std::fs::remove_dir(system.path(path)),
         Action::Run(words) => {

@@ -7,10 +7,12 @@
 
 mod apply;
 pub mod journal;
+mod purge;
 mod step;
 mod tune;
 
 pub use apply::{Undone, apply, undo_all};
+pub use purge::{Watch, can_purge};
 pub use step::{PrepareError, PurgeMethod, Step, base_devices, read, steps_of};
 pub(crate) use tune::misplaced_interrupts;
 pub use tune::tuning;
@@ -29,6 +31,11 @@ pub enum Action {
         path: String,
         /// What to write.
         value: String,
+    },
+    /// Waits until a drive says that its sanitize completed.
+    AwaitSanitize {
+        /// The drive.
+        device: String,
     },
     /// Makes a directory.
     MakeDirectory(String),
@@ -75,6 +82,9 @@ impl Action {
         match self {
             Self::Run(words) => words.join(" "),
             Self::Set { path, value } => format!("echo {value} > {path}"),
+            Self::AwaitSanitize { device } => {
+                format!("nvme sanitize-log {device} -o json (until it says that it completed)")
+            }
             Self::MakeDirectory(path) => format!("mkdir -p {path}"),
             Self::RemoveDirectory(path) => format!("rmdir {path}"),
         }

@@ -276,7 +276,7 @@ impl Step {
     /// What is run, in order.
     pub fn actions(&self) -> Vec<Action> {
         match self {
-            Self::Purge { device, method } => vec![purge(device, *method)],
+            Self::Purge { device, method } => purge(device, *method),
             Self::Partition { device } => vec![
                 Action::run(&["parted", "-s", device, "mklabel", "gpt"]),
                 Action::run(&["parted", "-s", device, "mkpart", "primary", "2097152B", "100%"]),
@@ -353,13 +353,19 @@ fn succeeds(words: &[&str]) -> Condition {
     Condition::Succeeds(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
-fn purge(device: &str, method: PurgeMethod) -> Action {
-    match method {
-        PurgeMethod::Discard => Action::run(&["blkdiscard", "-f", device]),
-        PurgeMethod::Format => Action::run(&["nvme", "format", device, "--ses=1", "--force"]),
-        PurgeMethod::Sanitize => Action::run(&["nvme", "sanitize", device, "--sanact=2"]),
-        PurgeMethod::Overwrite => Action::run(&["blkdiscard", "-f", "-z", device]),
+fn purge(device: &str, method: PurgeMethod) -> Vec<Action> {
+    let words = match method {
+        PurgeMethod::Discard => vec!["blkdiscard", "-f", device],
+        PurgeMethod::Format => vec!["nvme", "format", device, "--ses=1", "--force"],
+        PurgeMethod::Sanitize => vec!["nvme", "sanitize", device, "--sanact=2"],
+        PurgeMethod::Overwrite => vec!["blkdiscard", "-f", "-z", device],
+    };
+    let mut actions = vec![Action::run(&words)];
+    if method == PurgeMethod::Sanitize {
+        // It returns when the drive has begun.
+        actions.push(Action::AwaitSanitize { device: device.to_owned() });
     }
+    actions
 }
 
 /// The array that Intel's firmware knows lies in a container of its own.

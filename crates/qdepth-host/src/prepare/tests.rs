@@ -198,7 +198,7 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let steps = tuning(&machine.system, &["sda".to_owned()]);
     let scheduler = steps.iter().find(|step| step.describe().contains("scheduler")).unwrap();
-    apply(&machine.system, scheduler, &mut journal).unwrap();
+    apply(&machine.system, scheduler, &mut journal, Watch::NOBODY).unwrap();
     let requests = "/sys/block/sda/queue/nr_requests";
     std::fs::write(machine.system.path(requests), "1023\n").unwrap();
     let told = undo_all(&machine.system, &mut journal).unwrap();
@@ -235,7 +235,7 @@ fn what_was_done_when_it_was_killed_is_undone() {
         let before = state(machine.root());
         let mut journal = Journal::open(&path).unwrap();
         for step in steps.iter().take(killed_after) {
-            apply(&machine.system, step, &mut journal).unwrap();
+            apply(&machine.system, step, &mut journal, Watch::NOBODY).unwrap();
         }
         drop(journal);
         assert_eq!(before == state(machine.root()), killed_after == 0);
@@ -273,7 +273,7 @@ fn what_somebody_else_changed_since_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let steps = tuning(&machine.system, &[]);
-    apply(&machine.system, &steps[0], &mut journal).unwrap();
+    apply(&machine.system, &steps[0], &mut journal, Watch::NOBODY).unwrap();
     let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
     machine.file(governor, "schedutil\n");
     let told = undo_all(&machine.system, &mut journal).unwrap();
@@ -288,7 +288,8 @@ fn a_command_that_fails_stays_in_the_journal() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let file_system =
         Step::FileSystem { kind: "xfs".into(), device: "/dev/sda".into(), options: Vec::new() };
-    let failed = apply(&machine.system, &file_system, &mut journal).unwrap_err().to_string();
+    let failed =
+        apply(&machine.system, &file_system, &mut journal, Watch::NOBODY).unwrap_err().to_string();
     assert!(failed.contains("mkfs.xfs") && failed.contains("host undo"), "{failed}");
     let told = undo_all(&machine.system, &mut journal).unwrap();
     assert!(matches!(told.as_slice(), [Undone::Failed(..)]), "{told:?}");

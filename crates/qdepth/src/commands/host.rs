@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use qdepth_host::environment::{inventory, redact, storage};
-use qdepth_host::prepare::{Step, apply, base_devices, journal, tuning};
+use qdepth_host::prepare::{Step, Watch, apply, journal, tuning};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_linux::MPI_SHIM;
@@ -19,7 +19,7 @@ use crate::flags::{
 use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
 use crate::lab::crew::beside;
-use crate::lab::preparation::{may_be_destroyed, open_journal, shown, take_back};
+use crate::lab::preparation::{may_be_done, open_journal, shown, take_back};
 use crate::screen::Screen;
 
 /// Of a calibration that a person asked for, some seconds in all.
@@ -85,7 +85,7 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
     let system = System::real();
     show(&steps, options.apply)?;
     if options.apply {
-        may_be_destroyed(&system, &base_devices(&steps), &options.consent, &Screen::new())?;
+        may_be_done(&system, &steps, &options.consent, &Screen::new())?;
         take(&system, &steps, &options.journal)?;
     }
     Ok(Status::Valid)
@@ -101,10 +101,13 @@ fn show(steps: &[Step], apply: bool) -> Result<()> {
 
 fn take(system: &System, steps: &[Step], option: &JournalOption) -> Result<()> {
     let mut journal = open_journal(&option.journal)?;
+    let screen = Screen::new();
+    // A signal ends this process; what was done is in the journal.
+    let watch = Watch { say: &|line| screen.say(line), stop: &|| false };
     for step in steps {
-        apply(system, step, &mut journal)?;
+        apply(system, step, &mut journal, watch)?;
     }
-    Screen::new().say(&format!(
+    screen.say(&format!(
         "done; `qdepth host undo` takes it back (journal {})",
         option.journal.display()
     ));

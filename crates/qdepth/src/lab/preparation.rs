@@ -6,7 +6,9 @@ use anyhow::{Context, Result};
 use jiff::Timestamp;
 use qdepth_host::guard::{Writing, clear_for_writing};
 use qdepth_host::prepare::journal::{self, Journal};
-use qdepth_host::prepare::{Step, Undone, apply, base_devices, steps_of, undo_all};
+use qdepth_host::prepare::{
+    Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
+};
 use qdepth_host::system::System;
 use qdepth_host::target::inspect;
 
@@ -17,10 +19,22 @@ use crate::lab::prepare::{all_different, consent_for};
 use crate::lab::read_plan::Asked;
 use crate::screen::Screen;
 
+/// Asks whether the drives can do these steps, every guard of the devices whose contents they
+/// destroy, and the user.
+pub(crate) fn may_be_done(
+    system: &System,
+    steps: &[Step],
+    options: &ConsentOptions,
+    screen: &Screen,
+) -> Result<()> {
+    can_purge(system, steps)?;
+    may_be_destroyed(system, &base_devices(steps), options, screen)
+}
+
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
 /// held while the others are asked, and let go at the end: the programs that prepare open them
 /// for themselves.
-pub(crate) fn may_be_destroyed(
+fn may_be_destroyed(
     system: &System,
     devices: &[String],
     options: &ConsentOptions,
@@ -54,7 +68,9 @@ pub(crate) fn may_be_destroyed(
 pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[Asked]) -> Result<()> {
     let mut devices = Vec::new();
     for asked in variants {
-        devices.extend(base_devices(&steps(asked)?));
+        let steps = steps(asked)?;
+        can_purge(lab.system, &steps)?;
+        devices.extend(base_devices(&steps));
     }
     devices.sort();
     devices.dedup();
@@ -127,13 +143,15 @@ impl<'a> Preparation<'a> {
                 place.display()
             )));
         }
-        may_be_destroyed(lab.system, &base_devices(&steps), &lab.options.consent, lab.screen)?;
+        may_be_done(lab.system, &steps, &lab.options.consent, lab.screen)?;
         // From here on whatever happens is taken back.
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;
+        let watch =
+            Watch { say: &|line| lab.screen.say(line), stop: &|| lab.signals.caught().is_some() };
         for step in &steps {
             lab.screen.say(&format!("prepare    {}", step.describe()));
-            apply(lab.system, step, &mut journal)?;
+            apply(lab.system, step, &mut journal, watch)?;
         }
         drop(journal);
         Ok(Some(prepared))

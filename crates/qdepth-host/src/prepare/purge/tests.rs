@@ -1,0 +1,244 @@
+//! Drives that say what they can, and sanitizes that take their time, on a machine of files.
+
+use std::cell::RefCell;
+
+use super::*;
+use crate::prepare::journal::Journal;
+use crate::prepare::{Action, apply};
+use crate::testing::FakeMachine;
+
+const DEVICE: &str = "/dev/nvme0n1";
+const LOG: &str = "nvme sanitize-log /dev/nvme0n1 -o json";
+const NEVER: &str = "(0) NVM subsystem has never been sanitized.";
+const WORKING: &str = "(2) A sanitize operation is currently in progress.";
+const DONE: &str = "(1) Most Recent Sanitize Command Completed Successfully.";
+const FAILED: &str = "(3) Most Recent Sanitize Command Failed.";
+
+/// As nvme-cli writes it.
+fn log(status: &str, progress: u32) -> String {
+    format!(
+        "{{\"nvme0n1\":{{\"sprog\":{progress},\"sstat\":{{\"global_erased\":0,\
+         \"no_cmplted_passes\":0,\"status\":\"{status}\"}},\"cdw10_info\":2,\
+         \"time_over_write\":4294967295,\"time_block_erase\":90}}}}"
+    )
+}
+
+/// A drive of one namespace that says this of itself.
+fn drive(oacs: u32, fna: u32, sanicap: u32) -> FakeMachine {
+    FakeMachine::new().disk("nvme0n1", "259:0").nvme("nvme0n1", "nvme0", 1).with_output(
+        "nvme id-ctrl /dev/nvme0n1 -o json",
+        0,
+        &format!("{{\"oacs\":{oacs},\"fna\":{fna},\"sanicap\":{sanicap}}}"),
+    )
+}
+
+fn namespaces(machine: FakeMachine, all: bool, list: &str) -> FakeMachine {
+    let line = format!("nvme list-ns {DEVICE} -o json{}", if all { " --all" } else { "" });
+    machine.with_output(&line, 0, &format!("{{\"nsid_list\":[{list}]}}"))
+}
+
+fn purge(device: &str, method: PurgeMethod) -> Step {
+    Step::Purge { device: device.to_owned(), method }
+}
+
+fn asked(machine: &FakeMachine, method: PurgeMethod) -> Result<(), String> {
+    can_purge(&machine.system, &[purge(DEVICE, method)]).map_err(|no| {
+        assert_eq!(no.guard, Guard::G16Purge);
+        no.to_string()
+    })
+}
+
+fn says(answer: Result<(), String>, parts: &[&str]) {
+    let no = answer.unwrap_err();
+    assert!(no.contains("nothing was changed"), "{no}");
+    for part in parts {
+        assert!(no.contains(part), "nothing says `{part}`: {no}");
+    }
+}
+
+#[test]
+fn a_drive_is_formatted_if_it_says_that_it_can() {
+    // As an Intel P4610 says of itself: it can be formatted and not sanitized.
+    let machine = drive(0x6, 0x4, 0);
+    assert_eq!(asked(&machine, PurgeMethod::Format), Ok(()));
+    says(
+        asked(&machine, PurgeMethod::Sanitize),
+        &[DEVICE, "SANICAP 0x0", "no other way either", "`method = \"format\"`, which it has"],
+    );
+    says(
+        asked(&drive(0x4, 0, 0), PurgeMethod::Format),
+        &[DEVICE, "OACS 0x4", "`method = \"discard\"`"],
+    );
+}
+
+#[test]
+fn nothing_is_asked_of_a_drive_that_is_only_written_to() {
+    let machine = FakeMachine::new();
+    for method in [PurgeMethod::Discard, PurgeMethod::Overwrite] {
+        assert_eq!(asked(&machine, method), Ok(()));
+    }
+}
+
+#[test]
+fn a_sanitize_needs_block_erase_and_a_log_to_wait_for() {
+    says(
+        asked(&drive(0, 0, 0b101), PurgeMethod::Sanitize),
+        &["SANICAP 0x5", "it has crypto erase and overwrite. Give `method = \"discard\"`"],
+    );
+    let able = || namespaces(drive(0, 0, 0b010), false, "{\"nsid\":1}");
+    assert_eq!(
+        asked(&able().with_output(LOG, 0, &log(NEVER, 65535)), PurgeMethod::Sanitize),
+        Ok(())
+    );
+    assert_eq!(
+        asked(&able().with_output(LOG, 0, &log(FAILED, 65535)), PurgeMethod::Sanitize),
+        Ok(())
+    );
+    says(
+        asked(&able().with_output(LOG, 0, &log(WORKING, 1)), PurgeMethod::Sanitize),
+        &["is being sanitized already", LOG.trim_end_matches(" -o json")],
+    );
+    says(asked(&able(), PurgeMethod::Sanitize), &["could not be waited for"]);
+    says(
+        asked(&able().with_output(LOG, 1, "NVMe status: Invalid Log Page"), PurgeMethod::Sanitize),
+        &["could not be waited for", "Invalid Log Page"],
+    );
+}
+
+#[test]
+fn no_other_namespace_is_erased() {
+    let two = "{\"nsid\":1},{\"nsid\":2},{\"nsid\":7}";
+    for fna in [0b01, 0b10, 0b11] {
+        let alone = namespaces(drive(2, fna, 0), false, "{\"nsid\":1}");
+        assert_eq!(asked(&alone, PurgeMethod::Format), Ok(()), "{fna:#b}");
+        let shared = namespaces(drive(2, fna, 0), false, two);
+        says(asked(&shared, PurgeMethod::Format), &["namespace 2, 7", "nvme delete-ns", "discard"]);
+    }
+    // One that formats each for itself may have others.
+    assert_eq!(asked(&namespaces(drive(2, 0, 0), false, two), PurgeMethod::Format), Ok(()));
+    says(
+        asked(&namespaces(drive(0, 0, 2), false, two), PurgeMethod::Sanitize),
+        &["a sanitize erases all of the drive", "namespace 2, 7"],
+    );
+    // Where namespaces are managed, those that are attached to nobody count as well.
+    let hidden = namespaces(drive(8, 0, 2), false, "{\"nsid\":1}");
+    says(
+        asked(&hidden, PurgeMethod::Sanitize),
+        &["which namespaces /dev/nvme0n1 has is not known"],
+    );
+    let seen = namespaces(hidden, true, "{\"nsid\":1},{\"nsid\":2}");
+    says(asked(&seen, PurgeMethod::Sanitize), &["namespace 2"]);
+    let nonsense = namespaces(drive(0, 0, 2), false, "{\"nsid\":3}");
+    says(asked(&nonsense, PurgeMethod::Sanitize), &["does not list its own, 1"]);
+}
+
+#[test]
+fn only_a_whole_namespace_is_purged_by_its_drive() {
+    let machine = drive(2, 0, 2)
+        .partition("nvme0n1", "nvme0n1p1", "259:1")
+        .disk("sda", "8:0")
+        .disk("md0", "9:0");
+    let ask = |device: &str| {
+        can_purge(&machine.system, &[purge(device, PurgeMethod::Format)])
+            .map_err(|no| no.to_string())
+    };
+    says(ask("/dev/nvme0n1p1"), &["is a partition", "erases all of /dev/nvme0n1"]);
+    says(ask("/dev/sda"), &["/dev/sda is no NVMe namespace", "discard"]);
+    says(ask("/dev/md0"), &["/dev/md0 is no NVMe namespace"]);
+    says(ask("/dev/nvme0"), &["/dev/nvme0 is no block device"]);
+}
+
+#[test]
+fn a_drive_that_does_not_answer_is_left_alone() {
+    let silent = FakeMachine::new().disk("nvme0n1", "259:0").nvme("nvme0n1", "nvme0", 1);
+    says(asked(&silent, PurgeMethod::Format), &["could not be asked", "Install nvme-cli"]);
+    let denied = silent.with_output("nvme", 1, "Permission denied");
+    says(asked(&denied, PurgeMethod::Format), &["Permission denied", "be root"]);
+    let short = denied.with_output("nvme", 0, "{\"oacs\":2}");
+    says(asked(&short, PurgeMethod::Format), &["has no `fna`"]);
+}
+
+const QUICK: Patience = Patience { pause: Duration::ZERO, looks: 5, tell_each: 2 };
+
+/// Waits; what was said meanwhile, and how it ended.
+fn waited(answers: &[String], patience: Patience) -> (Vec<String>, io::Result<()>) {
+    let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+    let machine = FakeMachine::new().with_outputs(LOG, &answers);
+    let told = RefCell::new(Vec::new());
+    let watch = Watch { say: &|line| told.borrow_mut().push(line.to_owned()), stop: &|| false };
+    let end = wait_for_sanitize(&machine.system, DEVICE, patience, watch);
+    (told.into_inner(), end)
+}
+
+#[test]
+fn a_sanitize_is_waited_for_and_told() {
+    let answers = [log(WORKING, 0), log(WORKING, 16384), log(WORKING, 49152), log(DONE, 65535)];
+    let (told, end) = waited(&answers, QUICK);
+    end.unwrap();
+    assert_eq!(
+        told,
+        [
+            "sanitize   /dev/nvme0n1: 0 %, 90 s in all as it estimates",
+            "sanitize   /dev/nvme0n1: 75 %, 90 s in all as it estimates",
+        ]
+    );
+    // It completed before the first look, or with blocks that stayed allocated.
+    for status in [DONE, "(4) Completed successfully with deallocation"] {
+        let (told, end) = waited(&[log(status, 65535)], QUICK);
+        end.unwrap();
+        assert!(told.is_empty(), "{told:?}");
+    }
+}
+
+#[test]
+fn a_sanitize_that_did_not_complete_is_a_failure() {
+    let end = |answers: &[String]| waited(answers, QUICK).1.unwrap_err();
+    let failed = end(&[log(WORKING, 9), log(FAILED, 65535)]).to_string();
+    assert!(failed.contains("SSTAT 3") && failed.contains("sanitize it again"), "{failed}");
+    let never = end(&[log(NEVER, 65535)]).to_string();
+    assert!(never.contains("SSTAT 0"), "{never}");
+    let slow = end(&vec![log(WORKING, 9); 6]);
+    assert_eq!(slow.kind(), io::ErrorKind::TimedOut);
+    assert!(slow.to_string().contains("goes on"), "{slow}");
+    let unknown = end(&[log("(6) ?", 0)]).to_string();
+    assert!(unknown.contains("not known"), "{unknown}");
+    // After the first answer the drive, or nvme-cli, is gone.
+    let gone = end(&[log(WORKING, 9)]).to_string();
+    assert!(gone.contains("whether the sanitize goes on"), "{gone}");
+    let other = end(&["{\"nvme0n1\":{}}".to_owned()]).to_string();
+    assert!(other.contains("tells no `sstat`"), "{other}");
+}
+
+#[test]
+fn a_signal_ends_the_wait_and_says_that_the_drive_goes_on() {
+    let working = log(WORKING, 9);
+    let machine = FakeMachine::new().with_outputs(LOG, &[&working, &working]);
+    let watch = Watch { say: &|_| {}, stop: &|| true };
+    let end = wait_for_sanitize(&machine.system, DEVICE, QUICK, watch).unwrap_err();
+    assert_eq!(end.kind(), io::ErrorKind::Interrupted);
+    assert!(end.to_string().contains("goes on sanitizing"), "{end}");
+}
+
+#[test]
+fn the_step_sanitizes_then_waits() {
+    let step = purge(DEVICE, PurgeMethod::Sanitize);
+    let lines: Vec<String> = step.actions().iter().map(Action::text).collect();
+    assert_eq!(
+        lines,
+        [
+            "nvme sanitize /dev/nvme0n1 --sanact=2",
+            "nvme sanitize-log /dev/nvme0n1 -o json (until it says that it completed)",
+        ]
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
+    let machine = |status: &str| {
+        FakeMachine::new()
+            .with_output("nvme sanitize /dev/nvme0n1 --sanact=2", 0, "")
+            .with_outputs(LOG, &[&log(status, 65535)])
+    };
+    apply(&machine(DONE).system, &step, &mut journal, Watch::NOBODY).unwrap();
+    let failed = apply(&machine(FAILED).system, &step, &mut journal, Watch::NOBODY).unwrap_err();
+    let failed = failed.to_string();
+    assert!(failed.contains("purge /dev/nvme0n1") && failed.contains("SSTAT 3"), "{failed}");
+}
