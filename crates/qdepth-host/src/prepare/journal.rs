@@ -87,18 +87,19 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             other => other?,
         };
-        let (mut open, mut done) = (Vec::new(), BTreeSet::new());
-        for line in lines(&text) {
-            match line {
-                Line::Undo { id, undo } => open.push((id, undo)),
-                Line::Undone { undone } => {
-                    done.insert(undone);
-                }
-            }
+        Ok(open_in(&text))
+    }
+
+    /// Lets the journal go if nothing in it is to be taken back: steps without a way back leave it
+    /// empty.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn close(self) -> io::Result<()> {
+        if self.open_entries()?.is_empty() && self.path.exists() {
+            std::fs::remove_file(&self.path)?;
         }
-        open.retain(|(id, _)| !done.contains(id));
-        open.reverse();
-        Ok(open)
+        Ok(())
     }
 
     fn write(&mut self, line: &Line) -> io::Result<()> {
@@ -109,9 +110,28 @@ impl Journal {
     }
 }
 
-/// Whether anything is left to be taken back there.
+/// Whether anything is left to be taken back there. What cannot be read may hold something.
 pub fn is_open(path: &Path) -> bool {
-    path.exists()
+    match std::fs::read_to_string(path) {
+        Ok(text) => !open_in(&text).is_empty(),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
+}
+
+/// What these lines leave open, the last done first.
+fn open_in(text: &str) -> Vec<(u64, Undo)> {
+    let (mut open, mut done) = (Vec::new(), BTreeSet::new());
+    for line in lines(text) {
+        match line {
+            Line::Undo { id, undo } => open.push((id, undo)),
+            Line::Undone { undone } => {
+                done.insert(undone);
+            }
+        }
+    }
+    open.retain(|(id, _)| !done.contains(id));
+    open.reverse();
+    open
 }
 
 fn lines(text: &str) -> Vec<Line> {

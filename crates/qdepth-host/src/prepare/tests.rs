@@ -248,6 +248,29 @@ fn what_was_done_when_it_was_killed_is_undone() {
     }
 }
 
+/// A purge has no way back: after it nothing is to be taken back, and a run may begin.
+#[test]
+fn steps_without_a_way_back_leave_nothing_open() {
+    let machine = machine().with_output("blkdiscard", 0, "");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("undo.jsonl");
+    let purge = Step::Purge { device: "/dev/sda".into(), method: PurgeMethod::Discard };
+    let mut journal = Journal::open(&path).unwrap();
+    apply(&machine.system, &purge, &mut journal, Watch::NOBODY).unwrap();
+    assert!(path.exists() && !journal::is_open(&path));
+    journal.close().unwrap();
+    assert!(!path.exists() && !journal::is_open(&path));
+    let mut journal = Journal::open(&path).unwrap();
+    let tune = &tuning(&machine.system, &[])[0];
+    apply(&machine.system, tune, &mut journal, Watch::NOBODY).unwrap();
+    journal.close().unwrap();
+    assert!(journal::is_open(&path), "what is to be taken back stays");
+    let mut journal = Journal::open(&path).unwrap();
+    undo_all(&machine.system, &mut journal).unwrap();
+    journal.close().unwrap();
+    assert!(!path.exists());
+}
+
 #[test]
 fn a_kill_between_journal_and_action_leaves_nothing_to_do() {
     let machine = machine();

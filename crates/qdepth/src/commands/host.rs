@@ -107,10 +107,12 @@ fn take(system: &System, steps: &[Step], option: &JournalOption) -> Result<()> {
     for step in steps {
         apply(system, step, &mut journal, watch)?;
     }
-    screen.say(&format!(
-        "done; `qdepth host undo` takes it back (journal {})",
-        option.journal.display()
-    ));
+    journal.close()?;
+    screen.say(&if journal::is_open(&option.journal) {
+        format!("done; `qdepth host undo` takes it back (journal {})", option.journal.display())
+    } else {
+        "done; there is no way back".to_owned()
+    });
     Ok(())
 }
 

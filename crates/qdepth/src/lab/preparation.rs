@@ -109,7 +109,9 @@ pub(crate) fn open_journal(path: &Path) -> Result<Journal> {
 /// Takes back what is in the journal; what became of each action, and how many failed.
 pub(crate) fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, usize)> {
     let mut failed = 0;
-    let told = undo_all(system, &mut open_journal(path)?)?;
+    let mut journal = open_journal(path)?;
+    let told = undo_all(system, &mut journal)?;
+    journal.close()?;
     let lines = told.into_iter().map(|one| match one {
         Undone::Done(text) => format!("done       {text}"),
         Undone::Nothing(text) => format!("not needed {text}"),
