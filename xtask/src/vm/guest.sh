@@ -250,6 +250,75 @@ killed() { # SECONDS
 }
 for seconds in 0.3 0.8 1.2 1.8; do check "preparation: undone after SIGKILL at $seconds s" killed $seconds; done
 
+# --- purge by the drive's own commands ---
+yes 'what was on the drive before it was purged, and must be gone after it' | head -c 4194304 >/tmp/pattern
+PLACES="0 510 1020" # MiB: the beginning, the middle and the end of 1 GiB
+marked() { for at in $PLACES; do dd if=/tmp/pattern of=/dev/$1 bs=1M seek=$at oflag=direct 2>/dev/null || return 1; done; }
+marks() { # DEVICE: how many of the places hold the pattern, as the drive reads back
+    n=0
+    for at in $PLACES; do
+        dd if=/dev/$1 bs=1M skip=$at count=4 iflag=direct 2>/dev/null | cmp -s - /tmp/pattern && n=$((n + 1))
+    done
+    echo $n
+}
+still() { [ "$(marks $1)" = "$2" ] || { echo "$1 holds the pattern in $(marks $1) places, not $2"; return 1; }; }
+purge() { printf '[[prepare]]\nstep = "purge"\ndevice = "/dev/%s"\nmethod = "%s"\n' "$1" "$2"; }
+purge $B format >format.toml
+purge $B sanitize >sanitize.toml
+purge ${B}p1 format >partition-format.toml
+unconsented() {
+    marked $B && still $B 3 || return 1
+    ends 3 qdepth host prepare format.toml --apply && says 'nothing was changed' /tmp/err && still $B 3 || return 1
+    # Consent to others is none to this one.
+    ends 3 qdepth host prepare format.toml --apply --destroy QD0000 --consent /tmp/consent \
+        --overwrite-signature data && still $B 3
+}
+check "purge: a format without consent is refused, and the drive reads as before" unconsented
+formatted() {
+    marked $A && marked $B && still $B 3 || return 1
+    ends 0 qdepth host prepare format.toml --apply $DESTROY --overwrite-signature data &&
+        says "nvme format /dev/$B --ses=1 --force" /tmp/out && still $B 0 && still $A 3 || return 1
+    # A sixteenth of the drive, all over it: all of it takes this CPU a minute.
+    left=$(for at in $(seq 0 16 1023); do dd if=/dev/$B bs=1M skip=$at count=1 iflag=direct 2>/dev/null; done | tr -d '\000' | wc -c)
+    [ "$left" = 0 ] || { echo "$left bytes of the drive are not zero"; return 1; }
+    ends 0 qdepth host undo && says 'nothing is to be taken back' /tmp/out
+}
+check "purge: formatted by the drive: what was on it is gone, the other drive's is not" formatted
+in_a_plan() {
+    { printf 'name = "purged"\nprofiles = ["database"]\noutstanding = [4]\nduration = "300ms"\n'; cat format.toml; } >purged.toml
+    marked $B || return 1
+    ends 3 qdepth run purged.toml /dev/$B --area 64MiB --no-report --logbook /tmp/f.db && still $B 3 || return 1
+    ends_well qdepth run purged.toml /dev/$B --area 64MiB --no-report --logbook /tmp/f.db --json $DESTROY \
+        --overwrite-signature data || return 1
+    says "prepare    purge /dev/$B" /tmp/err && still $B 0 || return 1
+    # The plan's text, in the logbook's file.
+    cat /tmp/f.db* | tr -d '\000' >/tmp/out
+    says '"step": "purge"' /tmp/out && says '"method": "format"' /tmp/out || return 1
+    [ ! -e /var/lib/qdepth/undo.jsonl ] || { echo "a journal is left"; cat /var/lib/qdepth/undo.jsonl; return 1; }
+}
+check "purge: a plan's own format, and the logbook tells it" in_a_plan
+impossible() {
+    marked $B || return 1
+    nvme id-ctrl /dev/$B -o json | grep -E '"(oacs|fna|sanicap)"'
+    before=$(written $B)
+    ends 3 qdepth host prepare sanitize.toml --apply $DESTROY --overwrite-signature data &&
+        says 'guard G16' /tmp/err && says 'SANICAP 0x0' /tmp/err && says 'method = "format"' /tmp/err &&
+        says 'nothing was changed' /tmp/err && still $B 3 || return 1
+    [ "$before" = "$(written $B)" ] || { echo "$B was written to"; return 1; }
+}
+check "purge: QEMU's drive cannot be sanitized, which is said before anything is changed" impossible
+of_a_partition() {
+    printf 'label: gpt\nstart=1MiB, size=400MiB\n' | sfdisk -q /dev/$B >/dev/null 2>&1
+    sleep 1
+    ends 3 qdepth host prepare partition-format.toml --apply $DESTROY --overwrite-signature data &&
+        says "erases all of /dev/$B" /tmp/err && still $B 1 || return 1
+    # So it would: nvme-cli takes a partition for its namespace.
+    nvme format /dev/${B}p1 --ses=1 --force && still $B 0
+}
+check "purge: a partition's format would take the whole drive, and is refused" of_a_partition
+wipefs -q -a /dev/$B; blockdev --rereadpt /dev/$B 2>/dev/null
+for drive in $A $B; do blkdiscard -f /dev/$drive; done
+
 # --- wear ---
 preconditioned() {
     before=$(written $C)
