@@ -16,7 +16,7 @@ use crate::paper::{self, Paper, conclusion};
 use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, View};
-use crate::words::{HostWords, Lang, counted, say};
+use crate::words::{Lang, counted, say};
 use crate::{bandwidth, courses, host, pictures, pressure, redact, tables, timeline, witnesses};
 
 /// A run and its points.
@@ -343,7 +343,7 @@ pub(crate) fn method(views: &[&View<'_>]) -> Vec<Block> {
 fn environment(view: &View<'_>) -> Vec<Block> {
     let caption = view.words.tables.environment_caption;
     let known = tables::observations(view, caption, view.observations());
-    let tables = [known, host::unknown(view.observations(), HostWords::of(view.lang))];
+    let tables = [known, host::unknown(view.observations(), view.lang)];
     tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table).collect()
 }
 

@@ -59,7 +59,7 @@ struct Place {
 impl Place {
     fn of(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Self {
         let record = point.record;
-        let at = if load.stepped { record.step.clone() } else { record.outstanding.to_string() };
+        let at = view.at(load, record);
         let points = trace::of(view, point);
         Self { load: load.title.clone(), target: record.target, at, points }
     }

@@ -6,8 +6,8 @@ use qdepth_logbook::record::Observation;
 
 use crate::document::{Cell, Column, Row, Table};
 use crate::number;
-use crate::tables::{fact_name, number_in, observed, text};
-use crate::words::{HostWords, Lang};
+use crate::tables::{number_in, observed, text};
+use crate::words::{HostWords, Lang, fact_name, told, words as all_words};
 
 /// Facts of the machine itself; every other subject is a device or a file system.
 const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
@@ -16,14 +16,14 @@ const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
 /// `all` adds a table of every fact with its source.
 pub fn host_tables(facts: &[Observation], all: bool, lang: Lang) -> Vec<Table> {
     let words = HostWords::of(lang);
-    let mut tables = vec![machine(facts, words)];
+    let mut tables = vec![machine(facts, lang)];
     let devices = subjects(facts, |facts| has(facts, "size_bytes"));
     tables.extend((!devices.is_empty()).then(|| drives(&devices, words)));
     let arrays = subjects(facts, |facts| has(facts, "built_on"));
     tables.extend((!arrays.is_empty()).then(|| built(&arrays, words)));
     let mounts = subjects(facts, |facts| has(facts, "options"));
     tables.extend((!mounts.is_empty()).then(|| mounted(&mounts, words)));
-    tables.push(if all { every(facts, words) } else { unknown(facts, words) });
+    tables.push(if all { every(facts, lang) } else { unknown(facts, lang) });
     tables
 }
 
@@ -65,13 +65,14 @@ fn row(cells: Vec<Cell>) -> Row {
     Row { cells, opens_group: false }
 }
 
-fn machine(facts: &[Observation], words: &HostWords) -> Table {
+fn machine(facts: &[Observation], lang: Lang) -> Table {
+    let words = HostWords::of(lang);
     let known = facts.iter().filter(|fact| MACHINE.contains(&&*fact.subject));
     let rows = known.filter_map(|fact| {
         let value = observed(fact, fact.value.as_deref().ok()?);
-        let cells =
-            vec![Cell::head(&*fact.subject), Cell::plain(fact_name(&fact.key)), Cell::plain(value)];
-        Some(row(cells))
+        let cells = [told(lang, &fact.subject), fact_name(lang, &fact.key), told(lang, &value)];
+        let [subject, name, value] = cells;
+        Some(row(vec![Cell::head(subject), Cell::plain(name), Cell::plain(value)]))
     });
     let columns = words.machine_columns.iter().map(|heading| text(heading)).collect();
     table(words.machine, columns, rows.collect())
@@ -171,36 +172,40 @@ fn rows_of(
 }
 
 /// What is not known, by reason.
-pub(crate) fn unknown<'a>(
-    facts: impl IntoIterator<Item = &'a Observation>,
-    words: &HostWords,
-) -> Table {
+pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang: Lang) -> Table {
+    let words = HostWords::of(lang);
     let mut reasons: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
     for fact in facts {
         if let Err(why) = &fact.value {
-            reasons.entry((&fact.subject, why)).or_default().insert(fact_name(&fact.key));
+            reasons.entry((&fact.subject, why)).or_default().insert(fact_name(lang, &fact.key));
         }
     }
+    let between = all_words(lang).list[0];
     let rows = reasons.into_iter().map(|((subject, why), keys)| {
         let keys: Vec<String> = keys.into_iter().collect();
-        row(vec![Cell::head(subject), Cell::unknown(keys.join(", ")), Cell::plain(why)])
+        row(vec![
+            Cell::head(told(lang, subject)),
+            Cell::unknown(keys.join(between)),
+            Cell::plain(why),
+        ])
     });
     let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();
     table(words.unknown, columns, rows.collect())
 }
 
 /// Every fact with its source.
-fn every(facts: &[Observation], words: &HostWords) -> Table {
+fn every(facts: &[Observation], lang: Lang) -> Table {
+    let words = HostWords::of(lang);
     let rows = facts.iter().map(|fact| {
         let value = match &fact.value {
-            Ok(value) => Cell::plain(observed(fact, value)),
+            Ok(value) => Cell::plain(told(lang, &observed(fact, value))),
             Err(why) => Cell::unknown(format!("{}: {why}", words.unknown)),
         };
         row(vec![
-            Cell::head(&*fact.subject),
-            Cell::plain(fact_name(&fact.key)),
+            Cell::head(told(lang, &fact.subject)),
+            Cell::plain(fact_name(lang, &fact.key)),
             value,
-            Cell::plain(&*fact.source),
+            Cell::plain(told(lang, &fact.source)),
         ])
     });
     let columns = words.all_columns.iter().map(|heading| text(heading)).collect();

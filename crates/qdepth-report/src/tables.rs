@@ -11,7 +11,7 @@ use crate::document::{Align, Cell, Column, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
-use crate::words::say;
+use crate::words::{fact_name, say, told};
 
 pub(crate) fn text(heading: &str) -> Column {
     Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text }
@@ -447,9 +447,10 @@ pub(crate) fn observations<'a>(
     let rows = known.map(|seen| {
         let opens_group = former.replace(&seen.subject) != Some(&*seen.subject);
         let value = observed_cell(view, seen);
-        let subject = if opens_group { Cell::head(&*seen.subject) } else { Cell::plain("") };
-        let cells =
-            vec![subject, Cell::plain(fact_name(&seen.key)), value, Cell::unknown(&*seen.source)];
+        let subject = told(view.lang, if opens_group { &seen.subject } else { "" });
+        let subject = if opens_group { Cell::head(subject) } else { Cell::plain(subject) };
+        let name = Cell::plain(fact_name(view.lang, &seen.key));
+        let cells = vec![subject, name, value, Cell::unknown(told(view.lang, &seen.source))];
         Row { cells, opens_group }
     });
     Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
@@ -458,14 +459,9 @@ pub(crate) fn observations<'a>(
 /// What was seen, or why it is not known.
 pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
     match &seen.value {
-        Ok(value) => Cell::plain(observed(seen, value)),
+        Ok(value) => Cell::plain(told(view.lang, &observed(seen, value))),
         Err(why) => Cell::unknown(say(view.words.columns.unknown, &[("why", why.clone())])),
     }
-}
-
-/// `logical_block_size` as people write it; the unit goes with the value.
-pub(crate) fn fact_name(key: &str) -> String {
-    key.strip_suffix("_bytes").unwrap_or(key).replace('_', " ")
 }
 
 /// A value with its unit: capacities of media in powers of ten, everything else in powers of two.

@@ -216,8 +216,7 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
     for stretch in stretches {
         for (load, point) in &stretch.points {
             let record = point.record;
-            let at =
-                if load.stepped { record.step.clone() } else { record.outstanding.to_string() };
+            let at = view.at(load, record);
             let [busy, heat] = crate::witnesses::device(record);
             let cells = vec![
                 Cell::head(three_digits(stretch.from_ns as f64 / 1e9)),

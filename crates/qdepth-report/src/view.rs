@@ -10,9 +10,9 @@ use qdepth_reference::PublishedDrive;
 use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::document::Origin;
-use crate::limit::Limit;
+use crate::limit::{Limit, Statistic};
 use crate::paper::Paper;
-use crate::words::{Lang, Words, counted, say, words};
+use crate::words::{Lang, Words, counted, say, told, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -248,6 +248,19 @@ impl<'a> View<'a> {
     /// The loads of the sweeps.
     pub(crate) fn swept(&self) -> impl Iterator<Item = &Load<'a>> {
         self.loads.iter().filter(|load| !load.stepped && !load.alone)
+    }
+
+    /// Where among the points of its load one stands: its step, or its outstanding I/Os.
+    pub(crate) fn at(&self, load: &Load<'_>, record: &PointRecord) -> String {
+        if load.stepped { told(self.lang, &record.step) } else { record.outstanding.to_string() }
+    }
+
+    /// The name of a figure of a latency.
+    pub(crate) fn statistic(&self, statistic: Statistic) -> String {
+        match statistic {
+            Statistic::Mean => self.words.pictures.mean.to_owned(),
+            Statistic::Quantile(_) => statistic.to_string(),
+        }
     }
 
     /// Points that the plan has.

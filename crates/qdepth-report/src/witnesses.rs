@@ -28,8 +28,7 @@ pub(crate) fn table(view: &View<'_>) -> Option<Table> {
     let rows: Vec<Row> = watched
         .map(|(load, point)| {
             let record = point.record;
-            let at =
-                if load.stepped { record.step.clone() } else { record.outstanding.to_string() };
+            let at = view.at(load, record);
             let mut cells = vec![Cell::head(&*load.title)];
             cells.extend(target_cell(view, record.target));
             cells.push(Cell::plain(at));

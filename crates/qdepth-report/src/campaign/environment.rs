@@ -7,9 +7,9 @@ use qdepth_logbook::record::Observation;
 use super::Campaign;
 use crate::document::{Block, Cell, Row, Table};
 use crate::host;
-use crate::tables::{self, fact_name, observed_cell, text};
+use crate::tables::{self, observed_cell, text};
 use crate::view::View;
-use crate::words::HostWords;
+use crate::words::{fact_name, told};
 
 /// A fact, with what was seen of it in which runs.
 struct Fact<'a> {
@@ -48,7 +48,7 @@ fn blocks(
     let tables = [
         tables::observations(first, caption, alike.iter().copied()),
         differences(campaign, first, &facts),
-        host::unknown(alike.iter().copied(), HostWords::of(first.lang)),
+        host::unknown(alike.iter().copied(), first.lang),
     ];
     let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
     tables.map(Block::Table).collect()
@@ -103,8 +103,8 @@ fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>])
             let first = |name: String| if nth == 0 { name } else { String::new() };
             let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
             let cells = vec![
-                Cell::head(first(fact.subject.to_owned())),
-                Cell::plain(first(fact_name(fact.key))),
+                Cell::head(first(told(view.lang, fact.subject))),
+                Cell::plain(first(fact_name(view.lang, fact.key))),
                 observed_cell(view, seen),
                 Cell::plain(numbers.join(view.words.list[0])),
             ];

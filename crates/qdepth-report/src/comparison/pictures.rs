@@ -93,7 +93,8 @@ fn picture(
         series: series.collect(),
         right: None,
     };
-    let values = [("groups", titles.join(", ")), ("columns", columns(view).join(", "))];
+    let between = view.words.list[0];
+    let values = [("groups", titles.join(between)), ("columns", columns(view).join(between))];
     Picture {
         id,
         title: view.marked(title),

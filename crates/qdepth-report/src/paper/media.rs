@@ -9,7 +9,7 @@ use crate::number::{self, MIB};
 use crate::paper::{DataSheet, Text};
 use crate::tables::{self, text};
 use crate::view::View;
-use crate::words::say;
+use crate::words::{say, told};
 
 /// How many media stand side by side in a table.
 const ABREAST: usize = 4;
@@ -171,7 +171,10 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
             let mib = rate.map(|rate| format!("{} MB/s", number::thousands(rate / MIB, 0)));
             mib.unwrap_or_else(|| value.to_owned())
         }
-        (_, value) => grouped(value).unwrap_or_else(|| tables::observed(seen, value)),
+        (_, value) => {
+            let value = grouped(value).unwrap_or_else(|| tables::observed(seen, value));
+            told(view.lang, &value)
+        }
     }
 }
 

@@ -251,9 +251,9 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         for (statistic, stroke) in LINES {
             let marks = line_over_load(steps, target, statistic, unit);
             let name = if view.compares() {
-                format!("{}, {statistic}", view.target_name(target))
+                format!("{}, {}", view.target_name(target), view.statistic(statistic))
             } else {
-                statistic.to_string()
+                view.statistic(statistic)
             };
             let drawn = marks.iter().any(|mark| known(mark).is_some());
             series.extend(drawn.then_some(Series {
@@ -339,7 +339,9 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
         let name = view.target_name(target);
         let achieved = words.pressure.columns.achieved;
         columns.push(number_in(&format!("{name}, {achieved}"), "MB/s"));
-        columns.extend(LINES.map(|(s, _)| number_in(&format!("{name}, {s}"), unit.symbol())));
+        columns.extend(LINES.map(|(statistic, _)| {
+            number_in(&format!("{name}, {}", view.statistic(statistic)), unit.symbol())
+        }));
     }
     let rows = steps.titles.iter().enumerate().map(|(place, title)| {
         let mut cells = vec![Cell::head(*title)];

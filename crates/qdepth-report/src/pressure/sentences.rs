@@ -126,7 +126,7 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
         for target in steps.targets() {
             let mut values = vec![
                 ("target", view.target_name(target)),
-                ("statistic", limit.statistic.to_string()),
+                ("statistic", view.statistic(limit.statistic)),
                 ("limit", duration(limit.at_most.0 as f64)),
             ];
             said.push(match steps.crossing(target, limit) {

@@ -3,7 +3,7 @@
 
 use qdepth_reference::{Comparison, Errors, Use};
 
-use super::tables::{at, figures, maxima, relations, shading};
+use super::tables::{figures, load, maxima, relations, shading};
 use super::{View, banners, facts, pictures, summary};
 use crate::document::{Block, Cover, Document, Section};
 use crate::number;
@@ -117,7 +117,7 @@ fn agreement(view: &View<'_>) -> Vec<(String, Vec<String>)> {
 fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
     let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
     let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
-    let load = format!("{} {}", figure.published.profile, at(&figure.published));
+    let load = load(view.lang, &figure.published);
     let words = &view.words.edition;
     let template = match used {
         Use::Calibrated => words.calibrated,
@@ -130,7 +130,7 @@ fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
         ("n", n),
         ("mean", number::percent(mean)),
         ("worst", number::percent(*worst)),
-        ("load", load.trim().to_owned()),
+        ("load", load),
         ("id", id.clone()),
     ];
     Some(say(if errors.count == 1 { words.error } else { words.errors }, &values))

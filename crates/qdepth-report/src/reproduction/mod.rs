@@ -11,7 +11,7 @@ use qdepth_reference::{Comparison, Document as Source, GoalResult, Use};
 
 use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
-use crate::words::{Lang, ReproductionWords, say, words};
+use crate::words::{Lang, ReproductionWords, say, told, words};
 
 /// What the parts of the page need.
 struct View<'a> {
@@ -131,7 +131,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
 /// A goal, with what keeps it from being reached.
 fn missed_goal(view: &View<'_>, result: &GoalResult) -> String {
     let (goal, errors) = (&result.goal, &result.errors);
-    let mut values = vec![("title", goal.title.clone())];
+    let mut values = vec![("title", told(view.lang, &goal.title))];
     let mut beyond = |names: [&'static str; 2], error: Option<f64>, bar: Option<f64>| {
         let (Some(error), Some(bar)) = (error, bar.map(|percent| percent / 100.0)) else { return };
         if error > bar {

@@ -8,7 +8,7 @@ use crate::document::{Block, Cell, Origin, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number;
 use crate::tables::number_in;
-use crate::words::{say, words};
+use crate::words::{say, told, words};
 
 /// The diagrams of each section, under its heading.
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
@@ -101,7 +101,7 @@ fn drawn(view: &View<'_>, diagram: &Diagram) -> Vec<(String, Series)> {
             if marks.iter().all(|mark| mark.value == MarkValue::Missing) {
                 return;
             }
-            let [long, short] = words.map(|w| say(w, &[("name", line.name.clone())]));
+            let [long, short] = words.map(|w| say(w, &[("name", told(view.lang, &line.name))]));
             let first = all.iter().all(|(_, series)| series.name != short);
             let name = if first { short } else { String::new() };
             all.push((long, Series { name, colour, stroke, markers, marks }));
@@ -137,10 +137,11 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         series,
         right: None,
     };
-    let lines = diagram.lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
+    let lines = diagram.lines.iter().map(|line| told(view.lang, &line.name));
+    let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);
     Picture {
         id: format!("diagram-{}", index + 1),
-        title: format!("{} ({})", diagram.title, view.words.emulated[0]),
+        title: format!("{} ({})", told(view.lang, &diagram.title), view.words.emulated[0]),
         description: say(
             view.words.description,
             &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],

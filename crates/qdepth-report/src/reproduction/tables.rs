@@ -9,7 +9,7 @@ use super::View;
 use crate::document::{Cell, Column, Mark, Row, Table};
 use crate::number::thousands;
 use crate::tables::{number_in, text};
-use crate::words::{counted, say};
+use crate::words::{Lang, counted, say, told};
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
     Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
@@ -75,7 +75,7 @@ pub(super) fn goals(view: &View<'_>) -> Table {
             judged(percent(*worst), goal.worst.is_none_or(|bar| worst * 100.0 <= bar))
         });
         let cells = vec![
-            Cell::head(&*goal.title),
+            Cell::head(told(view.lang, &goal.title)),
             Cell::plain(errors.count.to_string()),
             mean.unwrap_or_else(|| Cell::unknown("–")),
             Cell::plain(thousands(goal.mean, 0)),
@@ -83,7 +83,7 @@ pub(super) fn goals(view: &View<'_>) -> Table {
             Cell::or_dash(goal.worst.map(|bar| thousands(bar, 0))),
             Cell::or_dash(errors.worst.as_ref().map(|(_, id)| id.clone())),
             percent_or_dash(errors.noise),
-            Cell::plain(&*goal.study),
+            Cell::plain(told(view.lang, &goal.study)),
             yes_or_no(view, result.reached),
         ];
         rows.push(row(cells, false));
@@ -145,13 +145,18 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
     };
     let one = |maxima: &Maxima| {
         let mut columns = vec![text(view.words.load)];
-        columns.extend(maxima.targets.iter().map(|target| number_in(&target.name, "IO/s")));
+        columns.extend(
+            maxima.targets.iter().map(|target| number_in(&told(view.lang, &target.name), "IO/s")),
+        );
         let rows = maxima.loads.iter().map(|load| {
             let of = |target| Cell::or_dash(largest(maxima.points(load, target)).map(value));
             let cells = maxima.targets.iter().map(of);
-            row(std::iter::once(Cell::head(&*load.name)).chain(cells).collect(), false)
+            row(
+                std::iter::once(Cell::head(told(view.lang, &load.name))).chain(cells).collect(),
+                false,
+            )
         });
-        let caption = format!("{} ({})", maxima.title, view.words.emulated[0]);
+        let caption = format!("{} ({})", told(view.lang, &maxima.title), view.words.emulated[0]);
         let section = format!("{}: {}", maxima.document, maxima.section);
         (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
     };
@@ -218,11 +223,16 @@ fn as_worded(published: &Published) -> String {
 }
 
 /// At how many outstanding I/Os, or with how many processes, as the source has it.
-pub(super) fn at(published: &Published) -> String {
+/// The load of a figure, with where on its curve: `Database × 512`.
+pub(super) fn load(lang: Lang, published: &Published) -> String {
+    format!("{} {}", told(lang, &published.profile), at(lang, published)).trim().to_owned()
+}
+
+fn at(lang: Lang, published: &Published) -> String {
     match published.outstanding.as_str() {
         "" if published.processes.is_empty() => String::new(),
         "" => format!("× {}", published.processes),
-        at => format!("× {at}"),
+        at => format!("× {}", told(lang, at)),
     }
 }
 
@@ -247,7 +257,7 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
         let named: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
         named.join(", ")
     };
-    let at = at(published);
+    let storage = parts(&[&published.medium, &published.format, &published.arrangement]);
     let error = match (figure.error.map(signed), figure.passes()) {
         (Some(error), Some(false)) => Cell::alarm(error),
         (Some(error), _) => Cell::plain(error),
@@ -256,9 +266,9 @@ fn figure_row(view: &View<'_>, figure: &ComparedFigure, opens: bool) -> Row {
     };
     let cells = vec![
         Cell::head(&*published.id),
-        Cell::plain(parts(&[&published.medium, &published.format, &published.arrangement])),
-        Cell::plain(format!("{} {at}", published.profile).trim()),
-        Cell::plain(&*published.quantity),
+        Cell::plain(told(view.lang, &storage)),
+        Cell::plain(load(view.lang, published)),
+        Cell::plain(told(view.lang, &published.quantity)),
         Cell::plain(as_worded(published)),
         Cell::or_dash(figure.emulated.map(value)),
         Cell::plain(&*published.unit),
@@ -388,7 +398,8 @@ pub(super) fn shading(view: &View<'_>) -> Option<Table> {
     }
     let mut last = "";
     let rows = places.into_iter().map(|(arrangement, load)| {
-        let mut out = vec![Cell::head(arrangement), Cell::plain(load)];
+        let mut out =
+            vec![Cell::head(told(view.lang, arrangement)), Cell::plain(told(view.lang, load))];
         for (format, outstanding) in &heads {
             let cell = cells.iter().find(|cell| {
                 let s = &cell.shaded;

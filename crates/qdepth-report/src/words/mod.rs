@@ -12,6 +12,7 @@ mod japanese;
 mod paper;
 mod pressure;
 mod reproduction;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod timeline;
@@ -29,6 +30,7 @@ pub(crate) use host::HostWords;
 pub(crate) use paper::{LabelWords, PaperWords};
 pub(crate) use pressure::PressureWords;
 pub(crate) use reproduction::ReproductionWords;
+pub(crate) use terms::{fact_name, told};
 pub(crate) use timeline::TimelineWords;
 
 /// A language of reports.

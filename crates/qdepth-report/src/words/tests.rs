@@ -15,7 +15,7 @@ fn placeholders(text: &str) -> BTreeSet<String> {
 }
 
 /// Whether the text has a Japanese letter.
-fn is_japanese(text: &str) -> bool {
+pub(super) fn is_japanese(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}'))
 }
 
@@ -65,6 +65,33 @@ fn no_text_was_left_in_english() {
                 || matches!(&*filled, "" | "qdepth" | "EMULATED"),
             "{ja} is {en}"
         );
+    }
+}
+
+/// The value of a key at the start of a line.
+fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(key)?.trim().strip_prefix('='));
+    lines.map(|value| value.trim().trim_matches('"')).next()
+}
+
+#[test]
+fn every_load_profile_that_is_shipped_has_its_title_in_every_language() {
+    let shipped = [include_str!("../../../../plans/write-pressure.toml")];
+    let shipped = shipped.iter().flat_map(|plan| plan.split("[[profile]]").skip(1));
+    let profiles = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");
+    let files = std::fs::read_dir(profiles).unwrap().map(|file| file.unwrap().path());
+    let mut texts: Vec<String> = files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+    texts.extend(shipped.map(str::to_owned));
+    assert!(texts.len() > 15, "{} profiles were found", texts.len());
+    for text in &texts {
+        let (name, title) = (value(text, "name").unwrap(), value(text, "title").unwrap());
+        // A name, and not words.
+        if title == "JESD219" {
+            continue;
+        }
+        let of = |lang| words(lang).titles.iter().find(|[known, _]| *known == name).unwrap()[1];
+        assert_eq!(of(Lang::En), title, "{name}");
+        assert!(is_japanese(of(Lang::Ja)), "{name}");
     }
 }
 
