@@ -1,7 +1,9 @@
 //! Which diagrams a report has, with their text alternatives and the numbers behind them.
 
+use std::collections::BTreeSet;
+
 use crate::document::{Cell, Picture, Row, Table};
-use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, PALETTE, Scale, Series, Stroke};
 use crate::number::{self, TimeUnit, rounded};
 use crate::references;
 use crate::tables::number_in;
@@ -15,10 +17,28 @@ const LINES: [(f64, &str, Stroke); 2] =
 
 /// The pictures of a load: its rate, and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
-    [rate(view, load), latency(view, load)].into_iter().filter(|p| !p.figure.is_empty()).collect()
+    drawn([rate(view, load), latency(view, load, &statistics(view))])
 }
 
-/// One mark for every intensity of the run, so that what is missing leaves its place empty.
+/// Those pictures with one curve for each target: percentiles beside the means of many targets
+/// would be too many lines.
+pub(crate) fn of_load_without_percentiles(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
+    let mut mean = statistics(view);
+    mean.truncate(1);
+    drawn([rate(view, load), latency(view, load, &mean)])
+}
+
+fn drawn(pictures: [Picture; 2]) -> Vec<Picture> {
+    pictures.into_iter().filter(|picture| !picture.figure.is_empty()).collect()
+}
+
+/// Full while colours and markers last, then dashed.
+fn stroke_of(curve: usize) -> Stroke {
+    if curve < PALETTE.len() { Stroke::Solid } else { Stroke::Dashed }
+}
+
+/// One mark for every intensity that the target was asked for, so that what is missing leaves its
+/// place empty.
 fn marks(
     view: &View<'_>,
     load: &Load<'_>,
@@ -34,7 +54,8 @@ fn marks(
         let value = if point.is_some() { value } else { MarkValue::Missing };
         Mark { at: f64::from(*outstanding), value, points: trace::of_all(view, point) }
     };
-    view.intensities.iter().map(at).collect()
+    let asked = view.intensities.iter().filter(|at| view.asked.contains(&(target, **at)));
+    asked.map(at).collect()
 }
 
 fn targets_of(view: &View<'_>, load: &Load<'_>) -> Vec<(usize, u32)> {
@@ -56,7 +77,7 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     let series = targets_of(view, load).into_iter().map(|(colour, target)| Series {
         name: if named { view.target_name(target) } else { String::new() },
         colour,
-        stroke: Stroke::Solid,
+        stroke: stroke_of(colour),
         markers: Markers::HollowWithoutInterval,
         marks: marks(view, load, target, |p| {
             Some(MarkValue::Known(p.main().value, p.main().interval))
@@ -111,7 +132,8 @@ fn rate_description(view: &View<'_>, load: &Load<'_>) -> String {
 }
 
 fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<String>) -> String {
-    let planned = view.intensities.len() * targets_of(view, load).len();
+    let targets: BTreeSet<u32> = targets_of(view, load).iter().map(|(_, t)| *t).collect();
+    let planned = view.asked.iter().filter(|(target, _)| targets.contains(target)).count();
     let drawn = load.points.iter().filter(|p| p.is_valid()).count();
     if drawn < planned {
         lines.push(counted(view.words.pictures.gaps, planned - drawn));
@@ -196,14 +218,13 @@ fn statistics(view: &View<'_>) -> Vec<Statistic> {
     std::iter::once(mean).chain(others).collect()
 }
 
-fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
+fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Picture {
     let words = &view.words.pictures;
-    let statistics = statistics(view);
     let valid = || load.points.iter().filter(|p| p.is_valid());
     let unit = TimeUnit::suiting(valid().flat_map(|p| statistics.iter().filter_map(|s| s.of(p))));
     let mut series = Vec::new();
     for (colour, target) in targets_of(view, load) {
-        for statistic in &statistics {
+        for statistic in statistics {
             let value = |p: &Point<'_>| {
                 let interval = statistic.interval(p).map(|(a, b)| (unit.of(a), unit.of(b)));
                 Some(MarkValue::Known(unit.of(statistic.of(p)?), interval))
@@ -211,7 +232,8 @@ fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
             let marks = marks(view, load, target, value);
             let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
             let name = series_name(view, target, statistic.name);
-            let stroke = statistic.stroke;
+            let alone = statistics.len() == 1;
+            let stroke = if alone { stroke_of(colour) } else { statistic.stroke };
             let markers = Markers::Plain;
             series.extend(drawn.then_some(Series { name, colour, stroke, markers, marks }));
         }
@@ -221,7 +243,7 @@ fn latency(view: &View<'_>, load: &Load<'_>) -> Picture {
         id: format!("{}-latency", load.id),
         title: view.marked(say(words.latency_title, &[("profile", load.title.clone())])),
         description: latency_description(view, load, unit),
-        data: latency_data(view, load, &statistics, unit),
+        data: latency_data(view, load, statistics, unit),
         origin: view.origin(),
         figure: figure(view, y_label, Scale::Log, series),
     }

@@ -29,6 +29,8 @@ pub(crate) struct View<'a> {
     pub(crate) targets: Vec<u32>,
     /// All load intensities of the sweeps.
     pub(crate) intensities: BTreeSet<u32>,
+    /// Targets with the intensities at which any sweep of theirs has a point.
+    pub(crate) asked: BTreeSet<(u32, u32)>,
     /// What the run compares; then its columns stand in the place of targets.
     pub(crate) compared: Option<&'a Compared<'a>>,
     /// The longest latencies that the reader of the report accepts.
@@ -164,8 +166,9 @@ impl<'a> View<'a> {
         }
         let targets: BTreeSet<u32> = points.iter().map(|p| p.target).collect();
         let swept = loads.iter().filter(|load| !load.stepped && !load.alone);
-        let intensities =
-            swept.flat_map(|load| &load.points).map(|p| p.record.outstanding).collect();
+        let swept = swept.flat_map(|load| &load.points).map(|point| point.record);
+        let asked: BTreeSet<(u32, u32)> = swept.map(|p| (p.target, p.outstanding)).collect();
+        let intensities = asked.iter().map(|(_, outstanding)| *outstanding).collect();
         Self {
             run,
             lang: telling.lang,
@@ -173,6 +176,7 @@ impl<'a> View<'a> {
             loads,
             targets: targets.into_iter().collect(),
             intensities,
+            asked,
             compared,
             limits: telling.limits.clone(),
             paper: &telling.paper,

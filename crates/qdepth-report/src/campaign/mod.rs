@@ -1,6 +1,8 @@
-//! Several runs in one paper: what they share once, then what came out of each.
+//! Several runs in one paper: what they share once, the loads that several measured side by side,
+//! then what came out of each.
 
 mod environment;
+mod side_by_side;
 #[cfg(test)]
 mod tests;
 
@@ -222,6 +224,8 @@ impl<'a> Campaign<'_, 'a> {
         all.push(section("runs", self.words.section, vec![Block::Table(self.overview())]));
         all.extend(paper::media::section(&self.views));
         all.push(section("method", names.method, method(&self.views)));
+        let [side_by_side, _] = self.words.side_by_side;
+        all.push(section("side-by-side", side_by_side, side_by_side::diagrams(self)));
         all.extend(self.chapters());
         let measured = |of: fn(&View<'_>) -> Vec<Block>| {
             self.by_run(|_, view| if view.loads.is_empty() { Vec::new() } else { of(view) })

@@ -121,6 +121,13 @@ fn a_paper_of_emulated_and_measured_runs_says_which_is_which() {
     assert!(document.banners[0].text.starts_with("In Run 2 "), "{:?}", document.banners);
     let json: serde_json::Value = serde_json::from_str(&figures_json(&document)).unwrap();
     for figure in json["figures"].as_array().unwrap() {
+        if figure["id"].as_str().unwrap().starts_with("runs-") {
+            assert_eq!(
+                (figure["emulated"].as_bool(), figure["run"].as_str()),
+                (Some(true), Some(""))
+            );
+            continue;
+        }
         let second = figure["id"].as_str().unwrap().starts_with("run-2-");
         assert_eq!(figure["emulated"], second, "{}", figure["id"]);
         assert_eq!(figure["run"], runs[usize::from(second)].0.id);
@@ -141,4 +148,62 @@ fn a_name_has_the_same_pseudonym_in_every_run() {
     let page = html(&compose_campaign(&runs, telling)).unwrap();
     assert!(!page.contains("S4EWNX0M"));
     assert!(page.contains("serial-1") && page.contains("serial-2"), "two drives, two names");
+}
+
+/// The curves of a picture: how many marks each has, by name.
+fn curves(picture: &crate::Picture) -> Vec<(String, usize)> {
+    let series = picture.figure.series.iter();
+    series.map(|series| (series.name.clone(), series.marks.len())).collect()
+}
+
+#[test]
+fn the_curves_of_all_runs_stand_in_one_diagram() {
+    let mut runs = runs();
+    // The second run has fewer intensities: its curves go on over those that it was not asked for.
+    runs[1].1.retain(|point| [1, 4, 16, 64].contains(&point.outstanding));
+    let document = compose_campaign(&runs, Lang::En);
+    let all = pictures(&document);
+    let both: Vec<_> = all.into_iter().filter(|p| p.id.starts_with("runs-")).collect();
+    assert_eq!(both.len(), 10, "rate and latency of five loads");
+    for picture in &both {
+        let latency = picture.id.ends_with("latency");
+        let names = ["nvme0n1 (Run 1)", "nvme1n1 (Run 1)", "nvme0n1 (Run 2)"];
+        let names = names.map(|n| if latency { format!("{n}, mean") } else { n.to_owned() });
+        let expected: Vec<_> = names.into_iter().zip([9, 9, 4]).collect();
+        assert_eq!(curves(picture), expected);
+        assert!(!picture.description.contains("missing"), "{}", picture.description);
+        assert_eq!(picture.origin.run, "", "of no one run");
+        assert!(picture.figure.series.iter().flat_map(|s| &s.marks).all(|m| m.points.is_empty()));
+        let colours: BTreeSet<usize> = picture.figure.series.iter().map(|s| s.colour).collect();
+        assert_eq!(colours.len(), 3, "each has a colour and a mark of its own");
+    }
+    // What is drawn is what the run's own diagram has.
+    let own = pictures(&document).into_iter().find(|p| p.id == "run-2-load-1-rate").unwrap();
+    let values = |series: &crate::Series| series.marks.iter().map(|m| m.value).collect::<Vec<_>>();
+    assert_eq!(values(&both[0].figure.series[2]), values(&own.figure.series[0]));
+}
+
+#[test]
+fn loads_of_one_run_alone_are_not_drawn_side_by_side() {
+    let mut runs = runs();
+    runs[0].1.retain(|point| point.profile == "database");
+    runs[1].1.retain(|point| point.profile == "restore");
+    let document = compose_campaign(&runs, Lang::En);
+    assert!(document.sections.iter().all(|section| section.id != "side-by-side"));
+    let mut of_both = self::runs();
+    of_both[1].1.retain(|point| point.profile == "restore");
+    of_both[1].0.emulated = true;
+    let document = compose_campaign(&of_both, Lang::Ja);
+    let drawn = section(&document, "side-by-side");
+    let titles: Vec<&str> = pictures(&document)
+        .into_iter()
+        .filter(|picture| picture.id.starts_with("runs-"))
+        .map(|picture| picture.title.as_str())
+        .collect();
+    assert_eq!(drawn.title, "計測の比較");
+    assert_eq!(titles.len(), 2);
+    assert!(titles.iter().all(|title| title.ends_with("(一部 EMULATED)")), "{titles:?}");
+    let names =
+        curves(pictures(&document).into_iter().find(|p| p.id.starts_with("runs-")).unwrap());
+    assert_eq!(names[2].0, "nvme0n1 (計測 2) (EMULATED)");
 }

@@ -13,6 +13,8 @@ pub(crate) struct CampaignWords {
     pub(crate) partly: [&'static str; 2],
     pub(crate) banner: &'static str,
     pub(crate) section: &'static str,
+    /// Heading of the diagrams with the curves of several runs, and what they show.
+    pub(crate) side_by_side: [&'static str; 2],
     pub(crate) caption: &'static str,
     pub(crate) note: &'static str,
     pub(crate) grades: &'static str,
@@ -35,6 +37,10 @@ pub(super) static ENGLISH: CampaignWords = CampaignWords {
     ],
     banner: "{runs}: {text}",
     section: "Runs",
+    side_by_side: [
+        "Runs side by side",
+        "Loads that several runs measured, with one curve for each target of each run; of the latency the mean. The runs did not follow one another directly: what else changed between them changes the curves too. Percentiles, and the points of each value, stand in the chapters of the runs.",
+    ],
     caption: "The runs of this paper",
     note: "“qdepth show ID” prints a run, “qdepth export ID” all of its figures.",
     grades: "Grade A / B / C",
@@ -57,6 +63,10 @@ pub(super) static JAPANESE: CampaignWords = CampaignWords {
     ],
     banner: "{runs}: {text}",
     section: "計測一覧",
+    side_by_side: [
+        "計測の比較",
+        "複数の計測に共通する負荷について、各計測の測定対象ごとに 1 本の曲線を示す。レイテンシーは平均である。計測は続けて行われたものではないため、計測の間に変わった他の条件も曲線に影響する。パーセンタイルと各値の測定点は、各計測の章に示す。",
+    ],
     caption: "本書の計測",
     note: "「qdepth show ID」は計測を、「qdepth export ID」はそのすべての数値を出力する。",
     grades: "等級 A / B / C",

@@ -277,8 +277,8 @@ fn masked(text: &str) -> (String, Vec<&str>) {
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         let from = &rest[at..];
-        let end = from.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(from.len());
-        let number = from[..end].trim_end_matches('.');
+        let end = from.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',');
+        let number = from[..end.unwrap_or(from.len())].trim_end_matches(['.', ',']);
         out.push_str(&rest[..at]);
         out.push('#');
         numbers.push(number);
@@ -303,7 +303,7 @@ mod tests {
             "2 × 1MiB、パス 1 / 2、測定対象 1 個"
         );
         assert_eq!(told("4.3 % mean, 12 % worst"), "平均 4.3 %、最大 12 %");
-        assert_eq!(told("2800 MB/s (10^6 bytes)"), "2800 MB/s (1 MB = 10^6 バイト)");
+        assert_eq!(told("2,800 MB/s (10^6 bytes)"), "2,800 MB/s (1 MB = 10^6 バイト)");
         assert_eq!(told("P3700 800GB, raid0x2"), "P3700 800GB, raid0x2", "names stay");
         assert_eq!(super::told(Lang::En, "pass 1 of 2"), "pass 1 of 2");
     }

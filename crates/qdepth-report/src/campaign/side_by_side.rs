@@ -1,0 +1,94 @@
+//! The curves of several runs in one diagram, where they measured the same load.
+
+use std::collections::BTreeSet;
+
+use qdepth_logbook::record::{PointRecord, RunRecord, TargetRecord};
+
+use super::Campaign;
+use crate::document::{Align, Block, Origin, Picture};
+use crate::pictures;
+use crate::view::{Load, View};
+use crate::words::say;
+
+/// More curves than this in one picture tell nothing: the colours and marks of all are used twice.
+const CURVES: usize = 12;
+
+/// The diagrams of the loads that more than one run measured over outstanding I/Os.
+pub(super) fn diagrams(campaign: &Campaign<'_, '_>) -> Vec<Block> {
+    let Some(first) = campaign.views.first() else { return Vec::new() };
+    let (run, points, runs) = joined(campaign, first);
+    let view = View::new(&run, &points, None, campaign.telling);
+    let measured = |load: &&Load<'_>| {
+        let of: BTreeSet<usize> =
+            load.points.iter().map(|point| runs[point.record.target as usize]).collect();
+        let curves: BTreeSet<u32> = load.points.iter().map(|point| point.record.target).collect();
+        of.len() > 1 && curves.len() <= CURVES
+    };
+    let words = campaign.words;
+    let mut blocks = vec![Block::Paragraph(words.side_by_side[1].to_owned())];
+    for load in view.swept().filter(measured) {
+        let drawn = pictures::of_load_without_percentiles(&view, load);
+        if !drawn.is_empty() {
+            let drawn = drawn.into_iter().map(|picture| of_all(campaign, picture));
+            blocks.push(Block::Heading(load.title.clone()));
+            blocks.push(Block::Pictures(drawn.collect()));
+        }
+    }
+    // The introduction alone introduces nothing.
+    if blocks.len() > 1 { blocks } else { Vec::new() }
+}
+
+/// All runs as one: what was a target or a column of a run is a target here, named with its run;
+/// and of which run each target is, by its place.
+fn joined(
+    campaign: &Campaign<'_, '_>,
+    first: &View<'_>,
+) -> (RunRecord, Vec<PointRecord>, Vec<usize>) {
+    let all_emulated = campaign.runs().all(|run| run.emulated);
+    let mut run = RunRecord {
+        targets: Vec::new(),
+        comparison: None,
+        emulated: all_emulated,
+        ..first.run.clone()
+    };
+    let (mut points, mut runs) = (Vec::new(), Vec::new());
+    for (place, view) in campaign.views.iter().enumerate() {
+        for target in &view.targets {
+            let values = [("name", view.target_name(*target)), ("run", campaign.number(place))];
+            let name = say(campaign.words.of_run, &values);
+            let index = runs.len() as u32;
+            runs.push(place);
+            run.targets.extend(view.run.targets.first().map(|of_run| TargetRecord {
+                index,
+                // Where only some runs are emulated, each of their curves says so.
+                name: if all_emulated { name } else { view.marked(name) },
+                facts: Vec::new(),
+                ..of_run.clone()
+            }));
+            let own = view.swept().flat_map(|load| load.on(*target));
+            points.extend(own.map(|point| PointRecord { target: index, ..point.record.clone() }));
+        }
+    }
+    (run, points, runs)
+}
+
+/// The picture as one of all runs. Places in the plan of one run mean nothing here; they stand with
+/// the run's own diagrams.
+fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
+    picture.id = format!("runs-{}", picture.id);
+    let mark = campaign.mark();
+    if !mark.is_empty() && !picture.title.ends_with(&format!("({mark})")) {
+        picture.title = format!("{} ({mark})", picture.title);
+    }
+    let emulated = campaign.runs().any(|run| run.emulated);
+    picture.origin = Origin { run: String::new(), emulated };
+    for mark in picture.figure.series.iter_mut().flat_map(|series| &mut series.marks) {
+        mark.points.clear();
+    }
+    let traced = picture.data.columns.last().is_some_and(|last| last.align == Align::Places);
+    if traced {
+        picture.data.columns.pop();
+        picture.data.rows.iter_mut().for_each(|row| drop(row.cells.pop()));
+    }
+    picture
+}
