@@ -293,14 +293,15 @@ impl Figure {
         let beside = self.right.iter().flat_map(|right| &right.series);
         let all = self.series.iter().chain(beside);
         let named: Vec<&Series> = all.filter(|s| !s.name.is_empty()).collect();
-        let longest = named.iter().map(|s| s.name.chars().count()).max().unwrap_or(0) as f64;
-        let width = 40.0 + longest * 6.6 + 14.0;
-        let columns = (((WIDTH - LEGEND_LEFT) / width) as usize).max(1);
+        let longest = named.iter().map(|series| text_width(&series.name)).fold(0.0, f64::max);
+        let width = 40.0 + longest + 14.0;
+        let columns = ((WIDTH / width) as usize).max(1);
         // Six lines stand better in two rows of three than in four and two.
         let columns = if columns > 3 && named.len().is_multiple_of(3) { 3 } else { columns };
+        let left = LEGEND_LEFT.min(WIDTH - columns as f64 * width).max(0.0);
         let mut out = String::new();
         for (index, series) in named.iter().enumerate() {
-            let x = LEGEND_LEFT + (index % columns) as f64 * width;
+            let x = left + (index % columns) as f64 * width;
             let y = HEIGHT + 16.0 + (index / columns) as f64 * LEGEND_ROW;
             let colour = colour(series.colour);
             let line = series.stroke.style().map_or_else(String::new, |style| {
@@ -468,6 +469,11 @@ impl Stroke {
             Self::None => return None,
         })
     }
+}
+
+/// About how wide a name is in a legend: Japanese letters are as wide as they are high.
+fn text_width(name: &str) -> f64 {
+    name.chars().map(|c| if c >= '\u{2e80}' { 12.0 } else { 6.4 }).sum()
 }
 
 fn colour(index: usize) -> &'static str {

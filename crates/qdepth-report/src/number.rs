@@ -142,6 +142,21 @@ pub(crate) fn binary_bytes(bytes: f64) -> String {
     scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
 }
 
+/// Sizes as plans have them, `8KiB`, with their units apart.
+pub(crate) fn spaced_sizes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    let mut former = ' ';
+    for (at, letter) in text.char_indices() {
+        let unit = ["KiB", "MiB", "GiB", "TiB"].iter().any(|unit| text[at..].starts_with(unit));
+        if unit && former.is_ascii_digit() {
+            out.push(' ');
+        }
+        out.push(letter);
+        former = letter;
+    }
+    out
+}
+
 /// Bytes in powers of ten, as capacities of media are counted.
 pub(crate) fn decimal_bytes(bytes: f64) -> String {
     scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
@@ -213,6 +228,14 @@ impl TimeUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_of_plans_have_their_units_apart() {
+        assert_eq!(spaced_sizes("8KiB"), "8 KiB");
+        assert_eq!(spaced_sizes("2 × 16MiB, 4 KiB"), "2 × 16 MiB, 4 KiB");
+        assert_eq!(spaced_sizes("4KiB: 50 %, 1MiB: 50 %"), "4 KiB: 50 %, 1 MiB: 50 %");
+        assert_eq!(spaced_sizes("MiB"), "MiB");
+    }
 
     fn estimate(value: f64, half: Option<f64>) -> Estimate {
         let interval = half.map(|h| (value - h, value + h));

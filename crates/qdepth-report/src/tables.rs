@@ -11,7 +11,10 @@ use crate::document::{Align, Cell, Column, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::trace;
 use crate::view::{Load, Point, QUANTILES, View, arrivals, percentile_ns, profile_title};
-use crate::words::{fact_name, say, told};
+use crate::words::{Lang, fact_name, say, told};
+
+/// Where the parameters of emulated media were read.
+const DESCRIBED: &str = "EMULATED: description file";
 
 pub(crate) fn text(heading: &str) -> Column {
     Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text }
@@ -198,7 +201,7 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
             Cell::plain(access),
             percent(first.read_share),
             percent(1.0 - first.read_share),
-            Cell::plain(&*first.request_size),
+            Cell::plain(number::spaced_sizes(&first.request_size)),
             Cell::plain(if load.stepped && load.is_open_loop() {
                 words.by_step.to_owned()
             } else {
@@ -449,11 +452,18 @@ pub(crate) fn observations<'a>(
         let value = observed_cell(view, seen);
         let subject = told(view.lang, if opens_group { &seen.subject } else { "" });
         let subject = if opens_group { Cell::head(subject) } else { Cell::plain(subject) };
-        let name = Cell::plain(fact_name(view.lang, &seen.key));
+        let name = Cell::plain(observed_name(view, seen));
         let cells = vec![subject, name, value, Cell::unknown(told(view.lang, &seen.source))];
         Row { cells, opens_group }
     });
     Table { caption: caption.to_owned(), columns, rows: rows.collect(), note: String::new() }
+}
+
+/// The name of a fact; of a parameter the key by which a spelling sets it, in every language but
+/// English, where the name is the key.
+pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
+    let parameter = seen.source == DESCRIBED && view.lang != Lang::En;
+    if parameter { seen.key.clone() } else { fact_name(view.lang, &seen.key) }
 }
 
 /// What was seen, or why it is not known.

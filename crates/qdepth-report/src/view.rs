@@ -11,6 +11,7 @@ use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::document::Origin;
 use crate::limit::{Limit, Statistic};
+use crate::number;
 use crate::paper::Paper;
 use crate::words::{Lang, Words, counted, say, told, words};
 
@@ -256,7 +257,11 @@ impl<'a> View<'a> {
 
     /// Where among the points of its load one stands: its step, or its outstanding I/Os.
     pub(crate) fn at(&self, load: &Load<'_>, record: &PointRecord) -> String {
-        if load.stepped { told(self.lang, &record.step) } else { record.outstanding.to_string() }
+        if load.stepped {
+            number::spaced_sizes(&told(self.lang, &record.step))
+        } else {
+            record.outstanding.to_string()
+        }
     }
 
     /// The name of a figure of a latency.
@@ -324,7 +329,7 @@ fn distinguish(loads: &mut [Load<'_>], words: &Words) {
     let told = |load: &Load<'_>| {
         let first = load.first();
         let streams = counted(words.tables.streams, first.streams as usize);
-        [first.request_size.clone(), arrivals(first, words), streams]
+        [number::spaced_sizes(&first.request_size), arrivals(first, words), streams]
     };
     let all: Vec<(String, [String; 3])> =
         loads.iter().map(|load| (load.title.clone(), told(load))).collect();

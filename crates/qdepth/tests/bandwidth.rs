@@ -36,7 +36,7 @@ fn every_thread_moves_its_bytes_once_on_an_emulated_drive() {
         assert_eq!(point["ended_by"], "bytes", "{point}");
     }
     let told = place.run("show").expect(0).out;
-    for said in ["Write 1MiB", "Read 16MiB", "Write: at best", "95 % of it is reached with"] {
+    for said in ["Write 1 MiB", "Read 16 MiB", "Write: at best", "95 % of it is reached with"] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
     let page = fs::read_to_string(place.join("qdepth-report.html")).unwrap();

@@ -12,7 +12,7 @@ use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Estimate, together};
 
 use crate::document::{Block, Section};
-use crate::number::MIB;
+use crate::number::{self, MIB};
 use crate::view::{Point, View};
 
 /// Short names of the loads: what writes, what reads; on all targets, on the first alone.
@@ -89,9 +89,10 @@ impl Bandwidth {
             self.alone.insert((direction, threads), rate);
             return;
         }
-        let known = self.transfers.iter().position(|size| *size == first.request_size);
+        let transfer = number::spaced_sizes(&first.request_size);
+        let known = self.transfers.iter().position(|size| *size == transfer);
         let transfer = known.unwrap_or_else(|| {
-            self.transfers.push(first.request_size.clone());
+            self.transfers.push(transfer);
             self.transfers.len() - 1
         });
         if !self.threads.contains(&threads) {

@@ -56,7 +56,7 @@ fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
     assert_eq!(row(1), ["4", "75.0", "–"]);
     let said = summary_sentences(&run, &points, Lang::En).join(" ");
     assert!(
-        said.contains("Write: at best 1,500 MB/s, with 4 threads and transfers of 1MiB"),
+        said.contains("Write: at best 1,500 MB/s, with 4 threads and transfers of 1 MiB"),
         "{said}"
     );
     assert!(said.contains("all 2 together reach 75"), "{said}");

@@ -7,9 +7,9 @@ use qdepth_logbook::record::Observation;
 use super::Campaign;
 use crate::document::{Block, Cell, Row, Table};
 use crate::host;
-use crate::tables::{self, observed_cell, text};
+use crate::tables::{self, observed_cell, observed_name, text};
 use crate::view::View;
-use crate::words::{fact_name, told};
+use crate::words::told;
 
 /// A fact, with what was seen of it in which runs.
 struct Fact<'a> {
@@ -104,7 +104,7 @@ fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>])
             let numbers: Vec<String> = places.iter().map(|place| (place + 1).to_string()).collect();
             let cells = vec![
                 Cell::head(first(told(view.lang, fact.subject))),
-                Cell::plain(first(fact_name(view.lang, fact.key))),
+                Cell::plain(first(observed_name(view, seen))),
                 observed_cell(view, seen),
                 Cell::plain(numbers.join(view.words.list[0])),
             ];

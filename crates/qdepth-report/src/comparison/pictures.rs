@@ -42,7 +42,8 @@ fn maxima(view: &View<'_>) -> Vec<Picture> {
     }
     let picture = |(number, loads): (usize, Vec<&Load<'_>>)| {
         let first = loads[0].first();
-        let titles = loads.iter().map(|load| load.first().request_size.clone()).collect();
+        let titles =
+            loads.iter().map(|load| number::spaced_sizes(&load.first().request_size)).collect();
         let groups: Vec<Vec<Option<&Point<'_>>>> = loads
             .iter()
             .map(|load| view.targets.iter().map(|t| load.maximum(*t)).collect())
