@@ -87,6 +87,8 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     current: Interval,
     before: [[u64; 3]; 2],
     interval_length: Nanos,
+    /// When the running interval ends.
+    interval_end: Instant,
     /// The stamp that was advanced to last, and whether it lies in the window.
     stamp: Instant,
     inside: bool,
@@ -134,6 +136,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             current: Interval { length: interval_length, ..Interval::default() },
             before: [[0; 3]; 2],
             interval_length,
+            interval_end: window_start + interval_length,
             stamp: Instant::NEVER,
             inside: false,
             last_completion: window_start,
@@ -153,7 +156,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     /// When the running interval ends.
     #[inline]
     pub(crate) fn interval_end(&self) -> Instant {
-        self.window_start + self.current.start + self.interval_length
+        self.interval_end
     }
 
     /// Requests completed in the window so far.
@@ -170,10 +173,13 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     /// Counts the requests in flight up to `now` into the integral, cut to the window.
     #[inline]
     pub(crate) fn pass(&mut self, now: Instant) {
+        if now <= self.in_flight_since {
+            return;
+        }
         let from = self.in_flight_since.max(self.window_start);
         let to = now.min(self.window_end);
         self.in_flight_integral += u128::from(self.in_flight) * u128::from(to.since(from).0);
-        self.in_flight_since = self.in_flight_since.max(now);
+        self.in_flight_since = now;
     }
 
     #[inline]
@@ -341,5 +347,6 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         seen(current);
         let start = current.start + length;
         self.current = Interval { start, length: self.interval_length, ..Interval::default() };
+        self.interval_end = self.window_start + start + self.interval_length;
     }
 }

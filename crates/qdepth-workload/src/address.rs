@@ -66,7 +66,7 @@ impl AddressPattern {
 
     /// The offset of the next request of `size` bytes: always wholly inside the area. The lower 32
     /// bits of `draw` say whether it is random.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
         if size != self.size {
             self.size = size;
