@@ -10,6 +10,8 @@ const DAYS: usize = 4096;
 const FAR_MAX: u32 = 1024;
 /// No slot.
 const NONE: u32 = u32::MAX;
+/// No end: later than any.
+const EMPTY: (u64, u32) = (u64::MAX, NONE);
 
 /// Ends by slot, each slot at most once.
 #[derive(Clone, Debug)]
@@ -19,17 +21,24 @@ pub(crate) struct Calendar {
     /// The day of the last end taken: none in the calendar is before it.
     today: u64,
     /// First slot of each day, in order of time, then of slot.
-    first: Vec<u32>,
-    /// The slot after a slot on its day.
-    after: Vec<u32>,
-    /// End of each slot, ns.
-    at: Vec<u64>,
+    first: Box<[u32; DAYS]>,
+    places: Vec<Place>,
     /// Days that hold something, a bit each, and the words of them that do.
     days: [u64; DAYS / 64],
     words: u64,
-    near: usize,
     far: BinaryHeap<Reverse<(u64, u32)>>,
     far_seen: u32,
+    /// The earliest end and its slot: looked for once an end, and not at every look at it.
+    earliest: (u64, u32),
+}
+
+/// A slot's place on its day.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its end, ns.
+    at: u64,
+    /// The slot after it.
+    after: u32,
 }
 
 impl Calendar {
@@ -37,21 +46,20 @@ impl Calendar {
         Self {
             day: 10,
             today: 0,
-            first: vec![NONE; DAYS],
-            after: vec![NONE; slots],
-            at: vec![0; slots],
+            first: Box::new([NONE; DAYS]),
+            places: vec![Place { at: 0, after: NONE }; slots],
             days: [0; DAYS / 64],
             words: 0,
-            near: 0,
             far: BinaryHeap::with_capacity(slots),
             far_seen: 0,
+            earliest: EMPTY,
         }
     }
 
-    /// Adds the end of a slot, which is not before the last end taken.
-    #[inline]
+    /// Adds the end of a slot, which is not before the last end taken. Once a request, so inlined.
+    #[inline(always)]
     pub(crate) fn push(&mut self, at: u64, slot: u32) {
-        self.at[slot as usize] = at;
+        self.earliest = self.earliest.min((at, slot));
         if (at >> self.day).saturating_sub(self.today) < DAYS as u64 {
             self.insert(at, slot);
         } else {
@@ -59,23 +67,25 @@ impl Calendar {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn insert(&mut self, at: u64, slot: u32) {
-        let day = (at >> self.day) as usize & (DAYS - 1);
+        let day = (at >> self.day) as usize % DAYS;
         let (mut former, mut next) = (NONE, self.first[day]);
-        while next != NONE && (self.at[next as usize], next) < (at, slot) {
-            former = next;
-            next = self.after[next as usize];
+        while next != NONE {
+            let place = self.places[next as usize];
+            if (place.at, next) > (at, slot) {
+                break;
+            }
+            (former, next) = (next, place.after);
         }
-        self.after[slot as usize] = next;
+        self.places[slot as usize] = Place { at, after: next };
         if former == NONE {
             self.first[day] = slot;
         } else {
-            self.after[former as usize] = slot;
+            self.places[former as usize].after = slot;
         }
         self.days[day / 64] |= 1 << (day % 64);
         self.words |= 1 << (day / 64);
-        self.near += 1;
     }
 
     #[cold]
@@ -91,14 +101,15 @@ impl Calendar {
     /// Makes days four times as long.
     fn lengthen(&mut self) {
         let mut all: Vec<(u64, u32)> = self.far.drain().map(|Reverse(end)| end).collect();
-        for first in &mut self.first {
+        for first in self.first.iter_mut() {
             let mut slot = std::mem::replace(first, NONE);
             while slot != NONE {
-                all.push((self.at[slot as usize], slot));
-                slot = self.after[slot as usize];
+                let place = self.places[slot as usize];
+                all.push((place.at, slot));
+                slot = place.after;
             }
         }
-        (self.days, self.words, self.near) = ([0; DAYS / 64], 0, 0);
+        (self.days, self.words) = ([0; DAYS / 64], 0);
         self.day += 2;
         self.today >>= 2;
         for (at, slot) in all {
@@ -110,10 +121,10 @@ impl Calendar {
         }
     }
 
-    /// The first day from today on that holds something.
+    /// The first day from today on that holds something, where one does.
     #[inline]
     fn first_day(&self) -> usize {
-        let today = self.today as usize & (DAYS - 1);
+        let today = self.today as usize % DAYS;
         let here = self.days[today / 64] >> (today % 64);
         if here != 0 {
             return today + here.trailing_zeros() as usize;
@@ -128,35 +139,55 @@ impl Calendar {
     /// The earliest end and its slot.
     #[inline]
     pub(crate) fn peek(&self) -> Option<(u64, u32)> {
-        let near = (self.near > 0).then(|| {
-            let slot = self.first[self.first_day()];
-            (self.at[slot as usize], slot)
-        });
-        match (near, self.far.peek()) {
-            (Some(near), Some(Reverse(far))) => Some(near.min(*far)),
-            (near, far) => near.or(far.map(|Reverse(far)| *far)),
+        (self.earliest.1 != NONE).then_some(self.earliest)
+    }
+
+    /// Takes the end that [`peek`](Self::peek) shows.
+    #[inline]
+    pub(crate) fn take(&mut self) {
+        let (at, slot) = self.earliest;
+        self.today = self.today.max(at >> self.day);
+        if self.far.is_empty() {
+            self.unlink(at, slot);
+            self.earliest = self.near();
+        } else {
+            self.take_beside_far(at, slot);
         }
     }
 
-    /// Takes the end that [`peek`](Self::peek) showed.
-    #[inline]
-    pub(crate) fn take(&mut self, (at, slot): (u64, u32)) {
-        self.today = self.today.max(at >> self.day);
-        if let Some(Reverse(far)) = self.far.peek()
-            && *far == (at, slot)
-        {
+    #[cold]
+    fn take_beside_far(&mut self, at: u64, slot: u32) {
+        if self.far.peek() == Some(&Reverse((at, slot))) {
             self.far.pop();
-            return;
+        } else {
+            self.unlink(at, slot);
         }
-        let day = (at >> self.day) as usize & (DAYS - 1);
-        self.first[day] = self.after[slot as usize];
-        self.near -= 1;
-        if self.first[day] == NONE {
+        let near = self.near();
+        self.earliest = self.far.peek().map_or(near, |Reverse(far)| near.min(*far));
+    }
+
+    /// Takes the first slot of a day from it.
+    #[inline]
+    fn unlink(&mut self, at: u64, slot: u32) {
+        let day = (at >> self.day) as usize % DAYS;
+        let after = self.places[slot as usize].after;
+        self.first[day] = after;
+        if after == NONE {
             self.days[day / 64] &= !(1 << (day % 64));
             if self.days[day / 64] == 0 {
                 self.words &= !(1 << (day / 64));
             }
         }
+    }
+
+    /// The earliest end of the year.
+    #[inline]
+    fn near(&self) -> (u64, u32) {
+        if self.words == 0 {
+            return EMPTY;
+        }
+        let slot = self.first[self.first_day() % DAYS];
+        (self.places[slot as usize].at, slot)
     }
 }
 
@@ -177,7 +208,7 @@ mod tests {
                     let _ = index;
                     let first = *model.iter().min().unwrap();
                     prop_assert_eq!(calendar.peek(), Some(first));
-                    calendar.take(first);
+                    calendar.take();
                     model.retain(|end| *end != first);
                     now = first.0;
                 } else {
@@ -189,7 +220,7 @@ mod tests {
             model.sort_unstable();
             for end in model {
                 prop_assert_eq!(calendar.peek(), Some(end));
-                calendar.take(end);
+                calendar.take();
             }
             prop_assert_eq!(calendar.peek(), None);
         }

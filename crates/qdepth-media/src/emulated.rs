@@ -26,6 +26,15 @@ pub(crate) struct Lane {
     pub(crate) to: u64,
 }
 
+/// A slot: whose it is, and what the request in it ends with. Together, since every request asks for
+/// all of it at its beginning and at its end.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    stream: u16,
+    node: u16,
+    result: i32,
+}
+
 /// A request on its way through the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
@@ -44,10 +53,7 @@ pub struct Emulated {
     /// How many of the nodes are those of each target.
     drives: Vec<usize>,
     lanes: Vec<Lane>,
-    /// Stream of each slot.
-    streams: Vec<u16>,
-    /// What each slot ends with.
-    results: Vec<i32>,
+    places: Vec<Place>,
     requests: Vec<Io>,
     pending: Calendar,
     /// The last end that was handed back, which may lie ahead of time where answers have a lead.
@@ -71,6 +77,10 @@ impl Emulated {
         let several = lanes.len() > 1;
         let immediate = nodes.iter().all(Node::is_immediate);
         let last = lanes.len().saturating_sub(1) as u16;
+        let place = |stream: u16| {
+            let node = lanes.get(usize::from(stream)).map_or(0, |lane| lane.node as u16);
+            Place { stream, node, result: 0 }
+        };
         let slots = outstanding.iter().map(|slots| (*slots).max(1) as usize).sum::<usize>();
         let slots = slots.max(SLOTS);
         let owned = (0..)
@@ -86,9 +96,8 @@ impl Emulated {
             begun: vec![0; lanes.len()],
             present: vec![0; lanes.len()],
             held: Vec::with_capacity(slots),
-            streams: owned.chain(std::iter::repeat(last)).take(slots).collect(),
+            places: owned.chain(std::iter::repeat(last)).take(slots).map(place).collect(),
             lanes,
-            results: vec![0; slots],
             requests: vec![Io { read: true, offset: 0, size: 0 }; slots],
             pending: Calendar::new(slots),
             handed: 0,
@@ -134,28 +143,33 @@ impl Emulated {
         while !self.held.is_empty() {
             let working = self.begun.iter().zip(&self.present).filter(|(_, n)| **n > 0);
             let slowest = working.map(|(begun, _)| *begun).min().unwrap_or(0);
-            let may = |slot: &u32| {
-                self.begun[self.streams[*slot as usize] as usize] < slowest + self.bound
-            };
+            let may =
+                |slot: &u32| self.begun[self.place(*slot).stream as usize] < slowest + self.bound;
             let Some(index) = self.held.iter().position(may) else { return };
             let slot = self.held.remove(index);
-            self.begun[self.streams[slot as usize] as usize] += 1;
+            let stream = self.place(slot).stream;
+            self.begun[stream as usize] += 1;
             self.hand_to_host(slot);
         }
     }
 
+    #[inline]
+    fn place(&self, slot: u32) -> Place {
+        self.places[slot as usize]
+    }
+
     fn hand_to_host(&mut self, slot: u32) {
-        let stream = self.streams[slot as usize] as usize;
+        let Place { stream, node, .. } = self.place(slot);
         let io = self.requests[slot as usize];
-        let further = self.nodes[self.lanes[stream].node].further(io);
-        let issued = self.host.process(ticks(self.now), stream, io, further);
+        let further = self.nodes[node as usize].further(io);
+        let issued = self.host.process(ticks(self.now), stream as usize, io, further);
         self.host_events.push(Reverse((issued, Stage::Shared, slot)));
     }
 
     #[inline]
     fn end(&mut self, end: End) {
         if end.errno != 0 {
-            self.results[end.slot as usize] = -end.errno;
+            self.places[end.slot as usize].result = -end.errno;
         }
         let at = instant(end.at).0.max(self.now.0).max(self.handed);
         self.pending.push(at, end.slot);
@@ -164,8 +178,8 @@ impl Emulated {
     #[inline]
     fn hand_to_medium(&mut self, at: Tick, slot: u32) {
         let io = self.requests[slot as usize];
-        let node = self.lanes[self.streams[slot as usize] as usize].node;
-        if let Some(end) = self.nodes[node].submit(at, slot, io) {
+        let node = self.place(slot).node;
+        if let Some(end) = self.nodes[node as usize].submit(at, slot, io) {
             self.end(end);
         }
     }
@@ -183,8 +197,8 @@ impl Emulated {
             self.host_events.pop();
             match stage {
                 Stage::Shared => {
-                    let node = self.lanes[self.streams[slot as usize] as usize].node;
-                    let further = self.nodes[node].further(self.requests[slot as usize]);
+                    let node = self.place(slot).node;
+                    let further = self.nodes[node as usize].further(self.requests[slot as usize]);
                     let passed = self.host.share(due, further);
                     self.host_events.push(Reverse((passed, Stage::Medium, slot)));
                 }
@@ -217,24 +231,21 @@ impl Emulated {
     /// Hands back what ends until `limit`, as far as there is room.
     #[inline]
     fn hand_back(&mut self, limit: Instant, done: &mut Completions) {
-        let mut next = self.pending.peek();
-        while let Some((at, slot)) = next {
+        while let Some((at, slot)) = self.pending.peek() {
             if at > limit.0 || !done.has_room() {
                 return;
             }
-            self.pending.take((at, slot));
+            self.pending.take();
             self.handed = at;
-            let result = self.results[slot as usize];
+            let Place { stream, node, result } = self.place(slot);
             if result != 0 {
                 // A sync was never at a medium.
-                let node = self.lanes[self.streams[slot as usize] as usize].node;
-                self.nodes[node].completed(slot);
+                self.nodes[node as usize].completed(slot);
                 if self.bound > 0 {
-                    self.present[self.streams[slot as usize] as usize] -= 1;
+                    self.present[stream as usize] -= 1;
                 }
             }
             done.push(Completion { slot: Slot(slot), result, at: Instant(at) });
-            next = self.pending.peek();
         }
     }
 
@@ -277,19 +288,20 @@ impl Target for Emulated {
         let now = ticks(self.now);
         let index = slot.0 as usize;
         if request.direction == Direction::Sync {
-            self.results[index] = 0;
+            self.places[index].result = 0;
             // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
             self.pending.push(self.now.0.max(self.handed), slot.0);
             return;
         }
-        let stream = self.streams[index] as usize;
+        let place = &mut self.places[index];
+        place.result = request.size as i32;
+        let (stream, node) = (place.stream as usize, place.node as usize);
         let lane = self.lanes[stream];
         let io = Io {
             read: request.direction == Direction::Read,
             offset: request.offset - lane.from.min(request.offset) + lane.to,
             size: request.size,
         };
-        self.results[index] = request.size as i32;
         if self.staged {
             self.requests[index] = io;
             if self.bound > 0 {
@@ -300,10 +312,11 @@ impl Target for Emulated {
             }
             return;
         }
-        let further = self.nodes[lane.node].further(io);
+        let node = &mut self.nodes[node];
+        let further = node.further(io);
         let issued = self.host.process(now, stream, io, further);
         let at = self.host.share(issued, further);
-        if let Some(end) = self.nodes[lane.node].submit(at, slot.0, io) {
+        if let Some(end) = node.submit(at, slot.0, io) {
             self.end(end);
         }
     }
