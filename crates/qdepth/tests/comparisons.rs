@@ -5,9 +5,10 @@
 #[cfg(test)]
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Place, alone, can, points};
+use common::{Place, alone, can, codes, points};
 use serde_json::Value;
 
 /// Rate of the points of a column at an intensity, I/Os per second.
@@ -144,15 +145,20 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
     let devices: Vec<&str> = drives.iter().map(|(_, device)| device.as_str()).collect();
     let toml = place.write("plan.toml", &plan("duration = \"8s\""));
     let words = format!("run {toml} {} --read-only --json --no-report", devices.join(" "));
-    // The servers keep their rates by the clock of a machine that others may hold off: points that
-    // suffered from that say so, and are measured again.
-    let calm = (0..3).find_map(|_| {
+    // The servers keep their rates by the clock of a machine that others may hold off: a wrong figure
+    // of points that say so is no fault, and is measured again.
+    let scaled = (0..3).find_map(|_| {
         let document = place.run(&words).expect_finished().json();
         let times = rate(&document, 1, "reads") / rate(&document, 0, "reads");
-        println!("four drives: {times:.3} times one");
-        points(&document).iter().all(|point| point["grade"] != "C").then_some(document)
+        let doubts: BTreeSet<String> = points(&document)
+            .iter()
+            .filter(|point| point["grade"] == "C")
+            .flat_map(codes)
+            .collect();
+        println!("four drives: {times:.3} times one, invalid: {doubts:?}");
+        (doubts.is_empty() || (times - 4.0).abs() <= 0.04).then_some(document)
     });
-    let Some(document) = calm else {
+    let Some(document) = scaled else {
         println!("SKIPPED: {test}: the machine held every one of three runs off");
         return;
     };
