@@ -257,11 +257,12 @@ impl<'a> View<'a> {
 
     /// Where among the points of its load one stands: its step, or its outstanding I/Os.
     pub(crate) fn at(&self, load: &Load<'_>, record: &PointRecord) -> String {
-        if load.stepped {
-            number::spaced_sizes(&told(self.lang, &record.step))
-        } else {
-            record.outstanding.to_string()
-        }
+        if load.stepped { self.step(&record.step) } else { record.outstanding.to_string() }
+    }
+
+    /// The name of a step, from its title in the records.
+    pub(crate) fn step(&self, title: &str) -> String {
+        number::spaced_sizes(&told(self.lang, title))
     }
 
     /// The name of a figure of a latency.

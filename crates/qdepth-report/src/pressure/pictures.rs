@@ -344,7 +344,7 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
         }));
     }
     let rows = steps.titles.iter().enumerate().map(|(place, title)| {
-        let mut cells = vec![Cell::head(*title)];
+        let mut cells = vec![Cell::head(view.step(title))];
         for target in steps.targets() {
             let step = steps.on(target).find(|step| step.place == place && step.is_valid());
             cells.push(Cell::or_dash(step.map(|step| number::load(step.achieved()))));

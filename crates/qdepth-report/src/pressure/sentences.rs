@@ -33,7 +33,7 @@ pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let said = beyond.map(|step| {
         let values = [
             ("target", view.target_name(step.target)),
-            ("step", step.title.to_owned()),
+            ("step", view.step(step.title)),
             ("achieved", number::load(step.achieved())),
         ];
         say(view.words.pressure.not_followed, &values)
@@ -111,7 +111,7 @@ pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         let Some((step, mean)) = steps.knee(target).and_then(|s| Some((s, mean(s)?))) else {
             return say(words.no_knee, &values);
         };
-        values.extend([("step", step.title.to_owned()), ("latency", duration(mean))]);
+        values.extend([("step", view.step(step.title)), ("latency", duration(mean))]);
         say(words.knee, &values)
     };
     let all = std::iter::once(words.knee_note.to_owned());

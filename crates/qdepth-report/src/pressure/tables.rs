@@ -7,7 +7,7 @@ use crate::steps::{Step, Steps, offered};
 use crate::tables::{number_in, target_cell, target_column, text, with_mark};
 use crate::trace;
 use crate::view::{Point, View, percentile_ns};
-use crate::words::{say, told};
+use crate::words::say;
 
 /// The percentiles of a step in one line.
 const SHORT: [f64; 3] = [0.99, 0.999, 0.9999];
@@ -83,7 +83,7 @@ fn step_cells(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> Vec<Cell>
     for stalls in reader.map_or([None; 3], |record| record.gaps.map(Some)) {
         figures.push(Cell::or_dash(stalls.map(number::count)));
     }
-    let mut cells = vec![Cell::head(number::spaced_sizes(&told(view.lang, step.title)))];
+    let mut cells = vec![Cell::head(view.step(step.title))];
     cells.extend(target_cell(view, step.target));
     cells.extend(figures.into_iter().map(|cell| cell.struck_if(!step.is_valid())));
     cells.push(Cell::plain(step.grade().to_string()));
@@ -117,9 +117,8 @@ fn percentile_rows(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> [Row
     let beyond =
         |(quantile, _): (f64, &str)| Cell::unknown(number::count(step.samples(quantile).1));
     let all = number::count(step.samples(0.0).0);
-    let values = [Cell::head(number::spaced_sizes(&told(view.lang, step.title))), Cell::plain(all)]
-        .into_iter()
-        .chain(NINES.map(value));
+    let values =
+        [Cell::head(view.step(step.title)), Cell::plain(all)].into_iter().chain(NINES.map(value));
     let counts =
         [Cell::unknown(words.beyond), Cell::unknown("")].into_iter().chain(NINES.map(beyond));
     [
@@ -151,11 +150,7 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for step in &steps.all {
         for (nth, (load, point)) in step.loads.iter().enumerate() {
-            let title = if nth == 0 {
-                Cell::head(number::spaced_sizes(&told(view.lang, step.title)))
-            } else {
-                Cell::plain("")
-            };
+            let title = if nth == 0 { Cell::head(view.step(step.title)) } else { Cell::plain("") };
             let mut cells = vec![title];
             cells.extend(target_cell(view, step.target));
             cells.push(Cell::plain(&*load.title));

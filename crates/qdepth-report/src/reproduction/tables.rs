@@ -222,12 +222,12 @@ fn as_worded(published: &Published) -> String {
     }
 }
 
-/// At how many outstanding I/Os, or with how many processes, as the source has it.
 /// The load of a figure, with where on its curve: `Database × 512`.
 pub(super) fn load(lang: Lang, published: &Published) -> String {
     format!("{} {}", told(lang, &published.profile), at(lang, published)).trim().to_owned()
 }
 
+/// At how many outstanding I/Os, or with how many processes, as the source has it.
 fn at(lang: Lang, published: &Published) -> String {
     match published.outstanding.as_str() {
         "" if published.processes.is_empty() => String::new(),
