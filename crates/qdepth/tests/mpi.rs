@@ -1,4 +1,5 @@
-//! Several ranks under mpirun: the counts of one process, and no hang when one dies.
+//! Several ranks under mpirun: the counts of one process, and no hang when one dies. Ranks on two
+//! nodes are in network namespaces of this machine with a cable between them, which can be pulled.
 
 #![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
 
@@ -6,6 +7,7 @@
 mod common;
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -19,21 +21,24 @@ fn under_mpi(place: &Place, kind: &str, ranks: u32, words: &str) -> Child {
     launched(place, kind, &format!("-n {ranks} {qdepth} {words}"))
 }
 
-/// What a launcher of this kind is told, with the program's shim compiled.
+/// The program's shim, compiled for this kind of MPI.
 #[cfg(test)]
-fn launched(place: &Place, kind: &str, words: &str) -> Child {
+fn shim(place: &Place, kind: &str) -> PathBuf {
     let shim = place.join(&format!("libqdepth-mpi-{kind}.so"));
     if !shim.exists() {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
         let compiler = format!("mpicc.{kind} -shared -fPIC -O2 -Wall -Werror");
         sh(&format!("{compiler} -o {} {source}", shim.display())).unwrap();
     }
-    let freely = if kind == "openmpi" { "--oversubscribe --allow-run-as-root" } else { "" };
+    shim
+}
+
+/// Starts what launches ranks; what is said goes into files of the place.
+#[cfg(test)]
+fn launch(place: &Place, kind: &str, launcher: &mut Command) -> Child {
     let file = |name: &str| File::create(place.join(name)).unwrap();
-    Command::new(format!("mpirun.{kind}"))
-        .args(freely.split_whitespace())
-        .args(words.split_whitespace())
-        .env("QDEPTH_MPI", &shim)
+    launcher
+        .env("QDEPTH_MPI", shim(place, kind))
         // After a rank died mpirun waits this long before it kills the others, by default 1 s. That is
         // too short for the logbook where others write to the same disk.
         .env("OMPI_MCA_odls_base_sigkill_timeout", "3")
@@ -42,6 +47,15 @@ fn launched(place: &Place, kind: &str, words: &str) -> Child {
         .stderr(file("mpi.err"))
         .spawn()
         .unwrap()
+}
+
+/// A launcher of this kind with these words.
+#[cfg(test)]
+fn launched(place: &Place, kind: &str, words: &str) -> Child {
+    let freely = if kind == "openmpi" { "--oversubscribe --allow-run-as-root" } else { "" };
+    let mut launcher = Command::new(format!("mpirun.{kind}"));
+    launcher.args(freely.split_whitespace()).args(words.split_whitespace());
+    launch(place, kind, &mut launcher)
 }
 
 #[cfg(test)]
@@ -96,6 +110,17 @@ fn a_shared_file_is_shared_by_ranks() {
     assert!(whole.chunks(64 << 10).all(|piece| piece.iter().any(|byte| *byte != 0)));
 }
 
+/// The run of a team that lost a rank: its last point has failed, and what was moved before stays. A
+/// slow machine may come to the loss when the first point is over.
+#[cfg(test)]
+fn ended_as_failed(place: &Place, logbook: &str) {
+    let kept = place.run(&format!("export latest --logbook {logbook}")).expect(0).json();
+    assert_eq!(kept["run"]["state"], "failed", "{logbook}: {}", said(place, "mpi.err"));
+    assert_eq!(points(&kept).last().unwrap()["ended_by"], "failure", "{kept:#}");
+    let moved = |point: &Value| point["written_bytes"].as_u64().unwrap();
+    assert!(points(&kept).iter().map(moved).sum::<u64>() > 0, "{kept:#}");
+}
+
 /// Bytes that a process sent to storage.
 #[cfg(test)]
 fn written(pid: &str) -> u64 {
@@ -137,12 +162,7 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
             );
             pause(20);
         }
-        let kept = place.run(&format!("export latest --logbook {logbook}")).expect(0).json();
-        assert_eq!(kept["run"]["state"], "failed", "{moment}: {}", said(&place, "mpi.err"));
-        assert_eq!(points(&kept).last().unwrap()["ended_by"], "failure", "{kept:#}");
-        // A slow machine may come to the kill when the first point is over.
-        let moved = |point: &Value| point["written_bytes"].as_u64().unwrap();
-        assert!(points(&kept).iter().map(moved).sum::<u64>() > 0, "{kept:#}");
+        ended_as_failed(&place, &logbook);
     }
 }
 
@@ -226,4 +246,129 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
     let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
     assert_eq!(document["run"]["plan_hash"], single["run"]["plan_hash"]);
     assert_eq!(counts(&document), counts(&single));
+}
+
+/// Addresses of the nodes; the first starts the ranks.
+const ADDRESSES: [&str; 2] = ["10.99.7.1", "10.99.7.2"];
+
+/// Two network namespaces and the cable between them, gone with the place.
+#[cfg(test)]
+struct Nodes {
+    names: [String; 2],
+}
+
+#[cfg(test)]
+impl Nodes {
+    /// None, with the reason said, where this system cannot have them.
+    fn new(test: &str, place: &Place) -> Option<Self> {
+        if !can(test, &["mpirun.openmpi", "ip", "unshare"]) {
+            return None;
+        }
+        let names = ["a", "b"].map(|end| format!("qd{}{end}", std::process::id()));
+        let [a, b] = &names;
+        let mut lines = Vec::new();
+        for name in &names {
+            place.later(format!(
+                "ip netns pids {name} | xargs -r kill -KILL; ip netns delete {name}"
+            ));
+            lines.push(format!("ip netns add {name}"));
+        }
+        lines.push(format!("ip link add {a} netns {a} type veth peer name {b} netns {b}"));
+        for (name, address) in names.iter().zip(ADDRESSES) {
+            lines.push(format!("ip -n {name} address add {address}/24 dev {name}"));
+            lines.push(format!("ip -n {name} link set lo up"));
+            lines.push(format!("ip -n {name} link set {name} up"));
+        }
+        for line in lines {
+            if let Err(why) = sh(&line) {
+                println!("SKIPPED: {test}: {why}");
+                return None;
+            }
+        }
+        Some(Self { names })
+    }
+
+    /// Two ranks on each node.
+    fn start(&self, place: &Place, words: &str) -> Child {
+        let [a, b] = &self.names;
+        // What mpirun calls in place of ssh, with a node and a command line.
+        let agent = place.join("agent");
+        let enter = format!("exec ip netns exec {b} unshare --uts");
+        let script =
+            format!("#!/bin/sh\nshift\n{enter} sh -c 'hostname {b}; exec sh -c \"$0\"' \"$*\"\n");
+        fs::write(&agent, script).unwrap();
+        sh(&format!("chmod +x {}", agent.display())).unwrap();
+        let [first, second] = ADDRESSES;
+        let only = format!("{first}/24");
+        let launch_line = format!(
+            "exec mpirun.openmpi --allow-run-as-root --oversubscribe --mca plm_rsh_agent {} --mca btl tcp,self --mca btl_tcp_if_include {only} --mca oob_tcp_if_include {only} --host {a}:2,{second}:2 -x QDEPTH_MPI {} {words}",
+            agent.display(),
+            env!("CARGO_BIN_EXE_qdepth"),
+        );
+        let mut inside = Command::new("ip");
+        inside.args(["netns", "exec", a, "unshare", "--uts", "sh", "-c"]);
+        launch(place, "openmpi", inside.arg(format!("hostname {a}; {launch_line}")))
+    }
+
+    /// Bytes that the second node has sent over the cable.
+    fn sent(&self) -> u64 {
+        let name = &self.names[1];
+        let line = format!("ip -n {name} -s -j link show {name}");
+        let links: Value = serde_json::from_str(&sh(&line).unwrap()).unwrap();
+        links[0]["stats64"]["tx"]["bytes"].as_u64().unwrap()
+    }
+
+    fn pull_the_cable(&self) {
+        let name = &self.names[1];
+        sh(&format!("ip -n {name} link set {name} down")).unwrap();
+    }
+}
+
+#[test]
+fn two_nodes_count_what_one_process_counts() {
+    let (_alone, place) = (alone(), Place::new());
+    let test = "two_nodes_count_what_one_process_counts";
+    let Some(nodes) = Nodes::new(test, &place) else { return };
+    fs::create_dir(place.join("d")).unwrap();
+    let words = "run bandwidth d --threads 3,8 --transfer 64KiB --bytes-per-thread 1MiB --json";
+    let single = counts(&place.run(words).expect_finished().json());
+    assert_eq!(single.len(), 8);
+    let before = nodes.sent();
+    let status = nodes.start(&place, words).wait().unwrap();
+    let told = said(&place, "mpi.err");
+    assert!(status.code().is_some_and(|code| code <= 1), "{told}");
+    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    assert_eq!(counts(&document), single);
+    assert!(told.contains("clocks: that of rank"), "{told}");
+    // Two ranks give their books of eight points, each with histograms.
+    let sent = nodes.sent() - before;
+    assert!(sent > 10_000, "only {sent} bytes went over the cable");
+    assert_eq!(fs::read_dir(place.join("d")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_node_without_its_cable_ends_the_point_as_failed() {
+    let (_alone, place) = (alone(), Place::new());
+    let test = "a_node_without_its_cable_ends_the_point_as_failed";
+    let Some(nodes) = Nodes::new(test, &place) else { return };
+    fs::create_dir(place.join("d")).unwrap();
+    let words = "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB --no-report --logbook pulled.db";
+    let mut job = nodes.start(&place, words);
+    let waited = Instant::now();
+    while !said(&place, "mpi.err").contains("clocks:") {
+        assert!(waited.elapsed() < Duration::from_secs(60), "{}", said(&place, "mpi.err"));
+        pause(10);
+    }
+    pause(300);
+    nodes.pull_the_cable();
+    // A rank is taken for dead after 5 s of silence. What mpirun does then without its other node is
+    // not for us to say.
+    let pulled = Instant::now();
+    while !said(&place, "mpi.err").contains("of 4 is lost: it has been silent") {
+        assert!(pulled.elapsed() < Duration::from_secs(20), "{}", said(&place, "mpi.err"));
+        pause(20);
+    }
+    let _ = job.kill();
+    let _ = job.wait();
+    ended_as_failed(&place, "pulled.db");
 }
