@@ -14,6 +14,7 @@ use crate::command::{output, root};
 
 /// Which crate may use which: the table of ARCHITECTURE.md is held against this as well.
 const ARROWS: &[(&str, &[&str])] = &[
+    ("qdepth-files", &[]),
     ("qdepth-measure", &[]),
     ("qdepth-workload", &["qdepth-measure"]),
     ("qdepth-engine", &["qdepth-measure", "qdepth-workload"]),
@@ -21,9 +22,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-media", &["qdepth-engine", "qdepth-measure", "qdepth-workload"]),
     ("qdepth-cluster", &[]),
     ("qdepth-nbd", &["qdepth-engine", "qdepth-measure", "qdepth-media", "qdepth-workload"]),
-    ("qdepth-host", &["qdepth-logbook", "qdepth-measure"]),
-    ("qdepth-logbook", &["qdepth-measure"]),
-    ("qdepth-pdf", &[]),
+    ("qdepth-host", &["qdepth-files", "qdepth-logbook", "qdepth-measure"]),
+    ("qdepth-logbook", &["qdepth-files", "qdepth-measure"]),
+    ("qdepth-foreign", &["qdepth-logbook", "qdepth-measure", "qdepth-workload"]),
+    ("qdepth-pdf", &["qdepth-files"]),
     ("qdepth-reference", &[]),
     ("qdepth-report", &["qdepth-logbook", "qdepth-measure", "qdepth-reference"]),
     (
@@ -31,6 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "qdepth-cluster",
             "qdepth-engine",
+            "qdepth-files",
+            "qdepth-foreign",
             "qdepth-host",
             "qdepth-linux",
             "qdepth-logbook",

@@ -2,13 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use qdepth_files::FileError;
 use rusqlite::ErrorCode;
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 
 /// SQLite's extended result code for "the shared-memory file could not be made larger", which is
 /// how a full disk shows itself when the first reader opens a write-ahead log.
 const IOERR_SHMSIZE: i32 = 4874;
 /// Below this much free space, an I/O failure of SQLite is put down to the full disk.
 const NO_SPACE_BYTES: u64 = 64 << 10;
+/// A file that ends less than this before the limit on the size of files was stopped by it: more
+/// than SQLite writes at a time, and than it makes its shared memory larger by.
+const NEAR_LIMIT_BYTES: u64 = 64 << 10;
 
 /// Why a logbook could not be opened, written or read.
 #[derive(Debug, thiserror::Error)]
@@ -104,6 +110,26 @@ pub enum LogbookError {
         /// The system's word.
         source: std::io::Error,
     },
+    /// The file, or what lies beside it, is none that a logbook may be in.
+    #[error("the logbook {path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was found, and what to do.
+        source: FileError,
+    },
+    /// A limit on the size of this process's files stops the logbook.
+    #[error(
+        "{path} may not grow any further while {doing} (this record is {}): a limit on the size of files is in the way; all earlier points are kept: raise it (`ulimit -f unlimited`), then resume", kept_text(*.kept)
+    )]
+    Limited {
+        /// The logbook.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+        /// As with [`LogbookError::Full`].
+        kept: bool,
+    },
     /// No run has this id.
     #[error("no run `{asked}` in {path}: `qdepth list` shows the runs")]
     NoSuchRun {
@@ -163,6 +189,7 @@ impl LogbookError {
     pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
+            _ if is_limited(&path, &source) => Self::Limited { path, doing, kept: false },
             _ if is_full(&path, &source) => Self::Full { path, doing, kept: false },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, doing },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -170,6 +197,25 @@ impl LogbookError {
             }
             None if is_unreadable(&source) => Self::Damaged { path, doing, source },
             _ => Self::Sqlite { path, doing, source },
+        }
+    }
+
+    /// Where there is no room for more: whether the record in question was stored after all.
+    pub(crate) fn no_room(self, is_kept: bool) -> Self {
+        match self {
+            Self::Full { path, doing, .. } => Self::Full { path, doing, kept: is_kept },
+            Self::Limited { path, doing, .. } => Self::Limited { path, doing, kept: is_kept },
+            other => other,
+        }
+    }
+
+    pub(crate) fn file(path: &Path, source: FileError) -> Self {
+        let path = path.to_owned();
+        let doing = "making a file beside it";
+        match source.errno {
+            Some(Errno::FBIG) => Self::Limited { path, doing, kept: false },
+            _ if source.is_full() => Self::Full { path, doing, kept: false },
+            _ => Self::File { path, source },
         }
     }
 
@@ -182,6 +228,17 @@ impl LogbookError {
             _ => Self::Io { path, doing, source },
         }
     }
+}
+
+/// SQLite says IOERR, and no more, where a file may not grow because of `RLIMIT_FSIZE`.
+fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
+    let failed = matches!(error.sqlite_error_code(), Some(ErrorCode::SystemIoFailure));
+    let Some(limit) = getrlimit(Resource::Fsize).current.filter(|_| failed) else { return false };
+    let near = |ending| {
+        let file = std::fs::metadata(crate::open::sibling(path, ending));
+        file.is_ok_and(|file| file.len() + NEAR_LIMIT_BYTES > limit)
+    };
+    limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
 }
 
 /// SQLite says FULL for ENOSPC of a write only; of fsync, truncate and shared memory, and for a

@@ -10,11 +10,7 @@ mod alive;
 mod compared;
 mod document;
 mod error;
-mod fio_json;
-mod fio_log;
 mod host_document;
-mod import;
-mod ior;
 mod logbook;
 mod open;
 mod read;
@@ -32,11 +28,7 @@ pub use document::{
     json_schema,
 };
 pub use error::LogbookError;
-pub use fio_json::{FioEntry, FioMoment, export_fio_json};
-pub use fio_log::{FioLog, export_fio_log};
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
-pub use import::{ImportError, Imported, import};
-pub use ior::{IorPhase, IorRank, IorTest, ior_csv, ior_json, ior_text};
 pub use logbook::{Logbook, RunHeadline};
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use qdepth_files::Named;
 use qdepth_measure::Finding;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::alive::Alive;
 use crate::error::LogbookError;
-use crate::open::{doing, open_for_reading, open_for_writing, sibling};
+use crate::open::{doing, open_for_reading, open_for_writing};
 use crate::record::{PointRecord, RunRecord, RunState};
 use crate::reserve::Reserve;
 use crate::{read, write};
@@ -44,6 +45,7 @@ pub struct RunHeadline {
 pub struct Logbook {
     connection: Connection,
     path: PathBuf,
+    file: Named,
     reserve: Option<Reserve>,
     alive: Option<Alive>,
 }
@@ -56,8 +58,8 @@ impl Logbook {
     /// newer version, damaged, locked for 30 s, or not writable.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let connection = open_for_writing(path)?;
-        Ok(Self { connection, path: path.to_owned(), reserve: None, alive: None })
+        let (connection, file) = open_for_writing(path)?;
+        Ok(Self { connection, path: path.to_owned(), file, reserve: None, alive: None })
     }
 
     /// Opens an existing logbook for reading only; every writing call then fails.
@@ -66,8 +68,8 @@ impl Logbook {
     /// Where there is no such file, or as [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let connection = open_for_reading(path)?;
-        Ok(Self { connection, path: path.to_owned(), reserve: None, alive: None })
+        let (connection, file) = open_for_reading(path)?;
+        Ok(Self { connection, path: path.to_owned(), file, reserve: None, alive: None })
     }
 
     /// The file.
@@ -76,18 +78,16 @@ impl Logbook {
     }
 
     /// Sets `bytes` of disk space aside (usually [`RESERVE_BYTES`](crate::RESERVE_BYTES)) in a file
-    /// beside the logbook, named like it with `.reserve` at the end. When the disk is full it is
-    /// given up, so that the logbook stays whole and readable. It goes away when the `Logbook` is
-    /// dropped. Call it before anything is measured.
+    /// without a name on the logbook's file system. When the disk is full it is given up, so that
+    /// the logbook stays whole and readable. It goes away when the `Logbook` is dropped, or the
+    /// process ends. Call it before anything is measured.
     ///
     /// # Errors
     /// [`LogbookError::Full`] where there is not that much room (nothing is left behind), or where
     /// the file cannot be made.
     pub fn reserve(&mut self, bytes: u64) -> Result<()> {
-        let path = sibling(&self.path, ".reserve");
-        let made = Reserve::make(&path, bytes);
-        self.reserve =
-            Some(made.map_err(|error| LogbookError::io(&self.path, "reserving space", error))?);
+        let made = Reserve::make(self.file.folder(), bytes);
+        self.reserve = Some(made.map_err(|error| LogbookError::file(&self.path, error))?);
         Ok(())
     }
 
@@ -97,9 +97,9 @@ impl Logbook {
     /// # Errors
     /// [`LogbookError::Alive`] where another process measures it, or where the mark cannot be made.
     pub fn hold(&mut self, run_id: &str) -> Result<()> {
-        Alive::tidy(&self.path);
-        let held = Alive::hold(&self.path, run_id)
-            .map_err(|error| LogbookError::io(&self.path, "marking the run as alive", error))?;
+        Alive::tidy(&self.file);
+        let held = Alive::hold(&self.file, run_id)
+            .map_err(|error| LogbookError::file(&self.path, error))?;
         let run = || run_id.to_owned();
         self.alive = Some(held.ok_or_else(|| LogbookError::Alive { run: run() })?);
         Ok(())
@@ -285,20 +285,16 @@ impl Logbook {
         work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
     ) -> Result<()> {
         let full = match self.write_once(what, &work) {
-            Err(LogbookError::Full { path, doing, .. }) => (path, doing),
+            Err(error @ (LogbookError::Full { .. } | LogbookError::Limited { .. })) => error,
             other => return other,
         };
-        let Some(reserve) = self.reserve.take() else {
-            let (path, doing) = full;
-            return Err(LogbookError::Full { path, doing, kept: false });
-        };
-        reserve.release();
+        let Some(reserve) = self.reserve.take() else { return Err(full) };
+        drop(reserve);
         // Best effort: should it fail, all that was committed is in the log beside the file.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         let kept = self.write_once(what, &work).is_ok();
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        let (path, doing) = full;
-        Err(LogbookError::Full { path, doing, kept })
+        Err(full.no_room(kept))
     }
 
     fn write_once(
@@ -312,14 +308,6 @@ impl Logbook {
             Ok(()) => transaction.commit().map_err(doing(&path, what)),
             Err(Failure::Rule(error)) => Err(error),
             Err(Failure::Sqlite(error)) => Err(LogbookError::sqlite(&path, what, error)),
-        }
-    }
-}
-
-impl Drop for Logbook {
-    fn drop(&mut self) {
-        if let Some(reserve) = self.reserve.take() {
-            reserve.put_back();
         }
     }
 }

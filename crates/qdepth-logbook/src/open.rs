@@ -1,10 +1,10 @@
 //! Opening: whose file is this, which version, and making a new one.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use qdepth_files::{Kept, Named, Trust};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
@@ -29,6 +29,8 @@ const BUSY: Duration = Duration::from_secs(30);
 /// How often making a new file is tried again when another process makes it at the same time.
 const TRIES: usize = 20;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+/// What SQLite may make or find beside the file: it must not lead anywhere else.
+const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 type Result<T> = std::result::Result<T, LogbookError>;
 
@@ -40,13 +42,11 @@ pub(crate) fn directory_of(path: &Path) -> PathBuf {
 }
 
 /// Opens for writing; makes the file where there is none, or an empty one.
-pub(crate) fn open_for_writing(path: &Path) -> Result<Connection> {
-    refuse_foreign_bytes(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection =
-        Connection::open_with_flags(path, flags).map_err(doing(path, "opening the logbook"))?;
+pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
+    let kept = Kept::open_or_make(path, Trust::Data, false);
+    let file = checked(kept.map_err(|error| LogbookError::file(path, error))?, path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN;
+    let mut connection = connect(file.path(), flags).map_err(doing(path, "opening the logbook"))?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     connection.busy_timeout(BUSY).map_err(doing(path, "opening the logbook"))?;
     let fresh = is_fresh(&connection, path)?;
@@ -61,17 +61,17 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<Connection> {
     retrying(&connection, || mark_as_ours(&connection, fresh))
         .map_err(doing(path, "making the logbook"))?;
     migrate(&mut connection, path)?;
-    Ok(connection)
+    Ok((connection, file))
 }
 
 /// Opens an existing logbook for reading only.
-pub(crate) fn open_for_reading(path: &Path) -> Result<Connection> {
-    if !path.exists() {
+pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
+    let kept = Kept::open(path, Trust::Reading, false);
+    let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
         return Err(LogbookError::Missing { path: path.to_owned() });
-    }
-    refuse_foreign_bytes(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let ordinary = Connection::open_with_flags(path, flags)
+    };
+    let file = checked(kept, path)?;
+    let ordinary = connect(file.path(), OpenFlags::SQLITE_OPEN_READ_ONLY | OPEN)
         .and_then(|connection| {
             connection.busy_timeout(BUSY)?;
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
@@ -82,7 +82,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection> {
         Ok(connection) => connection,
         // The first failure says more than that of the second best way.
         Err(error @ (LogbookError::Full { .. } | LogbookError::Sqlite { .. })) => {
-            open_without_shared_memory(path).map_err(|_| error)?
+            open_without_shared_memory(file.path()).map_err(|_| error)?
         }
         Err(error) => return Err(error),
     };
@@ -91,7 +91,16 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection> {
         return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
     }
     check_identity(&connection, path)?;
-    Ok(connection)
+    Ok((connection, file))
+}
+
+/// Neither waits on a lock of this process's, nor follows a link.
+const OPEN: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
+
+/// The one way to SQLite, for a place that was looked at.
+#[expect(clippy::disallowed_methods, reason = "SQLite opens its files by itself")]
+fn connect(place: impl AsRef<Path>, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    Connection::open_with_flags(place, flags)
 }
 
 /// A write-ahead log needs a shared-memory file, which cannot be made on a full disk or in a
@@ -104,20 +113,16 @@ fn open_without_shared_memory(path: &Path) -> rusqlite::Result<Connection> {
 
 fn open_immutable(path: &Path) -> rusqlite::Result<Connection> {
     let unusable = || rusqlite::Error::InvalidPath(path.to_owned());
-    let absolute = std::path::absolute(path).map_err(|_| unusable())?;
-    let text = absolute.to_str().ok_or_else(unusable)?;
+    let text = path.to_str().ok_or_else(unusable)?;
     let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags)
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OPEN;
+    connect(format!("file:{escaped}?immutable=1"), flags)
 }
 
 /// SQLite keeps the index of the log in memory for a connection that locks the file for itself,
 /// which needs a handle for writing; nothing is written through it.
 fn open_alone(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OPEN)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.query_row("PRAGMA locking_mode = EXCLUSIVE", [], |_| Ok(()))?;
     connection.pragma_update(None, "query_only", true)?;
@@ -131,18 +136,19 @@ pub(crate) fn sibling(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Looks at the first bytes before SQLite does, so that nobody else's file is opened for writing.
-fn refuse_foreign_bytes(path: &Path) -> Result<()> {
-    let mut file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(LogbookError::io(path, "looking at the file", error)),
-    };
+/// Looks at the first bytes before SQLite does, so that nobody else's file is opened for writing,
+/// and at what lies beside it.
+fn checked(kept: Kept, path: &Path) -> Result<Named> {
     let mut head = Vec::new();
-    file.by_ref()
+    kept.file()
         .take(100)
         .read_to_end(&mut head)
         .map_err(|error| LogbookError::io(path, "looking at the file", error))?;
+    refuse_foreign_bytes(&head, path)?;
+    kept.into_name(&BESIDES).map_err(|error| LogbookError::file(path, error))
+}
+
+fn refuse_foreign_bytes(head: &[u8], path: &Path) -> Result<()> {
     let foreign =
         |why: &str| Err(LogbookError::NotALogbook { path: path.to_owned(), why: why.to_owned() });
     if head.is_empty() {

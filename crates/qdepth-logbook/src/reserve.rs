@@ -1,56 +1,39 @@
-//! Space kept for the worst day: a file beside the logbook that is given up when the disk is full,
-//! so that what was measured can still be brought to rest.
+//! Space kept for the worst day: a file without a name beside the logbook, whose space is given up
+//! when the disk is full, so that what was measured can still be brought to rest. It has no name,
+//! so nothing that has one can be taken for it, and it goes with the process however that ends.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Write;
+
+use qdepth_files::{FileError, Folder};
 
 /// Size of the reserve of an ordinary run, in bytes: 4 MiB.
 pub const RESERVE_BYTES: u64 = 4 << 20;
 
 const BLOCK: usize = 64 << 10;
 
+/// The space is there as long as this value is.
 #[derive(Debug)]
 pub(crate) struct Reserve {
-    path: PathBuf,
-    file: File,
+    _file: File,
 }
 
 impl Reserve {
-    /// Makes the file, or joins that of another process.
-    pub(crate) fn make(path: &Path, bytes: u64) -> io::Result<Self> {
-        let options = || OpenOptions::new().create(true).append(true).clone();
-        let mut file = options().open(path)?;
-        // The lock only tells others that the reserve is in use; where the file system has no
-        // locks, the worst is that the first to end takes the reserve away from the others.
-        let _ = file.lock_shared();
-        let mut left = bytes.saturating_sub(file.metadata()?.len());
+    /// Takes the space in this directory.
+    pub(crate) fn make(folder: &Folder, bytes: u64) -> Result<Self, FileError> {
+        let mut file = folder.nameless()?;
         let block = incompressible();
-        while left > 0 {
-            let length = left.min(BLOCK as u64);
-            if let Err(error) = file.write_all(&block[..length as usize]) {
-                // Half a reserve would fill the very disk that it is to protect.
-                let _ = std::fs::remove_file(path);
-                return Err(error);
+        let mut fill = || -> std::io::Result<()> {
+            let mut left = bytes;
+            while left > 0 {
+                let length = left.min(BLOCK as u64);
+                file.write_all(&block[..length as usize])?;
+                left -= length;
             }
-            left -= length;
-        }
-        file.sync_all()?;
-        Ok(Self { path: path.to_owned(), file })
-    }
-
-    /// Gives the space back now, whoever else counts on it.
-    pub(crate) fn release(self) {
-        let _ = self.file.set_len(0);
-        let _ = std::fs::remove_file(&self.path);
-    }
-
-    /// Takes the file away at the end of a run, unless another process still uses it.
-    pub(crate) fn put_back(self) {
-        let _ = self.file.unlock();
-        if !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock)) {
-            let _ = std::fs::remove_file(&self.path);
-        }
+            file.sync_all()
+        };
+        fill().map_err(|error| folder.failed("keep space free", &error))?;
+        Ok(Self { _file: file })
     }
 }
 

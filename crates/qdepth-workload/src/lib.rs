@@ -9,8 +9,6 @@ mod arrival;
 mod bandwidth;
 mod comparison;
 mod distribution;
-pub mod fio;
-pub mod ior;
 mod payload;
 mod plan;
 mod precondition;

@@ -10,12 +10,12 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, Parser};
+use qdepth_foreign::fio::{
+    CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
+};
 use qdepth_host::system::System;
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Code, Finding};
-use qdepth_workload::fio::{
-    CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
-};
 use qdepth_workload::{Choices, PlanFile};
 
 use crate::commands::read::print;

@@ -2,8 +2,9 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use qdepth_foreign::{ImportError, import as read};
+use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunState;
-use qdepth_logbook::{ImportError, Logbook, import as read};
 
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};

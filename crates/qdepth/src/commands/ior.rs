@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use qdepth_foreign::ior::{Ior, IorPhase, IorRank, IorTest, Summary, ior_csv, ior_json, ior_text};
+use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunRecord;
-use qdepth_logbook::{IorPhase, IorRank, IorTest, Logbook, ior_csv, ior_json, ior_text};
 use qdepth_measure::Nanos;
-use qdepth_workload::ior::{Ior, Summary};
 use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::read::print;

@@ -18,7 +18,7 @@ use qdepth_workload::{
     shipped_profile_text,
 };
 
-use qdepth_workload::fio::as_fio;
+use qdepth_foreign::fio::as_fio;
 
 use crate::commands::read::print;
 use crate::ended::{Status, Usage};

@@ -2,9 +2,11 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use qdepth_foreign::fio::{
+    Converted, FioEntry, FioLog, FioMoment, JobSet, Origin, OutputFormat, export_fio_json,
+    export_fio_log,
+};
 use qdepth_logbook::record::{PointRecord, RunRecord};
-use qdepth_logbook::{FioEntry, FioLog, FioMoment, export_fio_json, export_fio_log};
-use qdepth_workload::fio::{Converted, JobSet, Origin, OutputFormat};
 
 use crate::screen::Screen;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use qdepth_foreign::fio::{CommandLine, JobSet, Surroundings};
 use qdepth_workload::PlanFile;
-use qdepth_workload::fio::{CommandLine, JobSet, Surroundings};
 
 fn try_it(text: &str) {
     let around = Surroundings {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
-use super::{Imported, place_of};
-use crate::record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
+use crate::import::{Imported, place_of};
+use qdepth_logbook::record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
 /// Most windows of a point's series; a longer log has longer windows.
 const WINDOWS_MAX: u64 = 36_000;
@@ -29,7 +29,7 @@ struct LogRow {
     size: u64,
 }
 
-pub(super) fn is_it(name: &str, text: &str) -> bool {
+pub(crate) fn is_it(name: &str, text: &str) -> bool {
     named(name).is_some() && text.lines().next().is_some_and(|line| row(line).is_some())
 }
 
@@ -61,7 +61,7 @@ fn row(line: &str) -> Option<LogRow> {
 
 type Failed = (String, String);
 
-pub(super) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Imported, Failed> {
+pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Imported, Failed> {
     let mut points: BTreeMap<String, Vec<(Kind, Vec<LogRow>)>> = BTreeMap::new();
     for (name, text) in files {
         let Some((point, kind)) = named(name) else { continue };

@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::{Ior, IorRefusal, Summary};
-use crate::{Choices, Extent, Layout, Plan, PlanFile, RequestStream, TargetShape, resolve};
+use qdepth_workload::{
+    Choices, Extent, Layout, Plan, PlanFile, RequestStream, TargetShape, resolve,
+};
 
 fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()

@@ -1,16 +1,12 @@
 //! Results of other programs, read into records: fio's JSON and logs, Iometer's CSV. What the
 //! program did not say is not invented: latencies that came as figures stay figures
-//! ([`StatedLatency`](crate::record::StatedLatency)), without a histogram.
-
-mod fio_json;
-mod fio_log;
-mod iometer;
+//! ([`StatedLatency`](qdepth_logbook::record::StatedLatency)), without a histogram.
 
 use std::fmt;
 
 use qdepth_measure::{Code, Finding};
 
-use crate::record::{
+use qdepth_logbook::record::{
     MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
 };
 
@@ -70,16 +66,18 @@ pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError>
             return Err(error("is larger than 256 MiB".to_owned()));
         }
         let text = String::from_utf8_lossy(bytes);
-        if iometer::is_it(&text) {
-            runs.push(iometer::read(name, &text).map_err(error)?);
-        } else if fio_log::is_it(name, &text) {
+        if crate::iometer::is_it(&text) {
+            runs.push(crate::iometer::read(name, &text).map_err(error)?);
+        } else if crate::fio::import_log::is_it(name, &text) {
             logs.push((name.as_str(), text));
         } else {
-            runs.extend(fio_json::read(name, &text).map_err(error)?);
+            runs.extend(crate::fio::import_json::read(name, &text).map_err(error)?);
         }
     }
     if !logs.is_empty() {
-        runs.push(fio_log::read(&logs).map_err(|(file, why)| ImportError { file, why })?);
+        runs.push(
+            crate::fio::import_log::read(&logs).map_err(|(file, why)| ImportError { file, why })?,
+        );
     }
     for run in &mut runs {
         let mark = Finding::remark(Code::Imported).label("program", &run.program);
@@ -142,7 +140,7 @@ impl Imported {
 }
 
 /// The place of a target in the list, which gets it where it is new.
-fn place_of(targets: &mut Vec<String>, name: &str) -> u32 {
+pub(crate) fn place_of(targets: &mut Vec<String>, name: &str) -> u32 {
     let place = targets.iter().position(|known| known == name).unwrap_or_else(|| {
         targets.push(name.to_owned());
         targets.len() - 1

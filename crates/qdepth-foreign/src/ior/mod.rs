@@ -2,10 +2,13 @@
 //! from the options that its user guide documents; none of its code is here.
 
 mod options;
+mod result;
 #[cfg(test)]
 mod tests;
 
 use thiserror::Error;
+
+pub use result::{IorPhase, IorRank, IorTest, ior_csv, ior_json, ior_text};
 
 /// Why a command line cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

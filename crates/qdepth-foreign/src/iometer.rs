@@ -1,8 +1,8 @@
 //! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
 //! their names.
 
-use super::{Imported, place_of};
-use crate::record::{DirectionRecord, PointRecord, StatedLatency};
+use crate::import::{Imported, place_of};
+use qdepth_logbook::record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// An access specification: size, shares.
 #[derive(Clone, Debug, Default)]
@@ -12,13 +12,13 @@ struct Access {
     lines: Vec<[f64; 4]>,
 }
 
-pub(super) fn is_it(text: &str) -> bool {
+pub(crate) fn is_it(text: &str) -> bool {
     text.lines()
         .take(200)
         .any(|line| line.trim_start_matches(['\u{feff}', '"']).starts_with("'Target Type,"))
 }
 
-pub(super) fn read(file: &str, text: &str) -> Result<Imported, String> {
+pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
     let mut run = Imported {
         program: "Iometer".to_owned(),
         file: file.to_owned(),
@@ -170,7 +170,7 @@ fn moment(line: &str) -> Option<String> {
 }
 
 /// RFC 3339 of seconds since 1970 (Hinnant, *chrono-compatible low-level date algorithms*).
-pub(super) fn rfc3339(seconds: i64) -> Option<String> {
+pub(crate) fn rfc3339(seconds: i64) -> Option<String> {
     // The years 1970 to 9999.
     if !(0..=253_402_300_799).contains(&seconds) {
         return None;

@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::arrival::Arrivals;
-use crate::distribution::Distribution;
-use crate::plan::{Plan, Point};
+use qdepth_workload::{Arrivals, Distribution, Plan, Point};
 
 /// A job file that puts the plan's loads on these targets. What fio has no word for stands in
 /// comments.

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
+use qdepth_foreign::{Imported, import};
 use qdepth_logbook::record::RunState;
-use qdepth_logbook::{Imported, Logbook, PointSummary, import};
+use qdepth_logbook::{Logbook, PointSummary};
 
 fn read(name: &str, text: &str) -> Vec<Imported> {
     import(&[(name.to_owned(), text.as_bytes().to_vec())]).expect("a result")

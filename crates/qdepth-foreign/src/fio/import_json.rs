@@ -3,13 +3,13 @@
 
 use serde_json::{Map, Value};
 
-use super::{Imported, place_of};
-use crate::record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
+use crate::import::{Imported, place_of};
+use qdepth_logbook::record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Most documents of a file, and most jobs of a document.
 const MANY: usize = 100_000;
 
-pub(super) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
+pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
     let mut documents: Vec<Map<String, Value>> = Vec::new();
     for document in objects(text) {
         // A document of --status-interval counts on from the former, of the same start.
@@ -112,7 +112,7 @@ fn one(file: &str, document: &Map<String, Value>) -> Imported {
 fn started(document: &Map<String, Value>) -> Option<String> {
     let seconds = document.get("timestamp")?.as_i64()?;
     let elapsed = jobs(document).filter_map(|job| job.get("elapsed")?.as_i64()).max().unwrap_or(0);
-    super::iometer::rfc3339(seconds.checked_sub(elapsed)?)
+    crate::iometer::rfc3339(seconds.checked_sub(elapsed)?)
 }
 
 /// Options of a job: its own before the global ones.

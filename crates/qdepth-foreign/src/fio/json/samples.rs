@@ -1,6 +1,6 @@
 //! Throughput and rate in windows of half a second, as fio samples them.
 
-use crate::record::{IntervalRecord, PointRecord};
+use qdepth_logbook::record::{IntervalRecord, PointRecord};
 
 /// Nanoseconds of a sample.
 const WINDOW_NS: u64 = 500_000_000;

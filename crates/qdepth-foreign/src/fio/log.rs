@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use qdepth_measure::LatencyHistogram;
 
-use crate::record::{IntervalRecord, PointRecord};
+use qdepth_logbook::record::{IntervalRecord, PointRecord};
 
 /// What a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64) -> Stri
 fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u64) -> Option<u64> {
     let (ios, bytes) = window
         .iter()
-        .map(|interval| crate::fio_json::figures(interval, direction))
+        .map(|interval| super::json::figures(interval, direction))
         .fold((0, 0), |sum, more| (sum.0 + more.0, sum.1 + more.1));
     if ios == 0 || length_ns == 0 {
         return None;

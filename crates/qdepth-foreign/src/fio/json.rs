@@ -9,8 +9,8 @@ use qdepth_measure::LatencyHistogram;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use crate::record::{DirectionRecord, PointRecord};
 use latency::{FioLatency, shares};
+use qdepth_logbook::record::{DirectionRecord, PointRecord};
 use samples::Samples;
 pub(crate) use samples::figures;
 

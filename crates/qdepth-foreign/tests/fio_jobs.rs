@@ -1,8 +1,8 @@
 //! fio's job files: what is read, what is refused and how that is said, and the plan that comes of
 //! it.
 
+use qdepth_foreign::fio::{CommandLine, Converted, FioRefusal, JobSet, Surroundings};
 use qdepth_measure::Bytes;
-use qdepth_workload::fio::{CommandLine, Converted, FioRefusal, JobSet, Surroundings};
 use qdepth_workload::{
     Arrivals, Choices, Distribution, Extent, Plan, PlanFile, TargetShape, Zone, resolve,
 };
@@ -316,7 +316,7 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
                 filename=/dev/sda\nruntime=5\ntime_based\nrate_iops=700,300\n\
                 [b]\nstonewall\nrw=write\nbs=64k\nsize=1g\noffset=1g\nfilename=/dev/sda\nruntime=5\ntime_based\n";
     let (first, converted) = plan(text);
-    let (again, _) = plan(&qdepth_workload::fio::as_fio(&first, &converted.targets));
+    let (again, _) = plan(&qdepth_foreign::fio::as_fio(&first, &converted.targets));
     for (a, b) in first.points.iter().zip(&again.points) {
         assert_eq!(
             (a.group, a.area, a.outstanding, a.arrivals, a.read_share, &a.distribution),

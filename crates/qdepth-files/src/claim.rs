@@ -1,0 +1,105 @@
+//! What one process does with a name: a result is not written over what the same command reads,
+//! keeps, or writes another result to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{AtFlags, StatxFlags, fstat, statx};
+
+use crate::sort::{Identity, identity};
+
+/// Results and kept files that are open under a name, and files that were read. They are many
+/// where fields begin and end, so they are the process's and not a caller's.
+#[derive(Debug)]
+struct Names {
+    results: BTreeSet<(Identity, OsString)>,
+    kept: BTreeMap<(Identity, OsString), usize>,
+    read: BTreeSet<Born>,
+}
+
+static NAMES: Mutex<Names> =
+    Mutex::new(Names { results: BTreeSet::new(), kept: BTreeMap::new(), read: BTreeSet::new() });
+
+fn names() -> MutexGuard<'static, Names> {
+    NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a name is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A result goes there: nothing else may.
+    Result,
+    /// A file of ours is kept there, opened as often as is wanted.
+    Kept,
+}
+
+/// A name in a directory, while it is used.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    place: (Identity, OsString),
+    using: Use,
+}
+
+impl Claim {
+    /// None where the name is used for something else.
+    pub(crate) fn new(folder: Identity, name: &OsStr, using: Use) -> Option<Self> {
+        let place = (folder, name.to_owned());
+        let mut names = names();
+        let free = !names.results.contains(&place)
+            && (using == Use::Kept || !names.kept.contains_key(&place));
+        free.then(|| {
+            match using {
+                Use::Result => {
+                    names.results.insert(place.clone());
+                }
+                Use::Kept => *names.kept.entry(place.clone()).or_default() += 1,
+            }
+            Self { place, using }
+        })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut names = names();
+        match self.using {
+            Use::Result => {
+                names.results.remove(&self.place);
+            }
+            Use::Kept => {
+                if let Some(count) = names.kept.get_mut(&self.place) {
+                    *count -= 1;
+                    if *count == 0 {
+                        names.kept.remove(&self.place);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A file for good: numbers of inodes are given again, so its birth belongs to it, where the file
+/// system knows it.
+type Born = (Identity, Option<(i64, u32)>);
+
+fn born(file: &File) -> rustix::io::Result<Born> {
+    let found = statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME);
+    let birth = found.ok().filter(|found| found.stx_mask & StatxFlags::BTIME.bits() != 0);
+    let birth = birth.map(|found| (found.stx_btime.tv_sec, found.stx_btime.tv_nsec));
+    Ok((identity(&fstat(file)?), birth))
+}
+
+/// Notes that this file was read.
+pub(crate) fn was_read(file: &File) -> rustix::io::Result<()> {
+    let born = born(file)?;
+    names().read.insert(born);
+    Ok(())
+}
+
+/// Whether this file was read.
+pub(crate) fn is_read(file: &File) -> rustix::io::Result<bool> {
+    let born = born(file)?;
+    Ok(names().read.contains(&born))
+}

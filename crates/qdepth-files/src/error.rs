@@ -1,0 +1,110 @@
+//! What is said where a file is not read or written.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+/// How it ended, which is what an exit status tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The name cannot be what was meant: wrong usage.
+    Wrong,
+    /// The name leads to what must not be touched, or cannot be: nothing was changed.
+    Refused,
+    /// It began and could not end.
+    Failed,
+}
+
+/// Why a file was not read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct FileError {
+    /// How it ended.
+    pub how: How,
+    /// What was named, as it was spelled.
+    pub path: PathBuf,
+    /// What was found, naming the thing; no full stop at the end.
+    pub found: String,
+    /// What the user can do; no full stop at the end. Empty where nothing can be done.
+    pub remedy: String,
+    /// A name that would do in place of `path`.
+    pub instead: Option<PathBuf>,
+    /// What the system answered, where it was asked.
+    pub errno: Option<Errno>,
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.found)?;
+        if self.how == How::Refused {
+            f.write_str("; nothing was changed")?;
+        }
+        if !self.remedy.is_empty() {
+            write!(f, ". {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+impl FileError {
+    fn new(how: How, path: &Path, found: String, remedy: String) -> Self {
+        Self { how, path: path.to_owned(), found, remedy, instead: None, errno: None }
+    }
+
+    pub(crate) fn wrong(path: &Path, found: String, remedy: impl Into<String>) -> Self {
+        Self::new(How::Wrong, path, found, remedy.into())
+    }
+
+    pub(crate) fn refused(path: &Path, found: String, remedy: impl Into<String>) -> Self {
+        Self::new(How::Refused, path, found, remedy.into())
+    }
+
+    /// The system said no to `doing`, as `make a file in DIR`.
+    pub(crate) fn failed(path: &Path, doing: &str, errno: Errno) -> Self {
+        let found = format!("cannot {doing}: {}", io::Error::from(errno));
+        let mut failed = Self::new(How::Failed, path, found, remedy_of(errno).to_owned());
+        failed.errno = Some(errno);
+        failed
+    }
+
+    /// As [`FileError::failed`], where the system was asked through the standard library.
+    pub(crate) fn failed_io(path: &Path, doing: &str, error: &io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(code) => Self::failed(path, doing, Errno::from_raw_os_error(code)),
+            None => Self::new(How::Failed, path, format!("cannot {doing}: {error}"), String::new()),
+        }
+    }
+
+    pub(crate) fn instead(self, instead: PathBuf) -> Self {
+        Self { instead: Some(instead), ..self }
+    }
+
+    /// Whether the directory is not there.
+    pub(crate) fn is_missing_directory(&self) -> bool {
+        self.how == How::Wrong && self.errno == Some(Errno::NOENT)
+    }
+
+    /// Whether the file system, a quota or a limit leaves no room.
+    pub fn is_full(&self) -> bool {
+        matches!(self.errno, Some(Errno::NOSPC | Errno::DQUOT | Errno::FBIG))
+    }
+}
+
+fn remedy_of(errno: Errno) -> &'static str {
+    match errno {
+        Errno::NOSPC => "Free some space there, or name another file",
+        Errno::DQUOT => "The quota is used up: delete something, or name another file",
+        Errno::FBIG => "A limit on the size of files is in the way (`ulimit -f`): raise it",
+        Errno::ROFS => "The file system is mounted for reading only: name another file",
+        Errno::ACCESS | Errno::PERM => "Name a file where you may write, or ask its owner",
+        Errno::MFILE | Errno::NFILE => "Too many files are open (`ulimit -n`): raise the limit",
+        _ => "",
+    }
+}
+
+/// A path as a word of a shell's command.
+pub(crate) fn word(path: &Path) -> String {
+    let text = path.display().to_string();
+    shlex::try_quote(&text).map_or_else(|_| text.clone(), |quoted| quoted.into_owned())
+}

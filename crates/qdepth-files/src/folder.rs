@@ -1,0 +1,231 @@
+//! A directory, looked up once and held.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{
+    Access, AtFlags, Mode, OFlags, Stat, accessat, fstat, fstatfs, openat, readlink, stat, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::error::FileError;
+use crate::fresh::random_name;
+use crate::sort::{Identity, identity, is_link, is_regular, of_the_kernel};
+use crate::walk::{LINKS_MAX, Missing, followed, in_a_circle, walk, walk_from};
+
+/// A directory, looked up once and held: what happens to its name later changes nothing.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    held: Arc<OwnedFd>,
+    /// As it was spelled.
+    path: PathBuf,
+}
+
+impl Folder {
+    /// Looks it up.
+    ///
+    /// # Errors
+    /// Where it is not there, the way leads through a link of another user's or of the kernel's, or
+    /// it holds the kernel's files and no user's.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        Self::find(path, path, Missing::Error)
+    }
+
+    /// Looks it up; what is not there of it is made, with these permission bits less the umask.
+    ///
+    /// # Errors
+    /// As [`Folder::open`], or where it cannot be made.
+    pub fn make(path: &Path, mode: u32) -> Result<Self, FileError> {
+        Self::find(path, path, Missing::Made(mode))
+    }
+
+    /// The directory of a file, and the file's name in it.
+    pub(crate) fn of(file: &Path, missing: Missing) -> Result<(Self, OsString), FileError> {
+        let ends_in_a_name = !file.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let Some(name) = file.file_name().filter(|_| ends_in_a_name) else {
+            let found = if file.as_os_str().is_empty() {
+                "an empty name is no file's".to_owned()
+            } else {
+                format!("{} is a directory's name, not a file's", file.display())
+            };
+            return Err(FileError::wrong(file, found, "Name a file"));
+        };
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = Self::find(folder.unwrap_or(Path::new(".")), file, missing)?;
+        Ok((folder, name.to_owned()))
+    }
+
+    /// As [`Folder::of`]; where the name is a link that may be followed, of what it leads to.
+    pub(crate) fn of_what_it_leads_to(
+        file: &Path,
+        missing: Missing,
+    ) -> Result<(Self, OsString), FileError> {
+        let (mut folder, mut name) = Self::of(file, missing)?;
+        for _ in 0..LINKS_MAX {
+            let failed =
+                |errno| FileError::failed(file, &format!("look at {}", file.display()), errno);
+            if !folder.look(&name).map_err(failed)?.is_some_and(|found| is_link(&found)) {
+                return Ok((folder, name));
+            }
+            let target = followed(folder.held(), &name, file)?;
+            let Some(next) = target.file_name() else {
+                let found = format!("{} leads to a directory", file.display());
+                return Err(FileError::wrong(file, found, "Name a file"));
+            };
+            let held = folder.held.try_clone().map_err(|error| {
+                FileError::failed_io(file, "hold its directory once more", &error)
+            })?;
+            let way = target.parent().unwrap_or(Path::new(""));
+            let held = walk_from(held, way, file, Missing::Error)?;
+            name = next.to_owned();
+            folder = Self::checked(held, &folder.path.join(way), file)?;
+        }
+        Err(in_a_circle(file))
+    }
+
+    fn find(path: &Path, whole: &Path, missing: Missing) -> Result<Self, FileError> {
+        Self::checked(walk(path, whole, missing)?, path, whole)
+    }
+
+    fn checked(held: OwnedFd, path: &Path, whole: &Path) -> Result<Self, FileError> {
+        let failed = |errno| FileError::failed(whole, "look at its directory", errno);
+        let kernels = of_the_kernel(&fstatfs(&held).map_err(failed)?);
+        if let Some(kind) = kernels {
+            let found = format!(
+                "{} is among the kernel's own files ({kind}), where nothing is kept",
+                whole.display()
+            );
+            let name = PathBuf::from(whole.file_name().unwrap_or(OsStr::new("qdepth-output")));
+            let remedy = "Name a file in a directory of your own";
+            return Err(FileError::refused(whole, found, remedy).instead(name));
+        }
+        Ok(Self { held: Arc::new(held), path: path.to_owned() })
+    }
+
+    /// Where it is now, without links; for programs and libraries that want a path.
+    ///
+    /// # Errors
+    /// Where `/proc` does not tell.
+    pub fn real_path(&self) -> Result<PathBuf, FileError> {
+        let text = readlink(self.by_handle(), Vec::new()).map_err(|errno| {
+            FileError::failed(&self.path, "ask /proc for its real place", errno)
+        })?;
+        Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
+    }
+
+    /// A path that leads into it whatever becomes of its name, in this process.
+    pub(crate) fn by_handle(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.held.as_raw_fd()))
+    }
+
+    /// What is said where something in it could not be done, as `keep space free`.
+    pub fn failed(&self, doing: &str, error: &std::io::Error) -> FileError {
+        let doing = format!("{doing} in {}", self.path.display());
+        FileError::failed_io(&self.path, &doing, error)
+    }
+
+    pub(crate) fn held(&self) -> BorrowedFd<'_> {
+        self.held.as_fd()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn stat(&self) -> rustix::io::Result<Stat> {
+        fstat(&self.held)
+    }
+
+    pub(crate) fn identity(&self) -> rustix::io::Result<Identity> {
+        Ok(identity(&self.stat()?))
+    }
+
+    /// What has this name in it; none where nothing has.
+    pub(crate) fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
+        match statat(&self.held, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => Ok(None),
+            other => other.map(Some),
+        }
+    }
+
+    /// Whether it is on the file system of device nodes: a file there is a mistyped device.
+    pub(crate) fn among_devices(&self) -> bool {
+        let number = |path: &str| stat(path).map(|found| found.st_dev).ok();
+        let here = self.stat().map(|found| found.st_dev).ok();
+        here.is_some() && here == number("/dev") && here != number("/")
+    }
+
+    /// Whether names can be put into it.
+    pub(crate) fn may_write(&self) -> rustix::io::Result<()> {
+        accessat(&self.held, c".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+    }
+
+    /// Opens a file in it, never through a link and without waiting for anybody.
+    pub(crate) fn open_in(
+        &self,
+        name: &OsStr,
+        flags: OFlags,
+        mode: u32,
+    ) -> rustix::io::Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(openat(&self.held, name, flags, Mode::from_raw_mode(mode))?))
+    }
+
+    /// A handle of whatever has the name, that can only be looked at.
+    pub(crate) fn open_path(&self, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.held, name, flags, Mode::empty())
+    }
+
+    /// Takes a name away, if it still is that of this file.
+    pub(crate) fn remove_if(&self, name: &OsStr, which: Identity) -> rustix::io::Result<bool> {
+        if self.look(name)?.is_none_or(|found| identity(&found) != which) {
+            return Ok(false);
+        }
+        unlinkat(&self.held, name, AtFlags::empty()).map(|()| true)
+    }
+
+    /// A file in it without a name, which goes with the process.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn nameless(&self) -> Result<File, FileError> {
+        let doing = format!("make a file in {}", self.path.display());
+        let failed = |errno| FileError::failed(&self.path, &doing, errno);
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::EXCL;
+        match openat(&self.held, c".", flags, Mode::from_raw_mode(0o600)) {
+            Ok(file) => return Ok(File::from(file)),
+            // File systems, and kernels, that know no nameless files.
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
+            Err(errno) => return Err(failed(errno)),
+        }
+        let name = random_name();
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR;
+        let file = self.open_in(&name, flags, 0o600).map_err(failed)?;
+        unlinkat(&self.held, &name, AtFlags::empty()).map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Names of regular files in it that begin so, in order.
+    pub(crate) fn names(&self, beginning: &[u8]) -> rustix::io::Result<Vec<OsString>> {
+        let open = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let readable = openat(&self.held, c".", open, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(readable)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name.starts_with(beginning) {
+                let name = OsString::from_vec(name);
+                if self.look(&name)?.is_some_and(|found| is_regular(&found)) {
+                    names.push(name);
+                }
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+}

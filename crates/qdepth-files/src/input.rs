@@ -1,0 +1,206 @@
+//! What is read: ordinary files, up to a size.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::RawFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, OFlags, Stat, fstat, fstatfs, open, stat};
+use rustix::io::Errno;
+
+use crate::claim::was_read;
+use crate::error::FileError;
+use crate::sort::{is_regular, of_the_kernel, sort_of};
+
+/// A kind of file that is read: its name in what is said, and how large it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// As `plan`.
+    pub what: &'static str,
+    /// Largest size, in bytes.
+    pub bytes: u64,
+}
+
+const MIB: u64 = 1 << 20;
+
+/// How large files may be, by kind: many times what anybody was seen to write, and little enough
+/// to be held in memory.
+pub mod limit {
+    use super::{Limit, MIB};
+
+    /// A plan, with as many targets as there may be.
+    pub const PLAN: Limit = Limit { what: "plan", bytes: 64 * MIB };
+    /// A job file of fio's, or what it includes.
+    pub const JOB: Limit = Limit { what: "job file", bytes: 16 * MIB };
+    /// The result of another program; fio's logs have a line a request.
+    pub const RESULT: Limit = Limit { what: "result", bytes: 1024 * MIB };
+    /// The description of a medium.
+    pub const DESCRIPTION: Limit = Limit { what: "description", bytes: MIB };
+    /// The steps of a preparation.
+    pub const PREPARATION: Limit = Limit { what: "preparation", bytes: MIB };
+    /// The user's word that devices may be overwritten.
+    pub const CONSENT: Limit = Limit { what: "consent file", bytes: MIB };
+    /// What a paper says of itself.
+    pub const PAPER: Limit = Limit { what: "file of the paper", bytes: MIB };
+    /// A logo.
+    pub const PICTURE: Limit = Limit { what: "picture", bytes: 16 * MIB };
+    /// A machine, as `host --record` writes it.
+    pub const RECORDING: Limit = Limit { what: "recording", bytes: 64 * MIB };
+    /// What takes back a preparation.
+    pub const JOURNAL: Limit = Limit { what: "undo journal", bytes: 64 * MIB };
+    /// A part of a document to be typeset, or a font.
+    pub const MARKUP: Limit = Limit { what: "part of the document", bytes: 256 * MIB };
+    /// What a program made for us to take along.
+    pub const MADE: Limit = Limit { what: "file that was made", bytes: 256 * MIB };
+}
+
+/// A file that is read whole: a regular one, up to a size. A device, a FIFO or a socket would block,
+/// never end, or change by being read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    path: PathBuf,
+    limit: Limit,
+    from: From,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum From {
+    Name,
+    /// A descriptor that this process was started with.
+    Handed(RawFd),
+}
+
+impl Input {
+    /// The file of this name.
+    pub fn file(path: impl AsRef<Path>, limit: Limit) -> Self {
+        Self { path: path.as_ref().to_owned(), limit, from: From::Name }
+    }
+
+    /// As [`Input::file`]; `-` and `/dev/stdin` are the standard input, and `/dev/fd/N` is what the
+    /// shell opened.
+    pub fn at(path: impl AsRef<Path>, limit: Limit) -> Self {
+        let input = Self::file(path, limit);
+        let from = input.path.to_str().and_then(handed).map_or(From::Name, From::Handed);
+        Self { from, ..input }
+    }
+
+    /// The bytes.
+    ///
+    /// # Errors
+    /// Where there is no such file, it is no regular one, or it is too large; [`crate::How::Wrong`]
+    /// all, unless reading failed under way.
+    pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
+        match self.from {
+            From::Name => {
+                let (file, _) = self.open()?;
+                self.read(&file)
+            }
+            From::Handed(0) => self.read(io::stdin().lock()),
+            From::Handed(number) => self.read(self.handed(number)?),
+        }
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    /// As [`Input::bytes`], and where it is no UTF-8, with the line.
+    pub fn text(&self) -> Result<String, FileError> {
+        self.as_text(self.bytes()?)
+    }
+
+    /// The text of a file by whose words something is destroyed: nobody but its owner may have
+    /// written it.
+    ///
+    /// # Errors
+    /// As [`Input::text`], and where others may write to it.
+    pub fn text_of_authority(&self) -> Result<String, FileError> {
+        let (file, found) = self.open()?;
+        if found.st_mode & 0o022 != 0 {
+            let (path, what) = (self.path.display(), self.limit.what);
+            let found = format!("others than its owner may write to the {what} {path}");
+            let remedy =
+                format!("Look at it, then `chmod go-w -- {}`", crate::error::word(&self.path));
+            return Err(FileError::refused(&self.path, found, remedy));
+        }
+        self.as_text(self.read(&file)?)
+    }
+
+    fn as_text(&self, bytes: Vec<u8>) -> Result<String, FileError> {
+        String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = 1 + good.iter().filter(|byte| **byte == b'\n').count();
+            self.wrong(&format!("it is no text in UTF-8 (line {line})"))
+        })
+    }
+
+    fn wrong(&self, why: &str) -> FileError {
+        let found = format!("cannot read the {} {}: {why}", self.limit.what, self.path.display());
+        FileError::wrong(&self.path, found, "")
+    }
+
+    fn open(&self) -> Result<(File, Stat), FileError> {
+        let no = |errno: Errno| self.wrong(&io::Error::from(errno).to_string());
+        // Some devices act on being opened: what it is must be known before.
+        let before = stat(&self.path).map_err(no)?;
+        self.must_be_regular(&before)?;
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let file = open(&self.path, flags, rustix::fs::Mode::empty()).map_err(no)?;
+        let found = fstat(&file).map_err(no)?;
+        self.must_be_regular(&found)?;
+        if let Some(kind) = of_the_kernel(&fstatfs(&file).map_err(no)?) {
+            return Err(self.wrong(&format!("it is one of the kernel's own ({kind})")));
+        }
+        if found.st_size as u64 > self.limit.bytes {
+            return Err(self.too_large(&format!("{} bytes", found.st_size)));
+        }
+        let file = File::from(file);
+        was_read(&file).map_err(no)?;
+        Ok((file, found))
+    }
+
+    fn must_be_regular(&self, found: &Stat) -> Result<(), FileError> {
+        if is_regular(found) {
+            return Ok(());
+        }
+        Err(self.wrong(&format!("it is {}, and only a regular file is read", sort_of(found))))
+    }
+
+    /// What the shell opened for us, as in `qdepth fio <(make-jobs)`.
+    fn handed(&self, number: RawFd) -> Result<File, FileError> {
+        let no = |errno: Errno| self.wrong(&io::Error::from(errno).to_string());
+        // Opened anew through its name, which the kernel keeps for open descriptors alone.
+        let path = format!("/proc/self/fd/{number}");
+        let kind = FileType::from_raw_mode(stat(&path).map_err(no)?.st_mode);
+        if !matches!(kind, FileType::RegularFile | FileType::Fifo) {
+            return Err(self.wrong("it is neither a regular file nor a pipe"));
+        }
+        let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
+        open(&path, flags, rustix::fs::Mode::empty()).map(File::from).map_err(no)
+    }
+
+    fn read(&self, source: impl Read) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::new();
+        source.take(self.limit.bytes + 1).read_to_end(&mut bytes).map_err(|error| {
+            let doing = format!("read the {} {}", self.limit.what, self.path.display());
+            FileError::failed_io(&self.path, &doing, &error)
+        })?;
+        if bytes.len() as u64 > self.limit.bytes {
+            return Err(self.too_large("more"));
+        }
+        Ok(bytes)
+    }
+
+    fn too_large(&self, has: &str) -> FileError {
+        let most = self.limit.bytes / MIB;
+        self.wrong(&format!("a {} has at most {most} MiB, this has {has}", self.limit.what))
+    }
+}
+
+/// The number of the descriptor that a name stands for.
+fn handed(name: &str) -> Option<RawFd> {
+    let number = match name {
+        "-" | "/dev/stdin" => return Some(0),
+        _ => name.strip_prefix("/dev/fd/").or_else(|| name.strip_prefix("/proc/self/fd/"))?,
+    };
+    number.parse().ok().filter(|number| *number >= 0)
+}

@@ -1,0 +1,120 @@
+//! Where a result goes.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use rustix::fs::Stat;
+
+use crate::error::FileError;
+use crate::place::Place;
+
+/// Names of the standard output, besides `-`.
+const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privacy {
+    /// Its owner alone: it holds serial numbers, or more of the machine than is published.
+    Private,
+    /// Whom the umask lets.
+    Public,
+    /// As [`Privacy::Public`], and it can be run.
+    Program,
+}
+
+impl Privacy {
+    pub(crate) const fn mode(self) -> u32 {
+        match self {
+            Self::Private => 0o600,
+            Self::Public => 0o666,
+            Self::Program => 0o777,
+        }
+    }
+}
+
+/// A file that a result took the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written to, in seconds since 1970.
+    pub written_at: i64,
+}
+
+impl Replaced {
+    pub(crate) fn of(old: &Stat) -> Self {
+        Self { bytes: old.st_size as u64, written_at: old.st_mtime }
+    }
+}
+
+/// Where a result goes: checked, and held until it is written.
+///
+/// A name that nothing has is made. A regular file is replaced in one step if that can be seen to
+/// lose nothing but an earlier result: it has one name, holds text, a PDF or a picture, was not
+/// read by this process, and is ours where others may write to its directory. Everything else is
+/// refused and stays as it is: links, devices, FIFOs, sockets, the kernel's files.
+#[derive(Debug)]
+pub struct Output {
+    to: To,
+    privacy: Privacy,
+}
+
+#[derive(Debug)]
+enum To {
+    Standard,
+    Nowhere,
+    File(Place),
+}
+
+impl Output {
+    /// Looks whether a result may go to this file; `-` and `/dev/stdout` are the standard output,
+    /// `/dev/null` is nowhere. Nothing is changed by that.
+    ///
+    /// # Errors
+    /// Where the name must not, or cannot, be given to a result.
+    pub fn at(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
+        let standard = STANDARD.iter().any(|name| path.as_os_str() == *name);
+        let to =
+            if standard { To::Standard } else { Place::at(path)?.map_or(To::Nowhere, To::File) };
+        Ok(Self { to, privacy })
+    }
+
+    /// As [`Output::at`], for a result that must have a file of its own.
+    ///
+    /// # Errors
+    /// Also for the standard output.
+    pub fn file(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
+        let output = Self::at(path, privacy)?;
+        if output.is_standard() {
+            let found = format!("{} is the standard output, which is in use", path.display());
+            return Err(FileError::wrong(path, found, "Name a file"));
+        }
+        Ok(output)
+    }
+
+    /// Whether it is the standard output.
+    pub fn is_standard(&self) -> bool {
+        matches!(self.to, To::Standard)
+    }
+
+    /// Writes it, complete or not at all; a file that it replaced. On standard output, a reader
+    /// that went away is no failure.
+    ///
+    /// # Errors
+    /// Where the name has come to mean something else, or there is no room.
+    pub fn write(&self, bytes: &[u8]) -> Result<Option<Replaced>, FileError> {
+        match &self.to {
+            To::Nowhere => Ok(None),
+            To::File(place) => place.write(bytes, self.privacy),
+            To::Standard => {
+                let mut out = io::stdout().lock();
+                match out.write_all(bytes).and_then(|()| out.flush()) {
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
+                    answer => answer.map(|()| None).map_err(|error| {
+                        FileError::failed_io(Path::new("-"), "write to standard output", &error)
+                    }),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A name in a held directory that a result may have, and the change of what has it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{OFlags, RenameFlags, Stat, fstat, renameat, renameat_with};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::claim::{Claim, Use, is_read};
+use crate::error::{FileError, word};
+use crate::folder::Folder;
+use crate::fresh::Fresh;
+use crate::output::{Privacy, Replaced};
+use crate::sort::{identity, is_directory, is_link, is_null, is_regular, is_shared, sort_of};
+use crate::walk::Missing;
+
+/// So much of a file is looked at before it is replaced.
+const HEAD: usize = 4096;
+
+/// The name of a result that was given none.
+const RESULT: &str = "qdepth-result";
+
+/// A name in a held directory, while a result is on its way to it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    folder: Folder,
+    name: OsString,
+    pub(crate) path: PathBuf,
+    _claim: Claim,
+}
+
+/// What a name was found to be.
+enum Found {
+    Nothing,
+    Null,
+    Replaceable(Stat),
+}
+
+impl Place {
+    /// Looks whether a result may go there; none for `/dev/null`, by whatever name.
+    pub(crate) fn at(path: &Path) -> Result<Option<Self>, FileError> {
+        let (folder, name) = Folder::of(path, Missing::Error)?;
+        let where_from = folder
+            .identity()
+            .map_err(|errno| FileError::failed(path, "look at its directory", errno))?;
+        match looked_at(&folder, &name, path)? {
+            Found::Null => return Ok(None),
+            Found::Nothing if folder.among_devices() => {
+                let found = format!("{} would be a file among device nodes", path.display());
+                return Err(FileError::refused(path, found, "Name a file elsewhere")
+                    .instead(PathBuf::from(&name)));
+            }
+            Found::Nothing | Found::Replaceable(_) => {}
+        }
+        folder.may_write().map_err(|errno| match errno {
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => {
+                let why = std::io::Error::from(errno);
+                let found = format!("{} cannot be made in its directory: {why}", path.display());
+                FileError::refused(path, found, "Name a file where you may write")
+            }
+            _ => FileError::failed(path, "ask whether its directory may be written to", errno),
+        })?;
+        let Some(claim) = Claim::new(where_from, &name, Use::Result) else {
+            let found = format!("{} is named for two things at once", path.display());
+            return Err(FileError::wrong(path, found, "Name another file"));
+        };
+        Ok(Some(Self { folder, name, path: path.to_owned(), _claim: claim }))
+    }
+
+    /// Puts the bytes there in one step; what was there before.
+    pub(crate) fn write(
+        &self,
+        bytes: &[u8],
+        privacy: Privacy,
+    ) -> Result<Option<Replaced>, FileError> {
+        self.write_between(bytes, privacy, || {})
+    }
+
+    /// As [`Place::write`]; `window` runs between the last look at the name and its change.
+    pub(crate) fn write_between(
+        &self,
+        bytes: &[u8],
+        privacy: Privacy,
+        window: impl FnOnce(),
+    ) -> Result<Option<Replaced>, FileError> {
+        let named = |error: FileError| FileError { path: self.path.clone(), ..error };
+        match looked_at(&self.folder, &self.name, &self.path)? {
+            Found::Null => Ok(None),
+            Found::Nothing => {
+                let fresh =
+                    Fresh::write(&self.folder, bytes, privacy.mode(), None).map_err(named)?;
+                window();
+                match fresh.name_it(&self.name) {
+                    Ok(()) => Ok(None),
+                    Err(Errno::EXIST) => Err(self.changed_meanwhile()),
+                    Err(errno) => Err(self.failed(errno)),
+                }
+            }
+            Found::Replaceable(old) => {
+                let bits = Some(old.st_mode & 0o777);
+                let fresh = Fresh::write(&self.folder, bytes, 0o600, bits).map_err(named)?;
+                window();
+                self.exchange(fresh, &old)?;
+                Ok(Some(Replaced::of(&old)))
+            }
+        }
+    }
+
+    /// Changes places with what has the name, looks at what came out, and takes that away only if
+    /// it is what was looked at.
+    fn exchange(&self, fresh: Fresh<'_>, old: &Stat) -> Result<(), FileError> {
+        let held = self.folder.held();
+        let swap = || renameat_with(held, &fresh.name, held, &self.name, RenameFlags::EXCHANGE);
+        match swap() {
+            Ok(()) => {}
+            // Network file systems and older ones cannot: then the name is taken over at once.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                renameat(held, &fresh.name, held, &self.name).map_err(|e| self.failed(e))?;
+                fresh.forget();
+                return Ok(());
+            }
+            Err(Errno::NOENT) => return Err(self.changed_meanwhile()),
+            Err(errno) => return Err(self.failed(errno)),
+        }
+        let out = self.folder.look(&fresh.name);
+        if out
+            .as_ref()
+            .is_ok_and(|out| out.as_ref().is_some_and(|out| identity(out) == identity(old)))
+        {
+            // What came out goes with the random name that it now has.
+            return Ok(());
+        }
+        let back = swap();
+        if back.is_err() {
+            // What came out is somebody's: it is left under the random name.
+            fresh.forget();
+        }
+        Err(self.changed_meanwhile())
+    }
+
+    fn changed_meanwhile(&self) -> FileError {
+        let found = format!("{} changed while it was written", self.path.display());
+        FileError::refused(&self.path, found, "Name a file in a directory that is yours alone")
+    }
+
+    fn failed(&self, errno: Errno) -> FileError {
+        FileError::failed(&self.path, &format!("write {}", self.path.display()), errno)
+    }
+}
+
+/// Whether the name may be given to a result, and what has it now.
+fn looked_at(folder: &Folder, name: &OsString, path: &Path) -> Result<Found, FileError> {
+    let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
+    let Some(found) = folder.look(name).map_err(failed)? else { return Ok(Found::Nothing) };
+    if is_null(&found) {
+        return Ok(Found::Null);
+    }
+    let no = |what: String, remedy: &str| {
+        let found = format!("{} {what}", path.display());
+        Err(FileError::refused(path, found, remedy).instead(another(folder, path)))
+    };
+    if is_directory(&found) {
+        let found = format!("{} is a directory", path.display());
+        return Err(FileError::wrong(path, found, "Name a file in it").instead(path.join(RESULT)));
+    }
+    if !is_regular(&found) {
+        let what = format!("is {}: results go to regular files only", sort_of(&found));
+        return no(
+            what,
+            if is_link(&found) { "Name the file itself" } else { "Name another file" },
+        );
+    }
+    if found.st_nlink > 1 {
+        let what = format!("has {} names (hard links), and one would be lost", found.st_nlink);
+        return no(what, "Name another file");
+    }
+    let owner = found.st_uid;
+    let shared = is_shared(&folder.stat().map_err(failed)?);
+    if shared && owner != geteuid().as_raw() {
+        let what = format!("is user {owner}'s, in a directory that others may write to");
+        return no(what, "Name another file");
+    }
+    let into = |errno| {
+        let why = std::io::Error::from(errno);
+        let found = format!("cannot look into {} before it is replaced: {why}", path.display());
+        FileError::refused(path, found, "Name another file").instead(another(folder, path))
+    };
+    let file = folder.open_in(name, OFlags::RDONLY, 0).map_err(into)?;
+    if identity(&fstat(&file).map_err(into)?) != identity(&found) {
+        return no("changed while it was looked at".to_owned(), "Name another file");
+    }
+    if is_read(&file).map_err(into)? {
+        return no("was read by this very command".to_owned(), "Name another file");
+    }
+    match what_it_holds(file).map_err(into)? {
+        None => Ok(Found::Replaceable(found)),
+        Some(what) => {
+            let remedy = format!("Name another file, or take it away: `rm -- {}`", word(path));
+            no(what.to_owned(), &remedy)
+        }
+    }
+}
+
+/// What a file holds that is not to be replaced by a result: none of ours begins like this.
+fn what_it_holds(file: File) -> rustix::io::Result<Option<&'static str>> {
+    let mut head = Vec::with_capacity(HEAD);
+    let read = file.take(HEAD as u64).read_to_end(&mut head);
+    read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    let pictures_and_print: [&[u8]; 3] = [b"%PDF-", b"\x89PNG", b"\xff\xd8\xff"];
+    if pictures_and_print.iter().any(|mark| head.starts_with(mark)) || is_text(&head) {
+        return Ok(None);
+    }
+    Ok(Some(if head.starts_with(b"SQLite format 3\0") {
+        "is an SQLite file (a logbook, for example), and no result"
+    } else if head.starts_with(b"\x7fELF") {
+        "is a program, and no result"
+    } else {
+        "holds bytes that no result does"
+    }))
+}
+
+fn is_text(head: &[u8]) -> bool {
+    let cut_only = match std::str::from_utf8(head) {
+        Ok(_) => true,
+        // The last character may go on behind what was looked at.
+        Err(error) => error.error_len().is_none() && head.len() == HEAD,
+    };
+    cut_only && !head.contains(&0)
+}
+
+/// A name like this one that nothing has, in its directory where that is one for files, or in the
+/// current one.
+fn another(folder: &Folder, path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default();
+    if folder.among_devices() {
+        return PathBuf::from(name);
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+    let numbered = |number| format!("{stem}-{number}{}", ending.as_deref().unwrap_or_default());
+    let free = (2..100)
+        .map(numbered)
+        .find(|name| folder.look(name.as_ref()).is_ok_and(|found| found.is_none()));
+    path.with_file_name(free.unwrap_or_else(|| numbered(100)))
+}

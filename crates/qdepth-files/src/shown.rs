@@ -1,0 +1,44 @@
+//! Names and texts of others, as a terminal may get them.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Whether a text may have lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// It is part of a line: a name, a string of a device.
+    One,
+    /// It is a text of ours, with ends of lines and tabulators.
+    Many,
+}
+
+/// The text with everything visible that a terminal obeys instead of showing it: control
+/// characters, with them escape sequences, and the marks that turn the direction of writing or
+/// have no width (Unicode TR 36 and TR 9).
+pub fn visible(text: &str, lines: Lines) -> Cow<'_, str> {
+    let hidden = |c: char| is_hidden(c) && !(lines == Lines::Many && matches!(c, '\n' | '\t'));
+    if !text.chars().any(hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            c if !hidden(c) => shown.push(c),
+            '\n' | '\r' | '\t' => shown.extend(c.escape_default()),
+            c if c.is_ascii() => {
+                let _ = write!(shown, "\\x{:02x}", u32::from(c));
+            }
+            c => {
+                let _ = write!(shown, "\\u{{{:x}}}", u32::from(c));
+            }
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}

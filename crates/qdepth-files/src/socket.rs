@@ -1,0 +1,109 @@
+//! A place to listen at.
+
+use std::ffi::OsString;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, chmod, fstat};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen, socket_with,
+};
+
+use crate::error::{FileError, word};
+use crate::folder::Folder;
+use crate::sort::{Identity, identity, sort_of};
+use crate::walk::Missing;
+
+/// Who may wait to be let in, at once.
+const WAITING: i32 = 128;
+
+/// A socket in the file system that its owner alone may connect to; its name goes with this value.
+#[derive(Debug)]
+pub struct Socket {
+    folder: Folder,
+    name: OsString,
+    path: PathBuf,
+    which: Identity,
+}
+
+impl Socket {
+    /// Listens there, mode 0600 whatever the umask. A socket of that name at which nobody listens
+    /// any more is replaced.
+    ///
+    /// # Errors
+    /// Where something else has the name, somebody listens there, or it cannot be made.
+    pub fn listen(path: &Path) -> Result<(Self, UnixListener), FileError> {
+        let (folder, name) = Folder::of(path, Missing::Error)?;
+        let failed =
+            |errno| FileError::failed(path, &format!("listen on {}", path.display()), errno);
+        // The directory's handle instead of its name: short, and nobody can move it away.
+        let address = SocketAddrUnix::new(folder.by_handle().join(&name)).map_err(failed)?;
+        clear_the_name(&folder, &name, path, &address)?;
+        let own = stream_socket().map_err(failed)?;
+        bind(&own, &address).map_err(|errno| match errno {
+            Errno::ADDRINUSE => taken(path, "something came to have that name".to_owned()),
+            _ => failed(errno),
+        })?;
+        // Nobody can connect before `listen`, so nobody can use the mode that the umask gave.
+        let node = folder.open_path(&name).map_err(failed)?;
+        let found = fstat(&node).map_err(failed)?;
+        if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
+            return Err(taken(path, format!("it became {}", sort_of(&found))));
+        }
+        let handle = format!("/proc/self/fd/{}", node.as_raw_fd());
+        chmod(handle, Mode::from_raw_mode(0o600)).map_err(failed)?;
+        listen(&own, WAITING).map_err(failed)?;
+        let which = identity(&found);
+        let socket = Self { folder, name, path: path.to_owned(), which };
+        Ok((socket, UnixListener::from(own)))
+    }
+
+    /// Takes its name away, if it still leads to it.
+    ///
+    /// # Errors
+    /// Where the system refuses.
+    pub fn remove(&self) -> Result<(), FileError> {
+        self.folder.remove_if(&self.name, self.which).map(|_| ()).map_err(|errno| {
+            FileError::failed(&self.path, &format!("remove {}", self.path.display()), errno)
+        })
+    }
+}
+
+fn stream_socket() -> rustix::io::Result<OwnedFd> {
+    socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+}
+
+/// Takes away a socket that a killed process left.
+fn clear_the_name(
+    folder: &Folder,
+    name: &OsString,
+    path: &Path,
+    address: &SocketAddrUnix,
+) -> Result<(), FileError> {
+    let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
+    let Some(found) = folder.look(name).map_err(failed)? else { return Ok(()) };
+    if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
+        return Err(taken(path, format!("it is {}", sort_of(&found))));
+    }
+    let asking = stream_socket().map_err(failed)?;
+    rustix::io::ioctl_fionbio(&asking, true).map_err(failed)?;
+    match connect(&asking, address) {
+        Err(Errno::CONNREFUSED) => {}
+        Ok(()) | Err(Errno::AGAIN) => {
+            return Err(taken(path, "somebody listens there".to_owned()));
+        }
+        Err(errno) => return Err(failed(errno)),
+    }
+    if !folder.remove_if(name, identity(&found)).map_err(failed)? {
+        return Err(taken(path, "it changed while it was looked at".to_owned()));
+    }
+    Ok(())
+}
+
+fn taken(path: &Path, why: String) -> FileError {
+    let found = format!("cannot listen on {}: {why}", path.display());
+    let remedy = format!("Choose another path, or see who has it: `ls -l -- {}`", word(path));
+    FileError::refused(path, found, remedy)
+}

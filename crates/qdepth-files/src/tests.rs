@@ -1,0 +1,488 @@
+//! Hostile names against the door. Those that need another user's files are for root.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, Uid, chownat, mkfifoat, mknodat};
+use tempfile::TempDir;
+
+use crate::input::{Input, limit};
+use crate::kept::{Kept, Trust};
+use crate::place::Place;
+use crate::{FileError, Folder, How, Lines, Output, Privacy, Socket, visible};
+
+const NOBODY: u32 = 65534;
+/// The umask is the whole process's.
+static UMASK: Mutex<()> = Mutex::new(());
+
+/// A directory that is nobody else's, whatever holds it.
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn is_root() -> bool {
+    let root = rustix::process::geteuid().is_root();
+    if !root {
+        println!("SKIPPED: another user's files can only be made as root");
+    }
+    root
+}
+
+fn give_to_nobody(path: &Path) {
+    let (user, group) = (Some(Uid::from_raw(NOBODY)), Some(Gid::from_raw(NOBODY)));
+    chownat(CWD, path, user, group, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+}
+
+fn mode_of(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Everything in a directory: name, kind, contents or target.
+fn contents(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut all: Vec<(PathBuf, String)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let found = fs::symlink_metadata(&path).unwrap();
+            let said = if found.is_symlink() {
+                format!("link to {}", fs::read_link(&path).unwrap().display())
+            } else if found.is_file() {
+                format!("file of {:?}", fs::read(&path).unwrap())
+            } else {
+                format!("{:?} {}", found.file_type(), found.rdev())
+            };
+            (path, said)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// A result is not written to `path`, and nothing in `folder` has changed.
+fn refused(folder: &Path, path: &Path) -> FileError {
+    let before = contents(folder);
+    let answer = Output::at(path, Privacy::Private).and_then(|output| output.write(b"a result"));
+    let error = answer.unwrap_err();
+    assert!(matches!(error.how, How::Refused | How::Wrong), "{error:?}");
+    assert_eq!(before, contents(folder), "{error}");
+    let name = path.file_name().unwrap().to_string_lossy();
+    assert!(error.to_string().contains(&*name), "the file is not named: {error}");
+    error
+}
+
+#[test]
+fn a_new_result_is_its_owners_alone_or_as_the_umask_lets() {
+    let dir = folder();
+    let _alone = UMASK.lock().unwrap();
+    let umask = rustix::process::umask(Mode::from_raw_mode(0o022));
+    for (privacy, mode) in
+        [(Privacy::Private, 0o600), (Privacy::Public, 0o644), (Privacy::Program, 0o755)]
+    {
+        let path = dir.path().join(format!("{mode:o}"));
+        assert_eq!(Output::at(&path, privacy).unwrap().write(b"text").unwrap(), None);
+        assert_eq!((mode_of(&path), fs::read(&path).unwrap()), (mode, b"text".to_vec()));
+    }
+    rustix::process::umask(umask);
+    assert_eq!(contents(dir.path()).len(), 3, "something was left behind");
+}
+
+#[test]
+fn an_earlier_result_is_replaced_and_told_of_and_keeps_its_mode() {
+    let dir = folder();
+    let path = dir.path().join("report.html");
+    fs::write(&path, "earlier").unwrap();
+    set_mode(&path, 0o640);
+    let (old, held) = (fs::metadata(&path).unwrap(), fs::File::open(&path).unwrap());
+    let replaced = Output::at(&path, Privacy::Private).unwrap().write(b"later").unwrap().unwrap();
+    assert_eq!((replaced.bytes, replaced.written_at), (7, old.mtime()));
+    assert_eq!((fs::read(&path).unwrap(), mode_of(&path)), (b"later".to_vec(), 0o640));
+    assert_eq!(std::io::read_to_string(held).unwrap(), "earlier", "it was written into");
+    assert_eq!(contents(dir.path()).len(), 1, "something was left behind");
+}
+
+#[test]
+fn what_is_no_file_of_ours_stays_as_it_is() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("victim"), "dear").unwrap();
+    symlink(at("victim"), at("link")).unwrap();
+    symlink(at("nothing"), at("dangling")).unwrap();
+    fs::hard_link(at("victim"), at("second")).unwrap();
+    fs::create_dir(at("directory")).unwrap();
+    mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
+    let _listener = UnixListener::bind(at("socket")).unwrap();
+    fs::write(at("q.db"), b"SQLite format 3\0 and so on").unwrap();
+    fs::write(at("program"), b"\x7fELF\x02\x01\x01\0").unwrap();
+    fs::write(at("disk.img"), vec![0; 8192]).unwrap();
+    fs::write(at("archive"), [0x1f, 0x8b, 8, 0xff]).unwrap();
+    let names = [
+        ("link", "symbolic link"),
+        ("dangling", "symbolic link"),
+        ("second", "2 names"),
+        ("directory", "a directory"),
+        ("fifo", "a FIFO"),
+        ("socket", "a socket"),
+        ("q.db", "SQLite"),
+        ("program", "a program"),
+        ("disk.img", "no result does"),
+        ("archive", "no result does"),
+    ];
+    for (name, why) in names {
+        let error = refused(dir.path(), &at(name));
+        assert!(error.to_string().contains(why), "{error}");
+        let instead = error.instead.unwrap();
+        Output::at(&instead, Privacy::Private).unwrap();
+    }
+    for name in ["directory/", "directory/.", "directory/..", ""] {
+        let error = Output::at(&at(name), Privacy::Private).unwrap_err();
+        assert_eq!(error.how, How::Wrong, "{error}");
+    }
+    Output::at(Path::new(""), Privacy::Private).unwrap_err();
+    let error = refused(dir.path(), &at("missing/report.html"));
+    assert!(error.to_string().contains("mkdir -p -- "), "{error}");
+    let error = Output::at(&at("victim/report.html"), Privacy::Private).unwrap_err();
+    assert!(error.to_string().contains("no directory"), "{error}");
+}
+
+#[test]
+fn devices_and_the_kernels_files_stay_as_they_are() {
+    if is_root() {
+        let dir = folder();
+        let node = dir.path().join("disk");
+        let number = rustix::fs::makedev(7, 255);
+        mknodat(CWD, &node, FileType::BlockDevice, Mode::from_raw_mode(0o600), number).unwrap();
+        assert!(refused(dir.path(), &node).to_string().contains("a block device"));
+    }
+    for (name, why) in [
+        ("/dev/full", "character device"),
+        ("/dev/zero", "character device"),
+        ("/dev/qdepth-is-no-device", "device nodes"),
+        ("/proc/self/cwd/../dev/full", "link of the kernel's (proc)"),
+        ("/proc/self/cwd/report.html", "link of the kernel's (proc)"),
+        ("/proc/report.html", "the kernel's own files (proc)"),
+        ("/sys/power/state", "the kernel's own files (sysfs)"),
+        ("/dev/fd/2", "link of the kernel's (proc)"),
+    ] {
+        let error = Output::at(Path::new(name), Privacy::Private).unwrap_err();
+        assert_eq!(error.how, How::Refused, "{error}");
+        assert!(error.to_string().contains(why), "{name}: {error}");
+    }
+}
+
+#[test]
+fn the_standard_output_and_nowhere_have_names() {
+    for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        assert!(Output::at(Path::new(name), Privacy::Public).unwrap().is_standard(), "{name}");
+        assert!(Output::file(Path::new(name), Privacy::Public).is_err(), "{name}");
+    }
+    let nowhere = Output::at(Path::new("/dev/null"), Privacy::Public).unwrap();
+    assert_eq!(nowhere.write(b"lost").unwrap(), None);
+    assert!(fs::metadata("/dev/null").unwrap().rdev() == rustix::fs::makedev(1, 3));
+}
+
+#[test]
+fn another_users_links_and_files_are_left_alone() {
+    if !is_root() {
+        return;
+    }
+    let dir = folder();
+    set_mode(dir.path(), 0o1777);
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("real")).unwrap();
+    fs::write(at("theirs.html"), "theirs").unwrap();
+    symlink(at("real"), at("their-link")).unwrap();
+    symlink(at("real"), at("our-link")).unwrap();
+    symlink("their-link", at("link-to-their-link")).unwrap();
+    for name in ["theirs.html", "their-link"] {
+        give_to_nobody(&at(name));
+    }
+    assert!(refused(dir.path(), &at("theirs.html")).to_string().contains("user 65534"));
+    for name in ["their-link/report.html", "link-to-their-link/report.html"] {
+        let error = refused(dir.path(), &at(name));
+        assert!(error.to_string().contains("which user 65534 made"), "{error}");
+        Kept::open_or_make(&at(name), Trust::Data, false).unwrap_err();
+    }
+    Output::at(&at("our-link/report.html"), Privacy::Private).unwrap().write(b"ours").unwrap();
+    assert_eq!(fs::read(at("real/report.html")).unwrap(), b"ours");
+    // In a directory that only its owner writes to, nobody can have put a trap.
+    set_mode(dir.path(), 0o755);
+    Output::at(&at("theirs.html"), Privacy::Private).unwrap().write(b"ours").unwrap();
+    assert_eq!(fs::read(at("theirs.html")).unwrap(), b"ours");
+}
+
+#[test]
+fn what_comes_between_look_and_change_is_not_lost() {
+    type Swap = fn(&Path);
+    let swaps: [(&str, Swap); 4] = [
+        ("another file", |path| fs::write(path, "somebody's").unwrap()),
+        ("a link", |path| symlink("/dev/null", path).unwrap()),
+        ("a directory", |path| fs::create_dir(path).unwrap()),
+        ("a FIFO", |path| mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap()),
+    ];
+    for (what, swap) in swaps {
+        for was_there in [false, true] {
+            let dir = folder();
+            let path = dir.path().join("report.html");
+            if was_there {
+                fs::write(&path, "earlier").unwrap();
+            }
+            let place = Place::at(&path).unwrap().unwrap();
+            let mut after = Vec::new();
+            let answer = place.write_between(b"later", Privacy::Private, || {
+                if was_there {
+                    fs::rename(&path, dir.path().join("moved")).unwrap();
+                }
+                swap(&path);
+                after = contents(dir.path());
+            });
+            let error = answer.unwrap_err();
+            assert!(error.to_string().contains("changed while"), "{what}: {error}");
+            let hidden = |(path, _): &(PathBuf, String)| {
+                path.file_name().unwrap().to_string_lossy().starts_with(".qdepth-")
+            };
+            after.retain(|entry| !hidden(entry));
+            assert_eq!(contents(dir.path()), after, "{what}, before: {was_there}");
+        }
+    }
+    // It goes away between look and change.
+    let dir = folder();
+    let path = dir.path().join("report.html");
+    fs::write(&path, "earlier").unwrap();
+    let place = Place::at(&path).unwrap().unwrap();
+    place
+        .write_between(b"later", Privacy::Private, || fs::remove_file(&path).unwrap())
+        .unwrap_err();
+    assert_eq!(contents(dir.path()), []);
+}
+
+#[test]
+fn a_directory_that_is_swapped_after_the_look_does_not_get_the_result() {
+    let dir = folder();
+    let (mine, other) = (dir.path().join("mine"), dir.path().join("other"));
+    fs::create_dir(&mine).unwrap();
+    fs::create_dir(&other).unwrap();
+    let output = Output::at(&mine.join("report.html"), Privacy::Private).unwrap();
+    fs::rename(&mine, dir.path().join("moved")).unwrap();
+    symlink(&other, &mine).unwrap();
+    output.write(b"text").unwrap();
+    assert_eq!(contents(&other), []);
+    assert_eq!(fs::read(dir.path().join("moved/report.html")).unwrap(), b"text");
+}
+
+#[test]
+fn one_name_is_not_used_for_two_things() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    let first = Output::at(&at("a.html"), Privacy::Private).unwrap();
+    let error =
+        Output::at(&dir.path().join("../").join(dir.path()).join("a.html"), Privacy::Public);
+    assert!(error.unwrap_err().to_string().contains("two things at once"));
+    drop(first);
+    Output::at(&at("a.html"), Privacy::Private).unwrap();
+    let logbook = Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap();
+    let again = Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap();
+    drop(logbook);
+    Output::at(&at("q.db"), Privacy::Private).unwrap_err();
+    let named = again.into_name(&["-wal"]).unwrap();
+    Output::at(&at("q.db"), Privacy::Private).unwrap_err();
+    drop(named);
+    Output::at(&at("q.db"), Privacy::Private).unwrap();
+    // What the command was given to read is not what it writes to.
+    fs::write(at("job.fio"), "[a]\n").unwrap();
+    assert_eq!(Input::file(at("job.fio"), limit::JOB).text().unwrap(), "[a]\n");
+    assert!(refused(dir.path(), &at("job.fio")).to_string().contains("read by this very command"));
+}
+
+#[test]
+fn a_result_that_has_no_room_leaves_nothing() {
+    let dir = folder();
+    // Nobody may write to it; root may, and is told of a file system for reading only elsewhere.
+    if !rustix::process::geteuid().is_root() {
+        set_mode(dir.path(), 0o500);
+        let error = Output::at(&dir.path().join("report.html"), Privacy::Private).unwrap_err();
+        assert_eq!(error.how, How::Refused, "{error}");
+        set_mode(dir.path(), 0o700);
+    }
+    let path = dir.path().join("report.html");
+    let output = Output::at(&path, Privacy::Private).unwrap();
+    // A limit of this process's would hold for all tests: a directory that is gone has no room.
+    fs::remove_dir(dir.path()).unwrap();
+    let error = output.write(b"text").unwrap_err();
+    assert_eq!((error.how, &error.path), (How::Failed, &path), "{error}");
+}
+
+#[test]
+fn only_regular_files_of_a_sane_size_are_read() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
+    let _listener = UnixListener::bind(at("socket")).unwrap();
+    fs::File::create(at("large")).unwrap().set_len(limit::PAPER.bytes + 1).unwrap();
+    fs::write(at("latin1"), b"a\nb\xe9c\n").unwrap();
+    symlink(at("fifo"), at("link")).unwrap();
+    let cases = [
+        (at("fifo"), "it is a FIFO"),
+        (at("link"), "it is a FIFO"),
+        (at("socket"), "it is a socket"),
+        (dir.path().to_owned(), "it is a directory"),
+        (at("missing"), "No such file"),
+        (at("large"), "at most 1 MiB, this has 1048577 bytes"),
+        (at("latin1"), "no text in UTF-8 (line 2)"),
+        (PathBuf::from("/dev/zero"), "it is a character device"),
+        (PathBuf::from("/proc/kmsg"), "the kernel's own (proc)"),
+        (PathBuf::from("/proc/self/mounts"), "the kernel's own (proc)"),
+    ];
+    for (path, why) in cases {
+        let error = Input::at(&path, limit::PAPER).text().unwrap_err();
+        assert_eq!(error.how, How::Wrong, "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(error.to_string().contains("file of the paper"), "{error}");
+    }
+    fs::write(at("paper"), "text").unwrap();
+    symlink(at("paper"), at("to-paper")).unwrap();
+    assert_eq!(Input::file(at("to-paper"), limit::PAPER).text().unwrap(), "text");
+}
+
+#[test]
+fn a_descriptor_that_was_handed_over_is_read() {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(b"[job]").unwrap();
+    drop(writer);
+    let name = format!("/dev/fd/{}", reader.as_raw_fd());
+    assert_eq!(Input::at(&name, limit::JOB).text().unwrap(), "[job]");
+    // Where only a file makes sense, it is none.
+    assert!(Input::file(&name, limit::JOB).text().is_err());
+}
+
+#[test]
+fn words_of_authority_are_their_owners_alone() {
+    let dir = folder();
+    let path = dir.path().join("consent");
+    fs::write(&path, "destroy = \"X\"").unwrap();
+    for (mode, good) in [(0o600, true), (0o644, true), (0o664, false), (0o646, false)] {
+        set_mode(&path, mode);
+        let answer = Input::file(&path, limit::CONSENT).text_of_authority();
+        assert_eq!(answer.is_ok(), good, "{mode:o}: {answer:?}");
+        let journal = Kept::open(&path, Trust::Orders, true);
+        assert_eq!(journal.is_ok(), good, "{mode:o}");
+    }
+    if is_root() {
+        set_mode(&path, 0o600);
+        give_to_nobody(&path);
+        let error = Kept::open(&path, Trust::Orders, true).unwrap_err();
+        assert!(error.to_string().contains("user 65534"), "{error}");
+    }
+}
+
+#[test]
+fn a_kept_file_is_made_private_appended_to_and_taken_away() {
+    use std::io::Write;
+    let dir = folder();
+    let path = dir.path().join("var/lib/undo.jsonl");
+    assert!(Kept::open(&path, Trust::Orders, true).unwrap().is_none());
+    let kept = Kept::open_or_make(&path, Trust::Orders, true).unwrap();
+    assert_eq!((mode_of(&path), mode_of(path.parent().unwrap())), (0o600, 0o700));
+    kept.file().write_all(b"one\n").unwrap();
+    let again = Kept::open_or_make(&path, Trust::Orders, true).unwrap();
+    again.file().write_all(b"two\n").unwrap();
+    assert_eq!(kept.text(limit::JOURNAL).unwrap(), "one\ntwo\n");
+    // Its name goes only while it is its own.
+    let aside = dir.path().join("aside");
+    fs::rename(&path, &aside).unwrap();
+    fs::write(&path, "another's").unwrap();
+    assert!(!kept.is_in_place() && !kept.remove().unwrap());
+    fs::rename(&aside, &path).unwrap();
+    assert!(kept.is_in_place() && kept.remove().unwrap());
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_kept_file_is_never_a_device_or_a_trap() {
+    let dir = folder();
+    let at = |name: &str| dir.path().join(name);
+    mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
+    fs::write(at("victim"), "dear").unwrap();
+    fs::hard_link(at("victim"), at("second")).unwrap();
+    symlink("/dev/full", at("to-device")).unwrap();
+    symlink(at("real.db"), at("q.db")).unwrap();
+    symlink("loop", at("loop")).unwrap();
+    fs::write(at("real.db"), "").unwrap();
+    for name in ["fifo", "second", "to-device", "loop", "."] {
+        let before = contents(dir.path());
+        Kept::open_or_make(&at(name), Trust::Data, false).unwrap_err();
+        Kept::open(&at(name), Trust::Data, false).unwrap_err();
+        assert_eq!(contents(dir.path()), before);
+    }
+    // Our own link leads to what it says; beside it lies what belongs to it.
+    let named =
+        Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap().into_name(&[]).unwrap();
+    assert_eq!(named.path(), at("real.db").canonicalize().unwrap());
+    let lock = named.beside(".running-1").unwrap();
+    assert!(lock.is_in_place());
+    mkfifoat(CWD, at("real.db.running-2"), Mode::from_raw_mode(0o600)).unwrap();
+    assert_eq!(named.all_beside(".running-").unwrap().len(), 1);
+    symlink("/dev/full", at("real.db-wal")).unwrap();
+    let kept = Kept::open_or_make(&at("q.db"), Trust::Data, false).unwrap();
+    assert!(kept.into_name(&["-wal"]).unwrap_err().to_string().contains("real.db-wal"));
+}
+
+#[test]
+fn a_nameless_file_has_no_name() {
+    let dir = folder();
+    let file = Folder::open(dir.path()).unwrap().nameless().unwrap();
+    file.set_len(4096).unwrap();
+    assert_eq!((file.metadata().unwrap().nlink(), contents(dir.path())), (0, vec![]));
+}
+
+#[test]
+fn a_socket_takes_only_the_place_of_a_dead_one() {
+    let dir = folder();
+    let path = dir.path().join("nbd.sock");
+    let alone = UMASK.lock().unwrap();
+    let umask = rustix::process::umask(Mode::from_raw_mode(0));
+    let bound = Socket::listen(&path);
+    rustix::process::umask(umask);
+    drop(alone);
+    let (socket, listener) = bound.unwrap();
+    assert_eq!(mode_of(&path), 0o600);
+    UnixStream::connect(&path).unwrap();
+    let error = Socket::listen(&path).unwrap_err();
+    assert!(error.to_string().contains("somebody listens there"), "{error}");
+    // Killed: the listener is gone, its name is not.
+    drop((listener, socket));
+    let (socket, _listener) = Socket::listen(&path).unwrap();
+    UnixStream::connect(&path).unwrap();
+    socket.remove().unwrap();
+    assert_eq!(contents(dir.path()), []);
+    for name in ["file", "link"] {
+        let path = dir.path().join(name);
+        if name == "file" {
+            fs::write(&path, "dear").unwrap();
+        } else {
+            symlink("file", &path).unwrap();
+        }
+        let before = contents(dir.path());
+        assert_eq!(Socket::listen(&path).unwrap_err().how, How::Refused);
+        assert_eq!(contents(dir.path()), before);
+    }
+}
+
+#[test]
+fn a_terminal_gets_nothing_that_it_would_obey() {
+    let evil = "disk\x1b[2J\x07\u{9b}31m\r\n\t\u{202e}gnp.exe\u{200b}\u{7f}é日本";
+    assert_eq!(
+        visible(evil, Lines::One),
+        "disk\\x1b[2J\\x07\\u{9b}31m\\r\\n\\t\\u{202e}gnp.exe\\u{200b}\\x7fé日本"
+    );
+    assert_eq!(visible("a\n\tb\r", Lines::Many), "a\n\tb\\r");
+    assert!(matches!(visible("plain µs\n", Lines::Many), std::borrow::Cow::Borrowed(_)));
+}

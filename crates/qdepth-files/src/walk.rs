@@ -1,0 +1,152 @@
+//! From a path to a directory that is held: one component after the other, so that each link on
+//! the way is looked at before it is followed.
+
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, mkdirat, openat, readlinkat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::error::{FileError, word};
+use crate::sort::{is_link, of_the_kernel, sort_of};
+
+/// As many links on one way as the kernel follows.
+pub(crate) const LINKS_MAX: usize = 40;
+const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+const STEP: OFlags = HELD.union(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
+
+/// What becomes of a directory that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is an error of the name `whole`.
+    Error,
+    /// It is made, with these permission bits.
+    Made(u32),
+}
+
+/// Walks to the directory `path`. `whole` is what the user named, for what is said.
+pub(crate) fn walk(path: &Path, whole: &Path, missing: Missing) -> Result<OwnedFd, FileError> {
+    let here = openat(CWD, c".", STEP, Mode::empty())
+        .map_err(|errno| FileError::failed(whole, "open the current directory", errno))?;
+    walk_from(here, path, whole, missing)
+}
+
+/// As [`walk`]; a path that does not begin at the root begins at `here`.
+pub(crate) fn walk_from(
+    mut here: OwnedFd,
+    path: &Path,
+    whole: &Path,
+    missing: Missing,
+) -> Result<OwnedFd, FileError> {
+    let mut ahead: VecDeque<OsString> = VecDeque::new();
+    let mut links = 0;
+    if path.is_absolute() {
+        here = root(whole)?;
+    }
+    put_first(&mut ahead, path);
+    while let Some(name) = ahead.pop_front() {
+        match openat(&here, &name, STEP, Mode::empty()) {
+            Ok(next) => here = next,
+            Err(Errno::NOTDIR | Errno::LOOP) => {
+                let target = followed(&here, &name, whole)?;
+                links += 1;
+                if links > LINKS_MAX {
+                    return Err(in_a_circle(whole));
+                }
+                if target.is_absolute() {
+                    here = root(whole)?;
+                }
+                put_first(&mut ahead, &target);
+            }
+            Err(Errno::NOENT) => match missing {
+                Missing::Error => return Err(no_directory(path, whole)),
+                Missing::Made(mode) => here = made(&here, &name, mode, whole)?,
+            },
+            Err(Errno::ACCESS) => {
+                let found = format!("{} is in a directory that you may not enter", whole.display());
+                return Err(FileError::refused(whole, found, "Name another place"));
+            }
+            Err(errno) => {
+                return Err(FileError::failed(whole, &format!("find {}", path.display()), errno));
+            }
+        }
+    }
+    Ok(here)
+}
+
+fn root(whole: &Path) -> Result<OwnedFd, FileError> {
+    openat(CWD, c"/", STEP, Mode::empty())
+        .map_err(|errno| FileError::failed(whole, "open the root directory", errno))
+}
+
+fn put_first(ahead: &mut VecDeque<OsString>, path: &Path) {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        _ => None,
+    });
+    for (at, name) in names.enumerate() {
+        ahead.insert(at, name);
+    }
+}
+
+/// Where the link `name` leads, if it may be followed.
+pub(crate) fn followed(
+    here: impl AsFd + Copy,
+    name: &OsStr,
+    whole: &Path,
+) -> Result<PathBuf, FileError> {
+    let doing =
+        || format!("look at {} on the way to {}", Path::new(name).display(), whole.display());
+    let failed = |errno| FileError::failed(whole, &doing(), errno);
+    let link = openat(here, name, HELD | OFlags::NOFOLLOW, Mode::empty()).map_err(failed)?;
+    let found = fstat(&link).map_err(failed)?;
+    let shown = Path::new(name).display();
+    if !is_link(&found) {
+        let found = format!("{}: {shown} is {}, no directory", whole.display(), sort_of(&found));
+        return Err(FileError::wrong(whole, found, "Name a file in a directory"));
+    }
+    if let Some(kind) = of_the_kernel(&fstatfs(here).map_err(failed)?) {
+        let found =
+            format!("{} leads through {shown}, a link of the kernel's ({kind})", whole.display());
+        return Err(FileError::refused(whole, found, "Name the file by its own place"));
+    }
+    let owner = found.st_uid;
+    let target = readlinkat(&link, c"", Vec::new()).map_err(failed)?.into_bytes();
+    let target = PathBuf::from(OsString::from_vec(target));
+    if owner != 0 && owner != geteuid().as_raw() {
+        let found = format!(
+            "{} leads through the symbolic link {shown}, which user {owner} made and can lead \
+             elsewhere at any time (now to {})",
+            whole.display(),
+            target.display()
+        );
+        return Err(FileError::refused(whole, found, "Name the file by its own place"));
+    }
+    Ok(target)
+}
+
+pub(crate) fn in_a_circle(whole: &Path) -> FileError {
+    let found = format!("{} goes through links in a circle", whole.display());
+    FileError::wrong(whole, found, "Name the file by its own place")
+}
+
+fn no_directory(path: &Path, whole: &Path) -> FileError {
+    let found = format!("there is no directory {} for {}", path.display(), whole.display());
+    let remedy = format!("Make it with `mkdir -p -- {}`", word(path));
+    FileError { errno: Some(Errno::NOENT), ..FileError::wrong(whole, found, remedy) }
+}
+
+fn made(here: &OwnedFd, name: &OsStr, mode: u32, whole: &Path) -> Result<OwnedFd, FileError> {
+    let doing =
+        format!("make the directory {}", Path::new(OsStr::from_bytes(name.as_bytes())).display());
+    match mkdirat(here, name, Mode::from_raw_mode(mode)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(FileError::failed(whole, &doing, errno)),
+    }
+    openat(here, name, STEP, Mode::empty()).map_err(|e| FileError::failed(whole, &doing, e))
+}

@@ -1,0 +1,12 @@
+//! The files and command lines of other programs: fio's and IOR's jobs are read and become plans,
+//! what was measured is written in their forms, and their results are read into records.
+//!
+//! This crate does no I/O and reads no clock: texts come in, texts and records go out. Start with
+//! [`fio::JobSet`], [`ior::Ior`] and [`import`].
+
+pub mod fio;
+mod import;
+mod iometer;
+pub mod ior;
+
+pub use import::{ImportError, Imported, import};

@@ -1,0 +1,140 @@
+//! A logbook in a place that others prepared: nothing is written through what they put there.
+
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
+
+mod common;
+
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::Path;
+
+use common::{point, run};
+use qdepth_logbook::record::RunState;
+use qdepth_logbook::{Logbook, LogbookError, RESERVE_BYTES};
+use rustix::fs::{AtFlags, CWD, Mode, Uid, chownat, mkfifoat};
+
+const ID: &str = "01890000-0000-7000-8000-000000000001";
+const END: &str = "2025-03-01T11:00:00Z";
+
+fn measure(file: &Path) -> Result<(), LogbookError> {
+    let mut logbook = Logbook::open(file)?;
+    logbook.reserve(RESERVE_BYTES)?;
+    logbook.hold(ID)?;
+    logbook.begin_run(&run(ID))?;
+    logbook.add_point(ID, &point(0))?;
+    logbook.end_run(ID, RunState::Sealed, END, &[])
+}
+
+fn refused(file: &Path) -> String {
+    let error = measure(file).expect_err("it must be refused");
+    assert!(
+        matches!(error, LogbookError::File { .. } | LogbookError::NotALogbook { .. }),
+        "{error}"
+    );
+    error.to_string()
+}
+
+#[test]
+fn what_lies_beside_the_logbook_is_never_written_through() {
+    for name in ["q.db.reserve", "q.db.partial", "q.db.running-1", "q.db-wal", "q.db-shm"] {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, victim) = (directory.path().join("q.db"), directory.path().join("victim"));
+        std::fs::write(&victim, "dear").unwrap();
+        symlink(&victim, directory.path().join(name)).unwrap();
+        let answer = measure(&file);
+        assert_eq!(std::fs::read(&victim).unwrap(), b"dear", "{name}");
+        assert_eq!(answer.is_err(), name.contains('-') && !name.contains("running"), "{name}");
+        if answer.is_err() {
+            assert!(refused(&file).contains(name));
+        }
+    }
+    // A sign of a run cannot be one that leads elsewhere.
+    let directory = tempfile::tempdir().unwrap();
+    let victim = directory.path().join("victim");
+    std::fs::write(&victim, "dear").unwrap();
+    symlink(&victim, directory.path().join(format!("q.db.running-{ID}"))).unwrap();
+    assert!(refused(&directory.path().join("q.db")).contains("symbolic link"));
+    assert_eq!(std::fs::read(&victim).unwrap(), b"dear");
+}
+
+#[test]
+fn an_ordinary_file_of_the_reserves_old_name_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let dear = directory.path().join("q.db.reserve");
+    std::fs::write(&dear, "dear").unwrap();
+    measure(&directory.path().join("q.db")).unwrap();
+    assert_eq!(std::fs::read(&dear).unwrap(), b"dear");
+}
+
+#[test]
+fn a_logbook_is_a_regular_file_with_one_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    mkfifoat(CWD, at("fifo"), Mode::from_raw_mode(0o600)).unwrap();
+    measure(&at("real.db")).unwrap();
+    std::fs::hard_link(at("real.db"), at("second.db")).unwrap();
+    symlink("/dev/full", at("device.db")).unwrap();
+    for (name, why) in [("fifo", "FIFO"), ("second.db", "2 names"), ("device.db", "device")] {
+        assert!(refused(&at(name)).contains(why), "{name}");
+    }
+    assert!(refused(&at("missing/q.db")).contains("mkdir -p -- "));
+    for name in ["fifo", "device.db"] {
+        let error = Logbook::open_read_only(at(name)).expect_err("no logbook");
+        assert!(matches!(error, LogbookError::File { .. }), "{name}: {error}");
+    }
+    assert_eq!(Logbook::open_read_only(at("second.db")).unwrap().points(ID).unwrap().len(), 1);
+    let error = Logbook::open_read_only(at("missing/q.db")).expect_err("no logbook");
+    assert!(matches!(error, LogbookError::Missing { .. }), "{error}");
+}
+
+#[test]
+fn a_link_of_ones_own_leads_to_the_logbook() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::create_dir(at("place")).unwrap();
+    symlink("place/real.db", at("q.db")).unwrap();
+    measure(&at("q.db")).unwrap();
+    assert_eq!(Logbook::open_read_only(at("place/real.db")).unwrap().points(ID).unwrap().len(), 1);
+    assert!(std::fs::symlink_metadata(at("q.db")).unwrap().is_symlink());
+}
+
+#[test]
+fn a_logbook_is_its_owners_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("q.db");
+    let logbook = Logbook::open(&file).unwrap();
+    for name in ["q.db", "q.db-wal", "q.db-shm"] {
+        let found = std::fs::metadata(directory.path().join(name)).unwrap();
+        assert_eq!(found.permissions().mode() & 0o777, 0o600, "{name}");
+    }
+    // Who gave it to others once meant it.
+    drop(logbook);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
+    measure(&file).unwrap();
+    assert_eq!(std::fs::metadata(&file).unwrap().mode() & 0o777, 0o640);
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
+fn another_users_logbook_and_link_in_a_sticky_directory_are_left_alone() {
+    if !rustix::process::geteuid().is_root() {
+        println!("SKIPPED: another user's files can only be made as root");
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    measure(&at("theirs.db")).unwrap();
+    symlink(at("other.db"), at("link.db")).unwrap();
+    for name in ["theirs.db", "link.db"] {
+        let nobody = Some(Uid::from_raw(65534));
+        chownat(CWD, at(name), nobody, None, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+    }
+    let before = std::fs::read(at("theirs.db")).unwrap();
+    for name in ["theirs.db", "link.db"] {
+        assert!(refused(&at(name)).contains("user 65534"), "{name}");
+    }
+    assert_eq!(std::fs::read(at("theirs.db")).unwrap(), before);
+    assert!(!at("other.db").exists());
+    // To read it harms nobody.
+    Logbook::open_read_only(at("theirs.db")).unwrap();
+}
