@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::ValueEnum;
 use qdepth_host::system::System;
-use qdepth_host::target::inspect;
 use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
@@ -142,10 +141,10 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
                 .to_owned()
         ));
     }
-    same_devices(lab.system, &run)?;
     let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
     let found: Vec<Found> =
         targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
+    same_devices(lab.system, &run, &found)?;
     reachable(lab.system, engine.choice(), &found, &plan)?;
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
@@ -173,9 +172,12 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
 }
 
 /// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.
-fn same_devices(system: &System, run: &RunRecord) -> Result<()> {
-    for target in run.targets.iter().filter(|target| target.kind == TargetKind::BlockDevice) {
-        let now = environment::target_facts(system, &inspect(system, Path::new(&target.spelling))?);
+fn same_devices(system: &System, run: &RunRecord, found: &[Found]) -> Result<()> {
+    for (target, found) in run.targets.iter().zip(found) {
+        let Some(device) = found.real().filter(|_| target.kind == TargetKind::BlockDevice) else {
+            continue;
+        };
+        let now = environment::target_facts(system, device);
         let value = |facts: &[Observation], key: &str| {
             let fact = facts.iter().find(|fact| fact.key == key);
             fact.and_then(|fact| fact.value.clone().ok())
