@@ -35,7 +35,7 @@ pub(crate) use exclusive::{Use, lock_file};
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 
-pub(crate) use file::{check_place, check_unused, not_ours};
+pub(crate) use file::{check_place, check_unused, is_system_place, not_ours};
 
 /// The bytes of a target that may be touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

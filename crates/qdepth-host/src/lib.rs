@@ -26,6 +26,7 @@ pub mod environment;
 pub mod extents;
 pub mod guard;
 pub mod identity;
+mod kernel_file;
 pub mod label;
 pub mod measurement_file;
 pub mod mounts;

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use crate::kernel_file;
 use crate::recording::Recording;
 use crate::sysfs::DeviceNumber;
 
@@ -242,15 +243,26 @@ impl System {
         (kind == rustix::fs::FileType::BlockDevice).then(|| DeviceNumber::of(stat.st_rdev))
     }
 
-    /// Writes one value to a kernel's file.
+    /// The value that a file of procfs or sysfs shows, whoever named the file.
     ///
     /// # Errors
-    /// What the system answered.
+    /// Where it is no such file, shows no text or too much of it, or what the system answered.
+    pub(crate) fn read_setting(&self, path: &str) -> io::Result<String> {
+        if let Some(recorded) = self.recorded_tree() {
+            return Ok(recorded.read_file(Path::new(path))?.trim().to_owned());
+        }
+        kernel_file::read(&self.root, self.staged.is_none(), Path::new(path))
+    }
+
+    /// Writes one value to a file of procfs or sysfs.
+    ///
+    /// # Errors
+    /// Where it is no such file, or what the system answered.
     pub(crate) fn write_setting(&self, path: &str, value: &str) -> io::Result<()> {
         if self.recorded_tree().is_some() {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
         }
-        std::fs::write(self.path(path), value)
+        kernel_file::write(&self.root, self.staged.is_none(), Path::new(path), value)
     }
 
     /// Runs a command to its end, with the C locale, nothing on its standard input, and at most

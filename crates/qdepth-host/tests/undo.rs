@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::{Bench, is_root, sh};
 use qdepth_host::prepare::journal::Journal;
-use qdepth_host::prepare::{Action, Condition, Undo, Undone, undo_all};
+use qdepth_host::prepare::{Action, Condition, Node, Place, Tool, Undo, Undone, undo_all};
 
 #[test]
 fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
@@ -26,8 +26,10 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
     let held = File::create(place.join("held")).unwrap();
     let path = bench.fresh("undo.jsonl");
     let mut journal = Journal::open(&path).unwrap();
-    let action = Action::run(&["umount", &at]);
-    journal.intend(&Undo { only_if: Condition::Mounted(at), action }).unwrap();
+    let at = Place::try_from(at).unwrap();
+    let device = Node::try_from("/dev/none".to_owned()).unwrap();
+    let action = Action::run(Tool::Umount, [(&at).into()]);
+    journal.intend(&Undo::new(Condition::Mounted { at, device }, action)).unwrap();
     let (sender, told) = std::sync::mpsc::channel();
     let system = bench.system.clone();
     let undoing = std::thread::spawn(move || {

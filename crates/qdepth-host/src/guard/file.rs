@@ -33,6 +33,11 @@ const KERNEL_FILE_SYSTEMS: [&str; 14] = [
     "tracefs",
 ];
 
+/// Whether the path itself, its links aside, is a place of the system.
+pub(crate) fn is_system_place(path: &Path) -> bool {
+    path == Path::new("/") || SYSTEM_PATHS.iter().any(|system| path.starts_with(system))
+}
+
 /// G14: not a place of the system, and a file system that holds files.
 pub(crate) fn check_place(path: &Path, file_system: &FileSystem) -> Result<(), Refusal> {
     let refuse = |found: String| {
@@ -41,7 +46,7 @@ pub(crate) fn check_place(path: &Path, file_system: &FileSystem) -> Result<(), R
     };
     let names = std::iter::once(path).chain(file_system.aliases.iter().map(PathBuf::as_path));
     for name in names {
-        if name == Path::new("/") || SYSTEM_PATHS.iter().any(|system| name.starts_with(system)) {
+        if is_system_place(name) {
             let given = path.display();
             return refuse(format!("{given} is a place of the system ({})", name.display()));
         }

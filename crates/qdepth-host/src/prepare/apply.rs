@@ -4,7 +4,9 @@ use std::io;
 
 use super::journal::Journal;
 use super::purge::{Patience, wait_for_sanitize};
-use super::{Action, Condition, Step, Undo, Watch};
+use super::setting::Setting;
+use super::word::Word;
+use super::{Action, Condition, Step, Tool, Undo, Watch};
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
@@ -23,8 +25,8 @@ pub fn apply(
     let mut step = step.clone();
     let mut make_directory = false;
     match &mut step {
-        Step::Setting { path, before, .. } => *before = setting(system, path),
-        Step::Mount { at, .. } => make_directory = !system.exists(&*at),
+        Step::Setting(wanted) => wanted.before = Some(now(system, &wanted.setting)?),
+        Step::Mount { at, .. } => make_directory = !system.exists(at.as_str()),
         _ => {}
     }
     let thing = step.describe();
@@ -49,13 +51,27 @@ pub fn apply(
     Ok(())
 }
 
+/// What a setting is now, without which there would be no way back.
+fn now(system: &System, wanted: &Setting) -> Result<Setting, Failure> {
+    let path = wanted.path();
+    let before = system
+        .read_setting(path)
+        .and_then(|text| Setting::put_back(path, &chosen(&text)).map_err(io::Error::other));
+    before.map_err(|source| Failure {
+        doing: "read, so that it could be put back,",
+        thing: format!("{} ({path})", wanted.name()),
+        source,
+        remedy: "Nothing of this step was done; `qdepth host undo` takes back what was done before",
+    })
+}
+
 /// Another scheduler brings its own number of requests: the former number is put back after the
 /// former scheduler.
 fn reset_with(system: &System, step: &Step) -> Option<Undo> {
-    let Step::Setting { path, .. } = step else { return None };
-    let path = format!("{}/nr_requests", path.strip_suffix("/scheduler")?);
-    let value = setting(system, &path)?;
-    Some(Undo { only_if: Condition::Exists(path.clone()), action: Action::Set { path, value } })
+    let Step::Setting(wanted) = step else { return None };
+    let path = format!("{}/nr_requests", wanted.setting.path().strip_suffix("/scheduler")?);
+    let before = Setting::put_back(&path, &chosen(&system.read_setting(&path).ok()?)).ok()?;
+    Some(Undo::new(Condition::Readable(before.clone()), Action::Set(before)))
 }
 
 /// What became of one action of the way back.
@@ -104,33 +120,39 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone
 
 fn is_back(system: &System, action: &Action) -> bool {
     match action {
-        Action::Set { path, value } => setting(system, path).as_ref() == Some(value),
+        Action::Set(setting) => shows(system, setting),
         _ => false,
     }
 }
 
 fn holds(system: &System, condition: &Condition) -> bool {
     match condition {
-        Condition::Exists(path) => system.exists(path),
-        Condition::Mounted(path) => {
+        Condition::Exists(node) => system.exists(node.as_str()),
+        Condition::Place(place) => system.exists(place.as_str()),
+        Condition::Readable(setting) => system.read_setting(setting.path()).is_ok(),
+        Condition::Mounted { at, .. } => {
             let mounts = mounts::own(system);
-            mounts.iter().any(|mount| mount.mount_point.as_os_str() == path.as_str())
+            mounts.iter().any(|mount| mount.mount_point.as_os_str() == at.as_str())
         }
-        Condition::Succeeds(words) => match words.split_first() {
-            Some((command, args)) => {
-                system.run(command, args).is_ok_and(|output| output.status == Some(0))
-            }
-            None => false,
-        },
-        Condition::Holds { path, value } => setting(system, path).as_ref() == Some(value),
+        Condition::Group { group, .. } => succeeds(system, Tool::Vgs, &[group.text().into()]),
+        Condition::Succeeds { tool, words } => succeeds(system, *tool, words),
+        Condition::Holds(setting) => shows(system, setting),
     }
 }
 
-/// The value of a setting: of a choice the one in brackets.
-pub(super) fn setting(system: &System, path: &str) -> Option<String> {
-    let text = system.read_trimmed(path)?;
+fn succeeds(system: &System, tool: Tool, words: &[Word]) -> bool {
+    let words: Vec<&str> = words.iter().map(Word::text).collect();
+    system.run(tool.name(), &words).is_ok_and(|output| output.status == Some(0))
+}
+
+fn shows(system: &System, setting: &Setting) -> bool {
+    system.read_setting(setting.path()).is_ok_and(|text| chosen(&text) == setting.value())
+}
+
+/// The value that a setting shows: of a choice the one in brackets.
+pub(super) fn chosen(text: &str) -> String {
     let inner = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
-    Some(inner.map_or(text.as_str(), |(chosen, _)| chosen).to_owned())
+    inner.map_or(text, |(chosen, _)| chosen).to_owned()
 }
 
 /// A ring gives its files back some time after its process ended, and so long a mount is busy.
@@ -146,19 +168,18 @@ fn act_patiently(system: &System, action: &Action) -> io::Result<()> {
 
 fn act(system: &System, action: &Action, watch: Watch<'_>) -> io::Result<()> {
     match action {
-        Action::Set { path, value } => system.write_setting(path, value),
+        Action::Set(setting) => system.write_setting(setting.path(), setting.value()),
         Action::AwaitSanitize { device } => {
-            wait_for_sanitize(system, device, Patience::REAL, watch)
+            wait_for_sanitize(system, device.as_str(), Patience::REAL, watch)
         }
-        Action::MakeDirectory(path) => std::fs::create_dir_all(system.path(path)),
-        Action::RemoveDirectory(path) => std::fs::remove_dir(system.path(path)),
-        Action::Run(words) => {
-            let (command, args) =
-                words.split_first().ok_or_else(|| io::Error::other("a command without words"))?;
-            let output = system.run_for(command, args, LONGEST).map_err(io::Error::other)?;
+        Action::MakeDirectory(path) => std::fs::create_dir_all(system.path(path.as_str())),
+        Action::RemoveDirectory(path) => std::fs::remove_dir(system.path(path.as_str())),
+        Action::Run { tool, words } => {
+            let words: Vec<&str> = words.iter().map(Word::text).collect();
+            let output = system.run_for(tool.name(), &words, LONGEST).map_err(io::Error::other)?;
             match output.status {
                 Some(0) => Ok(()),
-                _ => Err(io::Error::other(crate::environment::complaint(command, &output))),
+                _ => Err(io::Error::other(crate::environment::complaint(tool.name(), &output))),
             }
         }
     }

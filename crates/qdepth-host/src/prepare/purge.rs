@@ -36,8 +36,12 @@ const CAN_BLOCK_ERASE: u64 = 1 << 1;
 pub fn can_purge(system: &System, steps: &[Step]) -> Result<(), Refusal> {
     for step in steps {
         match step {
-            Step::Purge { device, method: PurgeMethod::Format } => can_format(system, device)?,
-            Step::Purge { device, method: PurgeMethod::Sanitize } => can_sanitize(system, device)?,
+            Step::Purge { device, method: PurgeMethod::Format } => {
+                can_format(system, device.as_str())?;
+            }
+            Step::Purge { device, method: PurgeMethod::Sanitize } => {
+                can_sanitize(system, device.as_str())?;
+            }
             _ => {}
         }
     }

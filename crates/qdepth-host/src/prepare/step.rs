@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use qdepth_measure::Bytes;
 use serde::{Deserialize, Deserializer};
 
-use super::{Action, Condition, Undo};
+use super::options::{self, Kind, Metadata, MountOptions};
+use super::setting::Setting;
+use super::word::{Name, Node, Place, Text, Word};
+use super::{Action, Condition, Tool, Undo};
 
 /// How a drive is brought back to fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -28,75 +31,148 @@ pub enum Step {
     /// Brings a drive back to fresh. Has no way back.
     Purge {
         /// The drive.
-        device: String,
+        device: Node,
         /// How.
         method: PurgeMethod,
     },
     /// One partition over a whole device, aligned to 2 MiB.
     Partition {
         /// The device.
-        device: String,
+        device: Node,
     },
     /// An MD array.
     Array {
         /// Its node, as `/dev/md0`.
-        device: String,
-        /// `0`, `1`, `5`, `10`.
-        level: String,
+        device: Node,
+        /// Its level.
+        level: Level,
         /// The members.
-        members: Vec<String>,
+        members: Vec<Node>,
         /// Chunk, as `128KiB`. Left out: that of mdadm.
         #[serde(default, deserialize_with = "bytes")]
         chunk: Option<u64>,
         /// Form of the metadata, as `1.2`, `imsm`. Left out: that of mdadm.
         #[serde(default)]
-        metadata: Option<String>,
+        metadata: Option<Metadata>,
     },
     /// A logical volume over whole devices.
     Volume {
         /// Volume group.
-        group: String,
+        group: Name,
         /// Volume.
-        name: String,
+        name: Name,
         /// The devices; it is striped over all of them.
-        devices: Vec<String>,
+        devices: Vec<Node>,
         /// Stripe, as `128KiB`.
         #[serde(default, deserialize_with = "bytes")]
         stripe: Option<u64>,
     },
     /// A file system.
-    FileSystem {
-        /// `xfs`, `ext4`, `btrfs`.
-        kind: String,
-        /// Where.
-        device: String,
-        /// Options of its mkfs, as `-K`, `-d su=128k,sw=1`.
-        #[serde(default)]
-        options: Vec<String>,
-    },
+    FileSystem(FileSystem),
     /// A mount.
     Mount {
         /// Where; the directory is made if it is missing.
-        at: String,
+        at: Place,
         /// From what.
-        device: String,
+        device: Node,
         /// Options, as `noatime`.
         #[serde(default)]
-        options: Option<String>,
+        options: Option<MountOptions>,
     },
     /// A kernel setting.
-    Setting {
-        /// Its file, below `/sys` or `/proc`.
-        path: String,
-        /// The value.
-        value: String,
-        /// What it is, for people.
-        #[serde(default)]
-        about: String,
-        /// Its value now; read by [`super::tuning`], or when it is applied.
-        #[serde(skip)]
-        before: Option<String>,
-    },
+    Setting(Wanted),
+}
+
+/// Levels of arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Level {
+    /// Striped.
+    #[serde(rename = "0")]
+    Raid0,
+    /// Mirrored.
+    #[serde(rename = "1")]
+    Raid1,
+    /// Striped with parity.
+    #[serde(rename = "5")]
+    Raid5,
+    /// Striped over mirrors.
+    #[serde(rename = "10")]
+    Raid10,
+}
+
+impl Level {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Raid0 => "0",
+            Self::Raid1 => "1",
+            Self::Raid5 => "5",
+            Self::Raid10 => "10",
+        }
+    }
+
+    const fn option(self) -> &'static str {
+        match self {
+            Self::Raid0 => "--level=0",
+            Self::Raid1 => "--level=1",
+            Self::Raid5 => "--level=5",
+            Self::Raid10 => "--level=10",
+        }
+    }
+}
+
+/// A file system that is made.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "FileSystemText")]
+pub struct FileSystem {
+    kind: Kind,
+    device: Node,
+    options: Vec<Text>,
+}
+
+/// As it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileSystemText {
+    kind: Kind,
+    device: Node,
+    /// Options of its mkfs, as `-K`, `-d su=128k,sw=1`.
+    #[serde(default)]
+    options: Vec<String>,
+}
+
+impl TryFrom<FileSystemText> for FileSystem {
+    type Error = String;
+    fn try_from(text: FileSystemText) -> Result<Self, String> {
+        let options = options::for_mkfs(text.kind, &text.options)?;
+        Ok(Self { kind: text.kind, device: text.device, options })
+    }
+}
+
+/// A setting that is to be.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "WantedText")]
+pub struct Wanted {
+    pub(super) setting: Setting,
+    /// What it is now; read by [`super::tuning`], or when it is applied.
+    pub(super) before: Option<Setting>,
+}
+
+/// As it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WantedText {
+    path: String,
+    value: String,
+    /// A note of its author's for other readers: what is done is told in our words.
+    #[serde(default, rename = "about")]
+    _about: String,
+}
+
+impl TryFrom<WantedText> for Wanted {
+    type Error = String;
+    fn try_from(text: WantedText) -> Result<Self, String> {
+        Ok(Self { setting: Setting::new(&text.path, &text.value)?, before: None })
+    }
 }
 
 fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
@@ -155,7 +231,7 @@ fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {
 }
 
 /// Devices whose contents the steps destroy and that no step before made: each needs consent.
-pub fn base_devices(steps: &[Step]) -> Vec<String> {
+pub fn base_devices(steps: &[Step]) -> Vec<Node> {
     let (mut made, mut base) = (BTreeSet::new(), Vec::new());
     for step in steps {
         for device in step.destroys() {
@@ -168,106 +244,77 @@ pub fn base_devices(steps: &[Step]) -> Vec<String> {
     base
 }
 
-/// Names of partitions of devices whose names end in a digit have a `p` before the number.
-fn partition_of(device: &str) -> String {
-    let p = if device.ends_with(|c: char| c.is_ascii_digit()) { "p" } else { "" };
-    format!("{device}{p}1")
-}
-
 impl Step {
     fn check(&self) -> Result<(), String> {
-        let node = |path: &str| {
-            let named = path.strip_prefix("/dev/").is_some_and(|name| {
-                !name.is_empty() && !name.split('/').any(|part| part.is_empty() || part == "..")
-            });
-            named
-                .then_some(())
-                .ok_or_else(|| format!("`{path}` is no device: give its path below /dev"))
-        };
-        self.destroys().iter().try_for_each(|device| node(device))?;
-        self.makes().iter().try_for_each(|device| node(device))?;
         match self {
             Self::Array { level, members, .. } => {
-                let least = match level.as_str() {
-                    "0" | "1" | "10" => 2,
-                    "5" => 3,
-                    other => return Err(format!("level `{other}`: 0, 1, 5 and 10 are possible")),
-                };
+                let least = if *level == Level::Raid5 { 3 } else { 2 };
                 if members.len() < least {
+                    let level = level.word();
                     return Err(format!("level {level} needs {least} members or more"));
                 }
                 Ok(())
             }
-            Self::Volume { group, name, devices, .. } => {
-                let plain = |name: &str| {
-                    !name.is_empty()
-                        && !name.starts_with('-')
-                        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+.-".contains(c))
-                };
-                if !plain(group) || !plain(name) || devices.is_empty() {
-                    return Err("a volume needs a group, a name and devices".to_owned());
-                }
-                Ok(())
-            }
-            Self::FileSystem { kind, .. } if !["xfs", "ext4", "btrfs"].contains(&&**kind) => {
-                Err(format!("file system `{kind}`: xfs, ext4 and btrfs are possible"))
-            }
-            Self::Mount { at, .. } if !at.starts_with('/') => {
-                Err(format!("`{at}` is no place to mount: give a whole path"))
-            }
-            Self::Setting { path, .. }
-                if !(path.starts_with("/sys/") || path.starts_with("/proc/"))
-                    || path.contains("..") =>
-            {
-                Err(format!("`{path}` is no setting: give a file below /sys or /proc"))
+            Self::Volume { devices, .. } if devices.is_empty() => {
+                Err("a volume needs devices".to_owned())
             }
             _ => Ok(()),
         }
     }
 
     /// Devices whose contents are lost.
-    pub fn destroys(&self) -> Vec<String> {
+    pub fn destroys(&self) -> Vec<Node> {
         match self {
             Self::Purge { device, .. }
             | Self::Partition { device }
-            | Self::FileSystem { device, .. } => vec![device.clone()],
+            | Self::FileSystem(FileSystem { device, .. }) => vec![device.clone()],
             Self::Array { members, .. } => members.clone(),
             Self::Volume { devices, .. } => devices.clone(),
-            Self::Mount { .. } | Self::Setting { .. } => Vec::new(),
+            Self::Mount { .. } | Self::Setting(_) => Vec::new(),
         }
     }
 
     /// Devices that come into being.
-    fn makes(&self) -> Vec<String> {
+    pub(super) fn makes(&self) -> Vec<Node> {
         match self {
-            Self::Partition { device } => vec![partition_of(device)],
+            Self::Partition { device } => vec![device.first_partition()],
+            Self::Array { device, metadata: Some(Metadata::Imsm), .. } => {
+                vec![device.container(), device.clone()]
+            }
             Self::Array { device, .. } => vec![device.clone()],
-            Self::Volume { group, name, .. } => vec![format!("/dev/{group}/{name}")],
-            Self::Purge { .. }
-            | Self::FileSystem { .. }
-            | Self::Mount { .. }
-            | Self::Setting { .. } => Vec::new(),
+            Self::Volume { group, name, .. } => vec![Node::of_volume(group, name)],
+            Self::Purge { .. } | Self::FileSystem(_) | Self::Mount { .. } | Self::Setting(_) => {
+                Vec::new()
+            }
         }
     }
 
     /// For a person.
     pub fn describe(&self) -> String {
+        let list = |nodes: &[Node]| nodes.iter().map(Node::as_str).collect::<Vec<_>>().join(", ");
         match self {
-            Self::Purge { device, .. } => format!("purge {device}"),
-            Self::Partition { device } => format!("one partition on {device}"),
+            Self::Purge { device, .. } => format!("purge {}", device.as_str()),
+            Self::Partition { device } => format!("one partition on {}", device.as_str()),
             Self::Array { device, level, members, .. } => {
-                format!("{device}: RAID {level} of {}", members.join(", "))
+                format!("{}: RAID {} of {}", device.as_str(), level.word(), list(members))
             }
             Self::Volume { group, name, devices, .. } => {
-                format!("volume {group}/{name} striped over {}", devices.join(", "))
+                format!(
+                    "volume {}/{} striped over {}",
+                    group.as_str(),
+                    name.as_str(),
+                    list(devices)
+                )
             }
-            Self::FileSystem { kind, device, .. } => format!("{kind} on {device}"),
-            Self::Mount { at, device, .. } => format!("mount {device} at {at}"),
-            Self::Setting { path, value, about, before } => {
-                let about = if about.is_empty() { path } else { about };
+            Self::FileSystem(made) => format!("{} on {}", made.kind.name(), made.device.as_str()),
+            Self::Mount { at, device, .. } => {
+                format!("mount {} at {}", device.as_str(), at.as_str())
+            }
+            Self::Setting(Wanted { setting, before }) => {
+                let (name, value) = (setting.name(), setting.value());
                 match before {
-                    Some(before) => format!("{about}: {before} → {value}"),
-                    None => format!("{about}: {value}"),
+                    Some(before) => format!("{name}: {} → {value}", before.value()),
+                    None => format!("{name}: {value}"),
                 }
             }
         }
@@ -277,157 +324,164 @@ impl Step {
     pub fn actions(&self) -> Vec<Action> {
         match self {
             Self::Purge { device, method } => purge(device, *method),
-            Self::Partition { device } => vec![
-                Action::run(&["parted", "-s", device, "mklabel", "gpt"]),
-                Action::run(&["parted", "-s", device, "mkpart", "primary", "2097152B", "100%"]),
-                Action::run(&["parted", "-s", device, "align-check", "opt", "1"]),
-            ],
+            Self::Partition { device } => {
+                let run = |words: &[&'static str]| {
+                    let start = [Word::from("-s"), device.into()].into_iter();
+                    Action::run(Tool::Parted, start.chain(words.iter().map(|w| Word::from(*w))))
+                };
+                vec![
+                    run(&["mklabel", "gpt"]),
+                    run(&["mkpart", "primary", "2097152B", "100%"]),
+                    run(&["align-check", "opt", "1"]),
+                ]
+            }
             Self::Array { device, level, members, chunk, metadata } => {
-                array(device, level, members, *chunk, metadata.as_deref())
+                array(device, *level, members, *chunk, *metadata)
             }
             Self::Volume { group, name, devices, stripe } => volume(group, name, devices, *stripe),
-            Self::FileSystem { kind, device, options } => {
-                let mut words = vec![format!("mkfs.{kind}")];
+            Self::FileSystem(FileSystem { kind, device, options }) => {
+                let (tool, over) = match kind {
+                    Kind::Xfs => (Tool::MkfsXfs, "-f"),
+                    Kind::Ext4 => (Tool::MkfsExt4, "-F"),
+                    Kind::Btrfs => (Tool::MkfsBtrfs, "-f"),
+                };
                 // Its own question whether to overwrite is answered by the consent.
-                words.push(if kind == "ext4" { "-F" } else { "-f" }.to_owned());
-                words.extend(options.iter().flat_map(|o| o.split_whitespace().map(str::to_owned)));
-                words.push(device.clone());
-                vec![Action::Run(words)]
+                let mut words = vec![Word::from(over)];
+                words.extend(options.iter().cloned().map(Word::Text));
+                words.push(device.into());
+                vec![Action::run(tool, words)]
             }
             Self::Mount { at, device, options } => {
-                let mut words = vec!["mount"];
-                words.extend(options.iter().flat_map(|options| ["-o", options.as_str()]));
-                words.extend([device.as_str(), at.as_str()]);
-                vec![Action::MakeDirectory(at.clone()), Action::run(&words)]
+                let mut words = Vec::new();
+                if let Some(options) = options {
+                    words.extend([Word::from("-o"), Word::Text(options.text())]);
+                }
+                words.extend([device.into(), at.into()]);
+                vec![Action::MakeDirectory(at.clone()), Action::run(Tool::Mount, words)]
             }
-            Self::Setting { path, value, .. } => {
-                vec![Action::Set { path: path.clone(), value: value.clone() }]
-            }
+            Self::Setting(wanted) => vec![Action::Set(wanted.setting.clone())],
         }
     }
 
     /// What takes it back, the last first. `made` says whether a mount's directory is to be made.
     pub fn undo(&self, made: bool) -> Vec<Undo> {
-        let wipe = |device: &String| Undo {
-            only_if: Condition::Exists(device.clone()),
-            action: Action::run(&["wipefs", "-a", device]),
+        let wipe = |device: &Node| {
+            let words = [Word::from("-a"), device.into()];
+            Undo::new(Condition::Exists(device.clone()), Action::run(Tool::Wipefs, words))
         };
         match self {
             Self::Purge { .. } => Vec::new(),
-            Self::Partition { device } | Self::FileSystem { device, .. } => vec![wipe(device)],
-            Self::Array { device, members, metadata, .. } => undo_array(device, members, metadata),
-            Self::Volume { group, devices, .. } => {
-                let mut undo = vec![Undo {
-                    only_if: succeeds(&["vgs", group]),
-                    action: Action::run(&["vgremove", "-ff", "-y", group]),
-                }];
-                undo.extend(devices.iter().map(|device| Undo {
-                    only_if: succeeds(&["pvs", device]),
-                    action: Action::run(&["pvremove", "-ff", "-y", device]),
+            Self::Partition { device } | Self::FileSystem(FileSystem { device, .. }) => {
+                vec![wipe(device)]
+            }
+            Self::Array { device, members, metadata, .. } => undo_array(device, members, *metadata),
+            Self::Volume { group, devices, .. } => undo_volume(group, devices),
+            Self::Mount { at, device, .. } => {
+                let mounted = Condition::Mounted { at: at.clone(), device: device.clone() };
+                let mut undo = vec![Undo::new(mounted, Action::run(Tool::Umount, [at.into()]))];
+                undo.extend(made.then(|| {
+                    Undo::new(Condition::Place(at.clone()), Action::RemoveDirectory(at.clone()))
                 }));
                 undo
             }
-            Self::Mount { at, .. } => {
-                let mut undo = vec![Undo {
-                    only_if: Condition::Mounted(at.clone()),
-                    action: Action::run(&["umount", at]),
-                }];
-                undo.extend(made.then(|| Undo {
-                    only_if: Condition::Exists(at.clone()),
-                    action: Action::RemoveDirectory(at.clone()),
-                }));
-                undo
-            }
-            Self::Setting { path, value, before, .. } => before
+            Self::Setting(Wanted { setting, before }) => before
                 .iter()
-                .map(|before| Undo {
-                    only_if: Condition::Holds { path: path.clone(), value: value.clone() },
-                    action: Action::Set { path: path.clone(), value: before.clone() },
+                .map(|before| {
+                    Undo::new(Condition::Holds(setting.clone()), Action::Set(before.clone()))
                 })
                 .collect(),
         }
     }
 }
 
-fn succeeds(words: &[&str]) -> Condition {
-    Condition::Succeeds(words.iter().map(|word| (*word).to_owned()).collect())
-}
-
-fn purge(device: &str, method: PurgeMethod) -> Vec<Action> {
-    let words = match method {
-        PurgeMethod::Discard => vec!["blkdiscard", "-f", device],
-        PurgeMethod::Format => vec!["nvme", "format", device, "--ses=1", "--force"],
-        PurgeMethod::Sanitize => vec!["nvme", "sanitize", device, "--sanact=2"],
-        PurgeMethod::Overwrite => vec!["blkdiscard", "-f", "-z", device],
+fn purge(device: &Node, method: PurgeMethod) -> Vec<Action> {
+    let run = |tool, words: &[&'static str], after: &[&'static str]| {
+        let words = words.iter().map(|word| Word::from(*word)).chain([device.into()]);
+        Action::run(tool, words.chain(after.iter().map(|word| Word::from(*word))))
     };
-    let mut actions = vec![Action::run(&words)];
-    if method == PurgeMethod::Sanitize {
-        // It returns when the drive has begun.
-        actions.push(Action::AwaitSanitize { device: device.to_owned() });
+    match method {
+        PurgeMethod::Discard => vec![run(Tool::Blkdiscard, &["-f"], &[])],
+        PurgeMethod::Format => vec![run(Tool::Nvme, &["format"], &["--ses=1", "--force"])],
+        PurgeMethod::Sanitize => vec![
+            run(Tool::Nvme, &["sanitize"], &["--sanact=2"]),
+            // It returns when the drive has begun.
+            Action::AwaitSanitize { device: device.clone() },
+        ],
+        PurgeMethod::Overwrite => vec![run(Tool::Blkdiscard, &["-f", "-z"], &[])],
     }
-    actions
-}
-
-/// The array that Intel's firmware knows lies in a container of its own.
-fn container(device: &str) -> String {
-    format!("/dev/md/{}-imsm", device.rsplit('/').next().unwrap_or(device))
 }
 
 fn array(
-    device: &str,
-    level: &str,
-    members: &[String],
+    device: &Node,
+    level: Level,
+    members: &[Node],
     chunk: Option<u64>,
-    metadata: Option<&str>,
+    metadata: Option<Metadata>,
 ) -> Vec<Action> {
-    let count = format!("--raid-devices={}", members.len());
-    let members: Vec<&str> = members.iter().map(String::as_str).collect();
-    let level = format!("--level={level}");
-    let chunk = chunk.map(|bytes| format!("--chunk={}", bytes / 1024));
-    let holder = container(device);
-    let mut actions = Vec::new();
-    let mut create = vec!["mdadm", "--create", device, "--run", level.as_str(), count.as_str()];
-    create.extend(chunk.as_deref());
-    if metadata == Some("imsm") {
-        let mut words = vec!["mdadm", "--create", &holder, "--run", "--metadata=imsm", &count];
-        words.extend(members);
-        actions.push(Action::run(&words));
-        create.push(&holder);
-        actions.push(Action::run(&create));
-        return actions;
+    let count = Text::number("--raid-devices=", members.len() as u64);
+    let members = || members.iter().map(Word::from);
+    let mut create = vec!["--create".into(), device.into(), "--run".into(), level.option().into()];
+    create.push(count.clone().into());
+    create.extend(chunk.map(|bytes| Word::Text(Text::number("--chunk=", bytes / 1024))));
+    if metadata == Some(Metadata::Imsm) {
+        let holder = device.container();
+        let mut words: Vec<Word> = vec!["--create".into(), (&holder).into(), "--run".into()];
+        words.extend([Metadata::Imsm.word().into(), count.into()]);
+        words.extend(members());
+        create.push((&holder).into());
+        return vec![Action::run(Tool::Mdadm, words), Action::run(Tool::Mdadm, create)];
     }
-    let metadata = metadata.map(|metadata| format!("--metadata={metadata}"));
-    create.extend(metadata.as_deref());
+    create.extend(metadata.map(|metadata| Word::from(metadata.word())));
     // A fresh array without a first synchronisation, which would be a load beside ours.
-    create.extend((level != "--level=0").then_some("--assume-clean"));
-    create.extend(members);
-    actions.push(Action::run(&create));
-    actions
+    create.extend((level != Level::Raid0).then(|| Word::from("--assume-clean")));
+    create.extend(members());
+    vec![Action::run(Tool::Mdadm, create)]
 }
 
-fn undo_array(device: &str, members: &[String], metadata: &Option<String>) -> Vec<Undo> {
-    let stop = |node: &str| Undo {
-        only_if: Condition::Exists(node.to_owned()),
-        action: Action::run(&["mdadm", "--stop", node]),
+fn undo_array(device: &Node, members: &[Node], metadata: Option<Metadata>) -> Vec<Undo> {
+    let stop = |node: &Node| {
+        let words = [Word::from("--stop"), node.into()];
+        Undo::new(Condition::Exists(node.clone()), Action::run(Tool::Mdadm, words))
     };
     let mut undo = vec![stop(device)];
-    if metadata.as_deref() == Some("imsm") {
-        undo.push(stop(&container(device)));
+    if metadata == Some(Metadata::Imsm) {
+        undo.push(stop(&device.container()));
     }
-    undo.extend(members.iter().map(|member| Undo {
-        only_if: succeeds(&["mdadm", "--examine", member]),
-        action: Action::run(&["mdadm", "--zero-superblock", member]),
+    undo.extend(members.iter().map(|member| {
+        let with = |word: &'static str| vec![Word::from(word), member.into()];
+        let examined = Condition::Succeeds { tool: Tool::Mdadm, words: with("--examine") };
+        Undo::new(examined, Action::run(Tool::Mdadm, with("--zero-superblock")))
     }));
     undo
 }
 
-fn volume(group: &str, name: &str, devices: &[String], stripe: Option<u64>) -> Vec<Action> {
-    let devices: Vec<&str> = devices.iter().map(String::as_str).collect();
-    let with = |words: &[&str]| Action::run(&[words, devices.as_slice()].concat());
-    let count = devices.len().to_string();
-    let stripe = stripe.map(|bytes| format!("{}b", bytes));
-    let mut create = vec!["lvcreate", "-y", "-W", "y", "-n", name, "-l", "100%FREE", "-i", &count];
-    create.extend(stripe.iter().flat_map(|stripe| ["-I", stripe.as_str()]));
-    create.push(group);
-    vec![with(&["pvcreate", "-ff", "-y"]), with(&["vgcreate", group]), Action::run(&create)]
+fn volume(group: &Name, name: &Name, devices: &[Node], stripe: Option<u64>) -> Vec<Action> {
+    let with = |tool, words: Vec<Word>| {
+        Action::run(tool, words.into_iter().chain(devices.iter().map(Word::from)))
+    };
+    let mut create: Vec<Word> = ["-y", "-W", "y", "-n"].map(Word::from).into();
+    create.push(name.text().into());
+    create.extend(["-l", "100%FREE", "-i"].map(Word::from));
+    create.push(Text::number("", devices.len() as u64).into());
+    if let Some(bytes) = stripe {
+        create.extend([Word::from("-I"), Text::number("", bytes).followed_by("b").into()]);
+    }
+    create.push(group.text().into());
+    vec![
+        with(Tool::Pvcreate, ["-ff", "-y"].map(Word::from).into()),
+        with(Tool::Vgcreate, vec![group.text().into()]),
+        Action::run(Tool::Lvcreate, create),
+    ]
+}
+
+fn undo_volume(group: &Name, devices: &[Node]) -> Vec<Undo> {
+    let removal = |word: Word| ["-ff".into(), "-y".into(), word];
+    let ours = Condition::Group { group: group.clone(), on: devices.to_vec() };
+    let remove = Action::run(Tool::Vgremove, removal(group.text().into()));
+    let mut undo = vec![Undo::new(ours, remove)];
+    undo.extend(devices.iter().map(|device| {
+        let known = Condition::Succeeds { tool: Tool::Pvs, words: vec![device.into()] };
+        Undo::new(known, Action::run(Tool::Pvremove, removal(device.into())))
+    }));
+    undo
 }

@@ -13,6 +13,11 @@ members = [\"/dev/nvme0n1\", \"/dev/nvme1n1\"]\n\
 [[prepare]]\nstep = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/md0\"\noptions = [\"-K\", \"-d su=128k,sw=2\"]\n\
 [[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/md0\"\noptions = \"noatime\"\n";
 
+/// A step from its keys.
+fn one(keys: &str) -> Step {
+    read(&format!("[[prepare]]\n{keys}")).unwrap().remove(0)
+}
+
 fn lines(step: &Step) -> Vec<String> {
     step.actions().iter().map(Action::text).collect()
 }
@@ -20,7 +25,8 @@ fn lines(step: &Step) -> Vec<String> {
 #[test]
 fn a_preparation_says_what_it_would_run() {
     let steps = read(FILE).unwrap();
-    assert_eq!(base_devices(&steps), ["/dev/nvme0n1", "/dev/nvme1n1"]);
+    let base: Vec<String> = base_devices(&steps).into_iter().map(String::from).collect();
+    assert_eq!(base, ["/dev/nvme0n1", "/dev/nvme1n1"]);
     let all: Vec<String> = steps.iter().flat_map(lines).collect();
     assert_eq!(
         all,
@@ -53,13 +59,9 @@ fn a_preparation_says_what_it_would_run() {
 
 #[test]
 fn an_imsm_array_lies_in_a_container() {
-    let step = Step::Array {
-        device: "/dev/md0".into(),
-        level: "0".into(),
-        members: vec!["/dev/a".into(), "/dev/b".into()],
-        chunk: None,
-        metadata: Some("imsm".into()),
-    };
+    let text = "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\n\
+                members = [\"/dev/a\", \"/dev/b\"]\nmetadata = \"imsm\"";
+    let step = one(text);
     assert_eq!(
         lines(&step),
         [
@@ -81,10 +83,240 @@ fn what_cannot_be_is_said() {
         ("[[prepare]]\nstep = \"file-system\"\nkind = \"zfs\"\ndevice = \"/dev/a\"", "xfs"),
         ("[[prepare]]\nstep = \"mount\"\nat = \"x\"\ndevice = \"/dev/a\"", "whole path"),
         ("[[prepare]]\nstep = \"setting\"\npath = \"/etc/passwd\"\nvalue = \"1\"", "below /sys"),
+        (
+            "[[prepare]]\nstep = \"mount\"\nat = \"/etc/x\"\ndevice = \"/dev/a\"",
+            "place of the system",
+        ),
+        ("[[prepare]]\nstep = \"mount\"\nat = \"/m/../etc\"\ndevice = \"/dev/a\"", "whole path"),
         ("[[prepare]]\nstep = \"dance\"", "dance"),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+/// Hole 3: a setting is one of the list, with a value that it may have.
+#[test]
+fn a_setting_is_one_of_the_list() {
+    let set = |path: &str, value: &str| {
+        read(&format!(
+            "[[prepare]]\nstep = \"setting\"\npath = \"{path}\"\nvalue = \"{value}\"\nabout = \"harmless\""
+        ))
+    };
+    for (path, value) in [
+        (concat!("/proc/self/", "root", "/dev/loop7"), "1"),
+        ("/proc/self/fd/3", "1"),
+        ("/proc/1/cwd/sys/block/sda/queue/scheduler", "none"),
+        ("/proc/sysrq-trigger", "b"),
+        ("/proc/sys/kernel/core_pattern", "|/tmp/x"),
+        ("/sys/block/sda/device/delete", "1"),
+        ("/sys/block/../../etc/passwd", "none"),
+        ("/sys/block/sda/../sdb/queue/scheduler", "none"),
+        ("/sys/block//queue/scheduler", "none"),
+        ("/sys/block/./queue/scheduler", "none"),
+        ("/sys/block/sda/queue/scheduler/", "none"),
+        ("/sys/block/sda/queue/write_cache", "write through"),
+        ("//sys/block/sda/queue/scheduler", "none"),
+        ("sys/block/sda/queue/scheduler", "none"),
+        ("/sys/power/state", "mem"),
+        ("/sys/devices/system/cpu/cpu0x/cpufreq/scaling_governor", "performance"),
+    ] {
+        let no = set(path, value).unwrap_err().to_string();
+        assert!(no.contains("no setting that a preparation may change"), "{path}: {no}");
+    }
+    for (path, value, possible) in [
+        ("/sys/block/sda/queue/nomerges", "3", "0 to 2"),
+        ("/sys/block/sda/queue/nr_requests", "-1", "1 to 65536"),
+        ("/sys/block/sda/queue/nr_requests", "+1", "1 to 65536"),
+        ("/sys/block/sda/queue/scheduler", "../../x", "a name"),
+        ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "fast", "performance"),
+        ("/proc/irq/4/smp_affinity", "ff /x", "hexadecimal"),
+        ("/proc/sys/vm/dirty_ratio", "", "0 to 100"),
+    ] {
+        let no = set(path, value).unwrap_err().to_string();
+        assert!(no.contains(possible), "{path}: {no}");
+    }
+    // What is done is told in our words, whatever its author says of it.
+    let steps = set("/proc/sys/vm/dirty_ratio", "5").unwrap();
+    assert_eq!(steps[0].describe(), "dirty pages at which writers wait, %: 5");
+    assert_eq!(lines(&steps[0]), ["echo 5 > /proc/sys/vm/dirty_ratio"]);
+}
+
+/// Hole 3: a link in procfs or sysfs, or a mount over one of their files, leads nowhere else.
+#[test]
+fn a_setting_is_the_kernels_own_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    std::fs::write(&secret, "kept\n").unwrap();
+    let root = Path::new("/");
+    for path in [
+        format!("/proc/self/root{}", secret.display()),
+        format!("/proc/self/cwd/../../../../../../../..{}", secret.display()),
+        secret.display().to_string(),
+        "/proc/self/fd/0".to_owned(),
+        "/sys/../etc/passwd".to_owned(),
+        "/dev/null".to_owned(),
+        "/sys/block".to_owned(),
+    ] {
+        let path = Path::new(&path);
+        let read = crate::kernel_file::read(root, true, path);
+        assert!(read.is_err(), "{}: {read:?}", path.display());
+        let written = crate::kernel_file::write(root, true, path, "lost");
+        assert!(written.is_err(), "{}: {written:?}", path.display());
+    }
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "kept\n");
+    let ratio = crate::kernel_file::read(root, true, Path::new("/proc/sys/vm/dirty_ratio"));
+    assert!(ratio.unwrap().parse::<u32>().is_ok());
+    // What is no text, or more than a value, is not taken for one.
+    let machine = FakeMachine::new().with_file("/sys/long", &"1".repeat(5000));
+    std::fs::write(machine.system.path("/sys/raw"), [0x1b, b'[', 0xff]).unwrap();
+    for path in ["/sys/long", "/sys/raw"] {
+        assert!(machine.system.read_setting(path).is_err(), "{path}");
+    }
+}
+
+/// Hole 3: without its value before there would be no way back.
+#[test]
+fn a_setting_that_shows_no_value_is_left() {
+    let machine = machine();
+    let path = "/sys/block/sda/queue/scheduler";
+    std::fs::write(machine.system.path(path), [0xff, 0xfe, 0x1b]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
+    let step = one(&format!("step = \"setting\"\npath = \"{path}\"\nvalue = \"none\""));
+    let failed = apply(&machine.system, &step, &mut journal, Watch::NOBODY).unwrap_err();
+    assert!(failed.to_string().contains("no text"), "{failed}");
+    assert_eq!(std::fs::read(machine.system.path(path)).unwrap(), [0xff, 0xfe, 0x1b]);
+    assert!(journal.open_entries().unwrap().is_empty());
+}
+
+/// Hole 4: no option reaches another device or a file.
+#[test]
+fn an_option_names_no_file_and_no_device() {
+    let make = |kind: &str, option: &str| {
+        read(&format!(
+            "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\noptions = [\"{option}\"]"
+        ))
+    };
+    for (kind, option) in [
+        ("btrfs", "/dev/loop18"),
+        ("btrfs", "loop18"),
+        ("btrfs", "-r /etc"),
+        ("btrfs", "--rootdir=/etc"),
+        ("btrfs", "-L /dev/loop18"),
+        ("btrfs", "-- loop18"),
+        ("btrfs", "-d single loop18"),
+        ("xfs", "-r rtdev=/dev/loop18"),
+        ("xfs", "-l logdev=/dev/loop18"),
+        ("xfs", "-l logdev=loop18"),
+        ("xfs", "-d name=loop18"),
+        ("xfs", "-d file=1,name=x"),
+        ("xfs", "-p proto"),
+        ("xfs", "-c options=x"),
+        ("xfs", "-d su=128k,sw=../x"),
+        ("xfs", "-l"),
+        ("ext4", "-z undo"),
+        ("ext4", "-z /tmp/undo"),
+        ("ext4", "-J device=loop18"),
+        ("ext4", "-J device=UUID=1"),
+        ("ext4", "-l badblocks"),
+        ("ext4", "-d /etc"),
+        ("ext4", "-E offset=1048576"),
+        ("ext4", "-F"),
+        ("ext4", "-S"),
+        ("ext4", "1024"),
+        ("ext4", "-L -F"),
+    ] {
+        let no = make(kind, option).expect_err(option).to_string();
+        assert!(no.contains(&format!("mkfs.{kind}")), "{option}: {no}");
+    }
+    for (kind, option, line) in [
+        (
+            "xfs",
+            "-K -d su=128k,sw=2 -m reflink=0",
+            "mkfs.xfs -f -K -d su=128k,sw=2 -m reflink=0 /dev/a",
+        ),
+        (
+            "ext4",
+            "-E stride=32,stripe_width=64 -O ^has_journal",
+            "mkfs.ext4 -F -E stride=32,stripe_width=64 -O ^has_journal /dev/a",
+        ),
+        ("btrfs", "-d raid0 --csum xxhash", "mkfs.btrfs -f -d raid0 --csum xxhash /dev/a"),
+    ] {
+        assert_eq!(lines(&make(kind, option).unwrap()[0]), [line]);
+    }
+}
+
+/// Hole 4, of all other words.
+#[test]
+fn no_other_word_names_a_file_or_a_device() {
+    for options in [
+        "bind",
+        "loop",
+        "logdev=loop18",
+        "rtdev=/dev/loop18",
+        "device=/dev/loop18",
+        "journal_path=/x",
+        "journal_dev=0x700",
+        "remount",
+        "noatime,x-mount.mkdir",
+        "helper=x",
+        "subvol=/",
+        "rbind",
+        "errors=panic",
+        "",
+        "noatime,,",
+        "data=/x",
+    ] {
+        let text = format!(
+            "step = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/a\"\noptions = \"{options}\""
+        );
+        let no = read(&format!("[[prepare]]\n{text}")).expect_err(options).to_string();
+        assert!(no.contains("no option of a mount"), "{options}: {no}");
+    }
+    for keys in [
+        "step = \"volume\"\ngroup = \"../x\"\nname = \"v\"\ndevices = [\"/dev/a\"]",
+        "step = \"volume\"\ngroup = \"g\"\nname = \"-n\"\ndevices = [\"/dev/a\"]",
+        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0 /dev/x\"\nmembers = [\"/dev/a\", \"/dev/b\"]",
+        "step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nmetadata = \"1.2 /dev/x\"\nmembers = [\"/dev/a\", \"/dev/b\"]",
+        "step = \"purge\"\ndevice = \"/dev/a /dev/b\"\nmethod = \"discard\"",
+        "step = \"purge\"\ndevice = \"/dev/./a\"\nmethod = \"discard\"",
+    ] {
+        assert!(read(&format!("[[prepare]]\n{keys}")).is_err(), "{keys}");
+    }
+}
+
+proptest::proptest! {
+    /// Whatever is asked for, what is run has no word with a `/` but devices and mount points.
+    #[test]
+    fn no_text_becomes_a_path(
+        kind in "xfs|ext4|btrfs",
+        options in proptest::collection::vec("(-[a-zA-Z]|--[a-z]{2,8}|[a-z]{1,7}=?/?[a-z0-9/]{0,6}|-[dlmEJ] [a-z]{1,9}=[/a-z0-9,=.]{0,12})", 0..4),
+    ) {
+        let options: Vec<String> = options.iter().map(|option| format!("{option:?}")).collect();
+        let text = format!(
+            "[[prepare]]\nstep = \"file-system\"\nkind = \"{kind}\"\ndevice = \"/dev/a\"\noptions = [{}]",
+            options.join(", ")
+        );
+        if let Ok(steps) = read(&text) {
+            let Action::Run { words, .. } = &steps[0].actions()[0] else { panic!("no command") };
+            let devices = words.iter().filter(|word| matches!(word, Word::Device(_))).count();
+            proptest::prop_assert_eq!(devices, 1);
+            let clean = words.iter().all(|w| matches!(w, Word::Device(_)) || !w.text().contains('/'));
+            proptest::prop_assert!(clean);
+        }
+    }
+}
+
+/// The page for people names every setting.
+#[test]
+fn the_settings_are_documented() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/preparation.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (path, _, _) in settings() {
+        let (folder, file) = path.rsplit_once('/').unwrap();
+        let line = page.lines().find(|line| line.contains(&format!("`{folder}/`")));
+        assert!(line.is_some_and(|line| line.contains(&format!("`{file}`"))), "{path}");
     }
 }
 
@@ -144,7 +376,7 @@ fn tuning_sets_what_differs_and_nothing_else() {
         told,
         [
             "governor of CPU 0: powersave → performance",
-            "idle state C6 off of CPU 0: 0 → 1",
+            "idle state 1 off of CPU 0: 0 → 1",
             "huge pages for who asks: never → madvise",
             "scheduler of sda: mq-deadline → none",
             "no merging in the queue of sda: 0 → 2",
@@ -254,7 +486,7 @@ fn steps_without_a_way_back_leave_nothing_open() {
     let machine = machine().with_output("blkdiscard", 0, "");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("undo.jsonl");
-    let purge = Step::Purge { device: "/dev/sda".into(), method: PurgeMethod::Discard };
+    let purge = one("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut journal = Journal::open(&path).unwrap();
     apply(&machine.system, &purge, &mut journal, Watch::NOBODY).unwrap();
     assert!(path.exists() && !journal::is_open(&path));
@@ -309,8 +541,7 @@ fn a_command_that_fails_stays_in_the_journal() {
     let machine = machine().with_output("mdadm", 0, "").with_output("wipefs", 1, "denied");
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
-    let file_system =
-        Step::FileSystem { kind: "xfs".into(), device: "/dev/sda".into(), options: Vec::new() };
+    let file_system = one("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
     let failed =
         apply(&machine.system, &file_system, &mut journal, Watch::NOBODY).unwrap_err().to_string();
     assert!(failed.contains("mkfs.xfs") && failed.contains("host undo"), "{failed}");

@@ -1,7 +1,8 @@
 //! The settings of a machine that is to be measured: as fast and as even as it can be.
 
-use super::Step;
-use super::apply::setting;
+use super::apply::chosen;
+use super::setting::Setting;
+use super::{Step, Wanted};
 use crate::environment::cpu;
 use crate::sysfs;
 use crate::system::System;
@@ -13,42 +14,37 @@ const IDLE_MAX_US: u64 = 2;
 /// The most outstanding I/Os of the shipped plans.
 const OUTSTANDING_MAX: u64 = 512;
 
+fn setting(system: &System, path: &str) -> Option<String> {
+    Some(chosen(&system.read_trimmed(path)?))
+}
+
 /// The settings that differ from what a measurement should have, for the machine and for these
 /// devices, by the kernel's names. Each knows its value now, so that it can be put back.
 pub fn tuning(system: &System, devices: &[String]) -> Vec<Step> {
     let mut wanted = Vec::new();
     for number in cpu::numbers(system) {
         let base = format!("/sys/devices/system/cpu/cpu{number}");
-        let of = |about: &str| format!("{about} of CPU {number}");
-        wanted.push((of("governor"), format!("{base}/cpufreq/scaling_governor"), "performance"));
-        let preference = format!("{base}/cpufreq/energy_performance_preference");
-        wanted.push((of("energy preference"), preference, "performance"));
+        wanted.push((format!("{base}/cpufreq/scaling_governor"), "performance"));
+        wanted.push((format!("{base}/cpufreq/energy_performance_preference"), "performance"));
         for state in system.list_dir(format!("{base}/cpuidle")).unwrap_or_default() {
             let place = format!("{base}/cpuidle/{state}");
             let at = |key: &str| system.read_trimmed(format!("{place}/{key}"));
             let latency: u64 = at("latency").and_then(|us| us.parse().ok()).unwrap_or(0);
             if latency > IDLE_MAX_US {
-                let name = at("name").unwrap_or(state);
-                wanted.push((
-                    of(&format!("idle state {name} off")),
-                    format!("{place}/disable"),
-                    "1",
-                ));
+                wanted.push((format!("{place}/disable"), "1"));
             }
         }
     }
     let cpu = "/sys/devices/system/cpu";
-    wanted.push(("turbo off".to_owned(), format!("{cpu}/intel_pstate/no_turbo"), "0"));
-    wanted.push(("boost".to_owned(), format!("{cpu}/cpufreq/boost"), "1"));
+    wanted.push((format!("{cpu}/intel_pstate/no_turbo"), "0"));
+    wanted.push((format!("{cpu}/cpufreq/boost"), "1"));
     // The engine's buffers ask for huge pages, and where nobody may have them get small ones.
     let huge = "/sys/kernel/mm/transparent_hugepage/enabled".to_owned();
     if setting(system, &huge).as_deref() == Some("never") {
-        wanted.push(("huge pages for who asks".to_owned(), huge, "madvise"));
+        wanted.push((huge, "madvise"));
     }
-    let mut steps: Vec<Step> = wanted
-        .into_iter()
-        .filter_map(|(about, path, value)| differing(system, about, path, value))
-        .collect();
+    let mut steps: Vec<Step> =
+        wanted.into_iter().filter_map(|(path, value)| differing(system, &path, value)).collect();
     let mut disks: Vec<String> = devices
         .iter()
         .map(|name| sysfs::whole_of(system, name).unwrap_or_else(|| name.clone()))
@@ -69,7 +65,7 @@ fn of_queue(system: &System, disk: &str) -> Vec<Step> {
     // A disk that turns gains by the order of its requests.
     let turns = read("rotational").as_deref() != Some("0");
     if !turns {
-        wanted.push(("scheduler", "scheduler", "none".to_owned()));
+        wanted.push(("scheduler", "none".to_owned()));
     }
     // More requests than this wait outside of the queue, where nobody counts them. A scheduler has
     // room for any number; without one there are as many as the drive has tags, which is what the
@@ -80,22 +76,21 @@ fn of_queue(system: &System, disk: &str) -> Vec<Step> {
         _ => None,
     };
     let room = room.filter(|room| room.parse::<u64>().ok() > number("nr_requests"));
-    wanted.extend(room.map(|room| ("requests in the queue", "nr_requests", room)));
-    wanted.push(("no merging in the queue", "nomerges", "2".to_owned()));
-    wanted.push(("completions to the issuing CPU in the queue", "rq_affinity", "2".to_owned()));
-    wanted.push(("no throttling of write-back in the queue", "wbt_lat_usec", "0".to_owned()));
+    wanted.extend(room.map(|room| ("nr_requests", room)));
+    wanted.push(("nomerges", "2".to_owned()));
+    wanted.push(("rq_affinity", "2".to_owned()));
+    wanted.push(("wbt_lat_usec", "0".to_owned()));
     // Not `io_poll`: the kernel sets it where the drive has queues for it, and elsewhere answers
     // EINVAL, also where the driver was asked for such queues and the drive had none to spare.
-    let step = |(about, key, value): (&str, &str, String)| {
-        differing(system, format!("{about} of {disk}"), format!("{queue}/{key}"), &value)
-    };
+    let step = |(key, value): (&str, String)| differing(system, &format!("{queue}/{key}"), &value);
     wanted.into_iter().filter_map(step).collect()
 }
 
 /// None where it is so already, or is not there to be set.
-fn differing(system: &System, about: String, path: String, value: &str) -> Option<Step> {
-    let before = setting(system, &path).filter(|before| before != value)?;
-    Some(Step::Setting { path, value: value.to_owned(), about, before: Some(before) })
+fn differing(system: &System, path: &str, value: &str) -> Option<Step> {
+    let before = setting(system, path).filter(|before| before != value)?;
+    let before = Setting::put_back(path, &before).ok()?;
+    Some(Step::Setting(Wanted { setting: Setting::new(path, value).ok()?, before: Some(before) }))
 }
 
 /// Interrupts of NVMe queues, to the CPUs that their driver names; those whose place the kernel
@@ -112,7 +107,7 @@ pub(crate) fn misplaced_interrupts(system: &System) -> Vec<Step> {
             return None;
         }
         let path = format!("/proc/irq/{number}/smp_affinity");
-        differing(system, format!("CPUs of interrupt {number}"), path, &hint)
+        differing(system, &path, &hint)
     };
     numbers.filter_map(one).collect()
 }

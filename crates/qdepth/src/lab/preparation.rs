@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use qdepth_host::guard::{Writing, clear_for_writing};
 use qdepth_host::prepare::journal::{self, Journal};
 use qdepth_host::prepare::{
-    Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
+    Node, Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
 };
 use qdepth_host::system::System;
 use qdepth_host::target::inspect;
@@ -36,7 +36,7 @@ pub(crate) fn may_be_done(
 /// for themselves.
 fn may_be_destroyed(
     system: &System,
-    devices: &[String],
+    devices: &[Node],
     options: &ConsentOptions,
     screen: &Screen,
 ) -> Result<()> {
@@ -48,7 +48,7 @@ fn may_be_destroyed(
     };
     let mut found = Vec::new();
     for device in devices {
-        found.push(inspect(system, Path::new(device))?);
+        found.push(inspect(system, Path::new(device.as_str()))?);
     }
     all_different(&found.iter().collect::<Vec<_>>())?;
     let mut held = Vec::new();
@@ -90,7 +90,9 @@ pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
         }
     }
     lines.extend(
-        base_devices(steps).iter().map(|device| format!("destroys everything on {device}")),
+        base_devices(steps)
+            .iter()
+            .map(|device| format!("destroys everything on {}", device.as_str())),
     );
     lines
 }

@@ -38,7 +38,7 @@ fn namespaces(machine: FakeMachine, all: bool, list: &str) -> FakeMachine {
 }
 
 fn purge(device: &str, method: PurgeMethod) -> Step {
-    Step::Purge { device: device.to_owned(), method }
+    Step::Purge { device: device.to_owned().try_into().unwrap(), method }
 }
 
 fn asked(machine: &FakeMachine, method: PurgeMethod) -> Result<(), String> {

@@ -1,0 +1,353 @@
+//! Options of mkfs and mount that a preparation may give: those that shape a file system. An option
+//! that names a file or another device is not among them.
+
+use serde::{Deserialize, Serialize};
+
+use super::word::Text;
+
+/// A file system that can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// XFS.
+    Xfs,
+    /// ext4.
+    Ext4,
+    /// btrfs.
+    Btrfs,
+}
+
+impl Kind {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Xfs => "xfs",
+            Self::Ext4 => "ext4",
+            Self::Btrfs => "btrfs",
+        }
+    }
+}
+
+/// What stands behind an option.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Nothing.
+    Alone,
+    /// One word, as a size or a label.
+    Word,
+    /// `key` or `key=value`, separated by commas; the keys that are known.
+    Keys(&'static [&'static str]),
+    /// Names of features, separated by commas, each perhaps with a `^` before it.
+    Features,
+}
+
+use Form::{Alone, Features, Keys, Word};
+
+const XFS: &[(&str, Form)] = &[
+    ("-K", Alone),
+    ("-q", Alone),
+    ("-L", Word),
+    ("-b", Keys(&["size", "log"])),
+    ("-s", Keys(&["size", "log"])),
+    (
+        "-d",
+        Keys(&[
+            "su",
+            "sw",
+            "sunit",
+            "swidth",
+            "agcount",
+            "agsize",
+            "noalign",
+            "concurrency",
+            "size",
+        ]),
+    ),
+    (
+        "-i",
+        Keys(&["size", "maxpct", "align", "attr", "projid32bit", "sparse", "nrext64", "exchange"]),
+    ),
+    ("-l", Keys(&["size", "su", "sunit", "lazy-count", "version", "concurrency"])),
+    (
+        "-m",
+        Keys(&[
+            "crc",
+            "finobt",
+            "rmapbt",
+            "reflink",
+            "bigtime",
+            "inobtcount",
+            "metadir",
+            "autofsck",
+        ]),
+    ),
+    ("-n", Keys(&["size", "version", "ftype", "parent"])),
+];
+
+const EXT4: &[(&str, Form)] = &[
+    ("-q", Alone),
+    ("-b", Word),
+    ("-C", Word),
+    (
+        "-E",
+        Keys(&[
+            "stride",
+            "stripe_width",
+            "stripe-width",
+            "lazy_itable_init",
+            "lazy_journal_init",
+            "discard",
+            "nodiscard",
+            "packed_meta_blocks",
+            "assume_storage_prezeroed",
+            "resize",
+            "hash_seed",
+        ]),
+    ),
+    ("-g", Word),
+    ("-G", Word),
+    ("-i", Word),
+    ("-I", Word),
+    ("-J", Keys(&["size", "location", "fast_commit_size"])),
+    ("-L", Word),
+    ("-m", Word),
+    ("-N", Word),
+    ("-O", Features),
+    ("-T", Word),
+];
+
+const BTRFS: &[(&str, Form)] = &[
+    ("-K", Alone),
+    ("--nodiscard", Alone),
+    ("-q", Alone),
+    ("-M", Alone),
+    ("--mixed", Alone),
+    ("-d", Word),
+    ("--data", Word),
+    ("-m", Word),
+    ("--metadata", Word),
+    ("-n", Word),
+    ("--nodesize", Word),
+    ("-s", Word),
+    ("--sectorsize", Word),
+    ("-L", Word),
+    ("--label", Word),
+    ("-O", Features),
+    ("--features", Features),
+    ("-R", Features),
+    ("--csum", Word),
+    ("--checksum", Word),
+];
+
+/// The words of these options for mkfs.
+///
+/// # Errors
+/// The first that a preparation may not give, and what is possible.
+pub(super) fn for_mkfs(kind: Kind, options: &[String]) -> Result<Vec<Text>, String> {
+    let known = match kind {
+        Kind::Xfs => XFS,
+        Kind::Ext4 => EXT4,
+        Kind::Btrfs => BTRFS,
+    };
+    let tool = format!("mkfs.{}", kind.name());
+    let all = || known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" ");
+    let mut given = options.iter().flat_map(|option| option.split_whitespace());
+    let mut words = Vec::new();
+    while let Some(name) = given.next() {
+        let form = known.iter().find(|(known, _)| *known == name).map(|(_, form)| *form);
+        let form = form.ok_or_else(|| {
+            format!("`{name}` is no option of {tool} for a preparation: {} are possible", all())
+        })?;
+        words.push(Text::try_from(name.to_owned())?);
+        if matches!(form, Alone) {
+            continue;
+        }
+        let value = given.next().ok_or_else(|| format!("`{name}` of {tool} needs a value"))?;
+        form.check(value).map_err(|why| format!("`{name} {value}` of {tool}: {why}"))?;
+        words.push(Text::try_from(value.to_owned())?);
+    }
+    Ok(words)
+}
+
+fn is_word(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && word.len() <= 64
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "_.+%-".contains(c))
+}
+
+impl Form {
+    fn check(self, value: &str) -> Result<(), String> {
+        let no = |word: &str| Err(format!("`{word}` is no number, size or name"));
+        match self {
+            Alone => Ok(()),
+            Word if is_word(value) => Ok(()),
+            Word => no(value),
+            Features => value.split(',').try_for_each(|feature| {
+                let name = feature.strip_prefix('^').unwrap_or(feature);
+                if is_word(name) { Ok(()) } else { no(feature) }
+            }),
+            Keys(keys) => value.split(',').try_for_each(|one| {
+                let (key, value) =
+                    one.split_once('=').map_or((one, None), |(key, value)| (key, Some(value)));
+                if !keys.contains(&key) {
+                    return Err(format!("`{key}` is not among {}", keys.join(", ")));
+                }
+                match value {
+                    Some(value) if !is_word(value) => no(value),
+                    _ => Ok(()),
+                }
+            }),
+        }
+    }
+}
+
+/// Options of a mount, as `noatime,logbufs=8`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct MountOptions(Text);
+
+impl MountOptions {
+    /// As a word.
+    pub fn text(&self) -> Text {
+        self.0.clone()
+    }
+}
+
+impl From<MountOptions> for String {
+    fn from(options: MountOptions) -> Self {
+        options.0.into()
+    }
+}
+
+const MOUNT: &[&str] = &[
+    "acl",
+    "allocsize",
+    "async",
+    "atime",
+    "attr2",
+    "autodefrag",
+    "barrier",
+    "commit",
+    "compress",
+    "compress-force",
+    "data",
+    "datacow",
+    "datasum",
+    "dax",
+    "defaults",
+    "delalloc",
+    "dioread_lock",
+    "dioread_nolock",
+    "dirsync",
+    "discard",
+    "errors",
+    "filestreams",
+    "flushoncommit",
+    "inode32",
+    "inode64",
+    "init_itable",
+    "journal_async_commit",
+    "journal_checksum",
+    "largeio",
+    "lazytime",
+    "logbsize",
+    "logbufs",
+    "max_batch_time",
+    "max_inline",
+    "mballoc",
+    "min_batch_time",
+    "noacl",
+    "noalign",
+    "noatime",
+    "noattr2",
+    "noautodefrag",
+    "nobarrier",
+    "nodatacow",
+    "nodatasum",
+    "nodelalloc",
+    "nodev",
+    "nodiratime",
+    "nodiscard",
+    "noexec",
+    "noflushoncommit",
+    "noinit_itable",
+    "nolargeio",
+    "nolazytime",
+    "noquota",
+    "norelatime",
+    "nospace_cache",
+    "nossd",
+    "nosuid",
+    "notreelog",
+    "nouuid",
+    "relatime",
+    "ro",
+    "rw",
+    "space_cache",
+    "ssd",
+    "ssd_spread",
+    "strictatime",
+    "stripe",
+    "sunit",
+    "swalloc",
+    "swidth",
+    "sync",
+    "thread_pool",
+    "treelog",
+    "user_xattr",
+    "wsync",
+];
+
+impl TryFrom<String> for MountOptions {
+    type Error = String;
+    fn try_from(options: String) -> Result<Self, String> {
+        for option in options.split(',') {
+            let (key, value) =
+                option.split_once('=').map_or((option, None), |(key, value)| (key, Some(value)));
+            let compressed = |value: &str| value.split(':').all(is_word);
+            let fits = MOUNT.contains(&key)
+                && value.is_none_or(compressed)
+                && !(key == "errors" && value == Some("panic"));
+            if !fits {
+                return Err(format!(
+                    "`{option}` is no option of a mount for a preparation; {} are possible",
+                    MOUNT.join(", ")
+                ));
+            }
+        }
+        Ok(Self(Text::try_from(options)?))
+    }
+}
+
+/// Form of an array's metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Metadata {
+    /// 0.90.
+    #[serde(rename = "0.90")]
+    V0_90,
+    /// 1.0.
+    #[serde(rename = "1.0")]
+    V1_0,
+    /// 1.1.
+    #[serde(rename = "1.1")]
+    V1_1,
+    /// 1.2.
+    #[serde(rename = "1.2")]
+    V1_2,
+    /// That of Intel's firmware.
+    #[serde(rename = "imsm")]
+    Imsm,
+}
+
+impl Metadata {
+    /// As mdadm takes it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::V0_90 => "--metadata=0.90",
+            Self::V1_0 => "--metadata=1.0",
+            Self::V1_1 => "--metadata=1.1",
+            Self::V1_2 => "--metadata=1.2",
+            Self::Imsm => "--metadata=imsm",
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! The words of a command. There is no way from a text that somebody wrote to a word, but through
+//! one of these types, and none of them can name a file or device that no guard was asked about.
+
+use serde::{Deserialize, Serialize};
+
+/// A word that names no file and no device: it has no `/`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Text(String);
+
+impl Text {
+    /// A word of ours.
+    pub fn ours(word: &'static str) -> Self {
+        debug_assert!(!word.contains('/'), "{word} names a file");
+        Self(word.to_owned())
+    }
+
+    /// A word of ours and a number.
+    pub fn number(word: &'static str, number: impl Into<u128>) -> Self {
+        debug_assert!(!word.contains('/'), "{word} names a file");
+        Self(format!("{word}{}", number.into()))
+    }
+
+    /// The word with a word of ours behind it.
+    #[must_use]
+    pub fn followed_by(self, word: &'static str) -> Self {
+        debug_assert!(!word.contains('/'), "{word} names a file");
+        Self(format!("{}{word}", self.0))
+    }
+
+    /// The word.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.0
+    }
+}
+
+impl TryFrom<String> for Text {
+    type Error = String;
+    fn try_from(word: String) -> Result<Self, String> {
+        let plain = |c: char| c.is_ascii_graphic() && c != '/';
+        if word.is_empty() || word.len() > 200 || !word.chars().all(plain) {
+            return Err(format!("`{word}` is no plain word: it would name a file or a device"));
+        }
+        Ok(Self(word))
+    }
+}
+
+/// A name of what is made, as of a volume: it begins with a letter or digit, and is no path.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Name(Text);
+
+impl Name {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// As a word.
+    pub fn text(&self) -> Text {
+        self.0.clone()
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0.into()
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = String;
+    fn try_from(name: String) -> Result<Self, String> {
+        let plain = name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.len() <= 100
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+.-".contains(c));
+        if !plain {
+            return Err(format!("`{name}` is no name: letters, digits and _ + . - are possible"));
+        }
+        Ok(Self(Text(name)))
+    }
+}
+
+/// The node of a device as somebody spelled it, below `/dev`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Node(String);
+
+impl Node {
+    /// As it was spelled.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Of a device whose name ends in a digit a partition has a `p` before its number.
+    pub fn first_partition(&self) -> Self {
+        let p = if self.0.ends_with(|c: char| c.is_ascii_digit()) { "p" } else { "" };
+        Self(format!("{}{p}1", self.0))
+    }
+
+    /// The array that Intel's firmware knows lies in a container of its own.
+    pub fn container(&self) -> Self {
+        let name = self.0.rsplit('/').next().unwrap_or(&self.0);
+        Self(format!("/dev/md/{name}-imsm"))
+    }
+
+    /// The node of a volume.
+    pub fn of_volume(group: &Name, name: &Name) -> Self {
+        Self(format!("/dev/{}/{}", group.as_str(), name.as_str()))
+    }
+}
+
+impl From<Node> for String {
+    fn from(node: Node) -> Self {
+        node.0
+    }
+}
+
+impl TryFrom<String> for Node {
+    type Error = String;
+    fn try_from(path: String) -> Result<Self, String> {
+        let part = |part: &str| {
+            !part.is_empty()
+                && part != "."
+                && part != ".."
+                && !part.chars().any(|c| c.is_control() || c.is_whitespace())
+        };
+        let named = path.strip_prefix("/dev/").is_some_and(|name| name.split('/').all(part));
+        if !named {
+            return Err(format!("`{path}` is no device: give its path below /dev"));
+        }
+        Ok(Self(path))
+    }
+}
+
+/// A directory where something is mounted: a whole path, in no place of the system.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Place(String);
+
+impl Place {
+    /// The path.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Place> for String {
+    fn from(place: Place) -> Self {
+        place.0
+    }
+}
+
+impl TryFrom<String> for Place {
+    type Error = String;
+    fn try_from(path: String) -> Result<Self, String> {
+        let part = |part: &str| {
+            !part.is_empty() && part != "." && part != ".." && !part.chars().any(char::is_control)
+        };
+        let whole = path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(part));
+        if !whole {
+            return Err(format!("`{path}` is no place to mount: give a whole path"));
+        }
+        if crate::guard::is_system_place(std::path::Path::new(&path)) {
+            return Err(format!("`{path}` is a place of the system: mount it elsewhere"));
+        }
+        Ok(Self(path))
+    }
+}
+
+/// A word of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Word {
+    /// Names nothing.
+    Text(Text),
+    /// A device.
+    Device(Node),
+    /// A mount point.
+    Place(Place),
+}
+
+impl Word {
+    /// For a person, as one would type it.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text.as_str(),
+            Self::Device(node) => node.as_str(),
+            Self::Place(place) => place.as_str(),
+        }
+    }
+}
+
+impl From<Text> for Word {
+    fn from(text: Text) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&'static str> for Word {
+    fn from(word: &'static str) -> Self {
+        Self::Text(Text::ours(word))
+    }
+}
+
+impl From<&Node> for Word {
+    fn from(node: &Node) -> Self {
+        Self::Device(node.clone())
+    }
+}
+
+impl From<&Place> for Word {
+    fn from(place: &Place) -> Self {
+        Self::Place(place.clone())
+    }
+}
