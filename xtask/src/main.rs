@@ -36,9 +36,10 @@ fn main() -> Result<()> {
         ["bench", "fio", rest @ ..] => {
             bench::job_file(rest.first().map_or(Ok(5), |word| word.parse())?)
         }
-        ["bench", "instructions"] => match bench::instructions()? {
-            Some(_) => Ok(()),
-            None => bail!("valgrind is not installed"),
+        ["bench", "instructions"] => match (bench::instructions()?, bench::inlined()?) {
+            (Some(_), Some(_)) => Ok(()),
+            (None, _) => bail!("valgrind is not installed"),
+            (_, None) => bail!("objdump is not installed, or knows no syscall of this CPU"),
         },
         ["bench", "many"] => bench::many(),
         ["bench", "pacing"] => bench::pacing(),

@@ -86,16 +86,23 @@ pub fn test() -> Result<()> {
     Ok(())
 }
 
-/// The loop's budget of instructions, as one more test.
+/// The loop's budget of instructions, and where its system calls are, as two more tests.
 fn budget(counts: &mut Counts) {
-    match bench::instructions() {
-        Ok(Some(_)) => counts.passed += 1,
+    let instructions = bench::instructions().map(|found| found.map(drop));
+    tell(counts, "instructions of the loop (valgrind)", instructions);
+    let inlined = bench::inlined().map(|found| found.map(drop));
+    tell(counts, "system calls inside of the loop (objdump)", inlined);
+}
+
+fn tell(counts: &mut Counts, what: &str, answer: Result<Option<()>>) {
+    match answer {
+        Ok(Some(())) => counts.passed += 1,
         Ok(None) => {
-            println!("SKIPPED: instructions of the loop (valgrind is not installed)");
+            println!("SKIPPED: {what} is not to be had here");
             counts.skipped += 1;
         }
         Err(why) => {
-            println!("instructions of the loop: FAILED: {why:#}");
+            println!("{what}: FAILED: {why:#}");
             counts.failed += 1;
         }
     }

@@ -18,7 +18,7 @@ fn law(holds: bool, what: impl FnOnce() -> String) -> Result<(), Broken> {
 ///
 /// # Errors
 /// The first law that is broken, in words.
-pub fn check<T: Target>(target: &mut T, slots: u32, area: u64) -> Result<(), Broken> {
+pub fn check<T: Target + ?Sized>(target: &mut T, slots: u32, area: u64) -> Result<(), Broken> {
     waiting_alone_ends_in_time(target)?;
     for depth in [1, 2, slots / 2, slots] {
         each_slot_completes_once(target, depth.clamp(1, slots), area)?;
@@ -29,7 +29,7 @@ pub fn check<T: Target>(target: &mut T, slots: u32, area: u64) -> Result<(), Bro
 /// How much later than `until` a real target's wait may end on a busy machine.
 const SLACK: Nanos = Nanos::from_millis(500);
 
-fn waiting_alone_ends_in_time<T: Target>(target: &mut T) -> Result<(), Broken> {
+fn waiting_alone_ends_in_time<T: Target + ?Sized>(target: &mut T) -> Result<(), Broken> {
     let mut done = Completions::with_capacity(1);
     let before = target.now();
     let until = before + Nanos::from_millis(2);
@@ -43,7 +43,7 @@ fn waiting_alone_ends_in_time<T: Target>(target: &mut T) -> Result<(), Broken> {
     })
 }
 
-fn each_slot_completes_once<T: Target>(
+fn each_slot_completes_once<T: Target + ?Sized>(
     target: &mut T,
     depth: u32,
     area: u64,
@@ -63,7 +63,11 @@ fn each_slot_completes_once<T: Target>(
         former = now;
         done.clear();
         target.wait(limit, &mut done).map_err(|e| Broken(e.to_string()))?;
+        let after = target.now_after(done.as_slice().len());
         let returned = target.now();
+        law(after >= former && after <= returned, || {
+            format!("{after:?} after completions lies outside {former:?} to {returned:?}")
+        })?;
         for completion in done.as_slice() {
             let slot = completion.slot.0;
             let stamp = issued.get_mut(slot as usize).and_then(Option::take);
@@ -75,6 +79,7 @@ fn each_slot_completes_once<T: Target>(
                     completion.at
                 )
             })?;
+            law(after >= completion.at, || format!("{after:?} before {:?}", completion.at))?;
             law(completion.result == 4096, || {
                 format!("slot {slot} returned {}", completion.result)
             })?;
@@ -88,7 +93,7 @@ fn each_slot_completes_once<T: Target>(
     Ok(())
 }
 
-fn submit<T: Target>(
+fn submit<T: Target + ?Sized>(
     target: &mut T,
     slot: u32,
     area: u64,
@@ -100,7 +105,7 @@ fn submit<T: Target>(
     target.submit(Slot(slot), Request { direction: Direction::Read, offset, size: 4096 });
 }
 
-fn nothing_is_left<T: Target>(target: &mut T) -> Result<(), Broken> {
+fn nothing_is_left<T: Target + ?Sized>(target: &mut T) -> Result<(), Broken> {
     let mut done = Completions::with_capacity(16);
     let until = target.now() + Nanos::from_millis(5);
     target.wait(until, &mut done).map_err(|e| Broken(e.to_string()))?;

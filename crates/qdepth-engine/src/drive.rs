@@ -180,14 +180,10 @@ fn drive<T: Target, L: Lanes<T>>(
     seen: &mut dyn FnMut(usize, &Interval),
 ) {
     let mut done = Completions::with_capacity(slots as usize);
-    let mut now = target.now();
-    while now < start && !stop.load(Ordering::Relaxed) {
-        if let Err(failure) = target.wait(start, &mut done) {
-            lanes.failed(&failure);
-            break;
-        }
-        now = target.now();
+    if let Err(failure) = until(start, target, stop, &mut done) {
+        lanes.failed(&failure);
     }
+    let mut now = target.now();
     while lanes.turn(now, target, stop.load(Ordering::Relaxed), seen) {
         done.clear();
         let answer = target.wait(lanes.wake(now), &mut done);
@@ -197,6 +193,21 @@ fn drive<T: Target, L: Lanes<T>>(
         if let Err(failure) = answer {
             lanes.failed(&failure);
         }
-        now = target.now();
+        now = target.now_after(done.as_slice().len());
     }
+}
+
+/// Waits for the start, apart from the loop, which holds its target's `wait` inlined.
+#[cold]
+#[inline(never)]
+fn until<T: Target>(
+    start: Instant,
+    target: &mut T,
+    stop: &AtomicBool,
+    done: &mut Completions,
+) -> Result<(), TargetFailure> {
+    while target.now() < start && !stop.load(Ordering::Relaxed) {
+        target.wait(start, done)?;
+    }
+    Ok(())
 }

@@ -99,6 +99,14 @@ pub trait Target {
     /// Where the target as a whole is broken; failures of single requests are completions.
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure>;
 
+    /// The time after `taken` completions of the last [`wait`](Self::wait) were taken into the
+    /// books, for the stamps of what is issued next: never after [`now`](Self::now), and not before
+    /// the stamp of any of them. Where they are few, a target may save the look at its clock.
+    fn now_after(&mut self, taken: usize) -> Instant {
+        let _ = taken;
+        self.now()
+    }
+
     /// CPU time that the calling thread has used; nothing in virtual time.
     fn cpu_time(&mut self) -> CpuTime {
         CpuTime::default()

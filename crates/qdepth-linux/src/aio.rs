@@ -4,11 +4,14 @@
 use std::io;
 use std::os::fd::RawFd;
 
-use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
+use rustix::io::Errno;
 
-use crate::clock::Clock;
+use crate::buffers::Pieces;
+use crate::call::{call, error};
+use crate::clock::{Clock, cpu_time};
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
@@ -45,15 +48,17 @@ struct IoEvent {
 pub(crate) struct Aio {
     context: u64,
     file: RawFd,
+    clock: Clock,
     blocks: Vec<Iocb>,
     /// Addresses of the blocks to be submitted.
     queue: Vec<*mut Iocb>,
     events: Vec<IoEvent>,
+    pieces: Pieces,
     in_kernel: u32,
 }
 
 impl Aio {
-    pub(crate) fn new(file: RawFd, entries: u32) -> io::Result<Self> {
+    pub(crate) fn new(file: RawFd, entries: u32, pieces: Pieces) -> io::Result<Self> {
         let mut context = 0u64;
         // SAFETY: the pointer is to a live, zero context id, as io_setup(2) asks.
         let answer = unsafe { libc::syscall(libc::SYS_io_setup, entries, &raw mut context) };
@@ -63,89 +68,41 @@ impl Aio {
         Ok(Self {
             context,
             file,
+            clock: Clock::get(),
             blocks: vec![Iocb::default(); entries as usize],
             queue: Vec::with_capacity(entries as usize),
             events: vec![IoEvent::default(); entries as usize],
+            pieces,
             in_kernel: 0,
         })
     }
 
-    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
-        let block = &mut self.blocks[slot.0 as usize];
-        *block = Iocb {
-            data: u64::from(slot.0),
-            opcode: match request.direction {
-                Direction::Read => IOCB_CMD_PREAD,
-                Direction::Write => IOCB_CMD_PWRITE,
-                Direction::Sync => IOCB_CMD_FSYNC,
-            },
-            file: self.file as u32,
-            buffer: if request.direction == Direction::Sync { 0 } else { buffer as u64 },
-            bytes: u64::from(request.size),
-            offset: request.offset as i64,
-            ..Iocb::default()
-        };
-        self.queue.push(block);
-        self.in_kernel += 1;
-    }
-
-    pub(crate) fn wait(
-        &mut self,
-        until: Instant,
-        done: &mut Completions,
-    ) -> Result<(), TargetFailure> {
-        self.hand_over(done)?;
-        if !done.as_slice().is_empty() {
-            return Ok(());
-        }
-        let left = until.since(Clock::get().now());
-        let mut limit = libc::timespec {
-            tv_sec: (left.0 / 1_000_000_000) as i64,
-            tv_nsec: (left.0 % 1_000_000_000) as i64,
-        };
-        // SAFETY: the pointers are to live memory of the sizes given.
-        let count = unsafe {
-            let room = self.events.len();
-            let events = self.events.as_mut_ptr();
-            libc::syscall(libc::SYS_io_getevents, self.context, 1, room, events, &raw mut limit)
-        };
-        let at = Clock::get().now();
-        for event in self.events.iter().take(count.max(0) as usize) {
-            done.push(Completion {
-                slot: Slot(event.data as u32),
-                result: event.result as i32,
-                at,
-            });
-            self.in_kernel -= 1;
-        }
-        let error = io::Error::last_os_error();
-        match (count, error.raw_os_error()) {
-            (0.., _) | (_, Some(libc::EINTR)) => Ok(()),
-            _ => Err(TargetFailure::Broken(format!("io_getevents: {error}"))),
-        }
-    }
-
     /// Submits what is queued. A request that the kernel refuses at once completes with its error.
+    #[inline(always)]
     fn hand_over(&mut self, done: &mut Completions) -> Result<(), TargetFailure> {
         let mut first = 0;
         while first < self.queue.len() {
             let rest = &mut self.queue[first..];
+            let (many, blocks) = (rest.len(), rest.as_mut_ptr().expose_provenance());
+            let arguments = [self.context as usize, many, blocks, 0, 0, 0];
             // SAFETY: every pointer is to a block of `self.blocks`, which never moves, and whose
             // buffer belongs to its slot until the completion is handed back.
-            let count = unsafe {
-                libc::syscall(libc::SYS_io_submit, self.context, rest.len(), rest.as_mut_ptr())
-            };
+            let count = unsafe { call(libc::SYS_io_submit, arguments) };
             if count > 0 {
                 first += count as usize;
                 continue;
             }
-            let errno = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
-            if errno == libc::EAGAIN || errno == libc::EINTR {
+            let why = if count < 0 { error(count) } else { Errno::IO };
+            if why == Errno::AGAIN || why == Errno::INTR {
                 break;
             }
             // SAFETY: as above, the pointer is to a live block.
             let slot = unsafe { (*self.queue[first]).data } as u32;
-            done.push(Completion { slot: Slot(slot), result: -errno, at: Clock::get().now() });
+            done.push(Completion {
+                slot: Slot(slot),
+                result: -why.raw_os_error(),
+                at: self.clock.now(),
+            });
             self.in_kernel -= 1;
             first += 1;
         }
@@ -155,6 +112,69 @@ impl Aio {
 
     pub(crate) fn in_kernel(&self) -> u32 {
         self.in_kernel
+    }
+}
+
+impl Target for Aio {
+    #[inline(always)]
+    fn now(&mut self) -> Instant {
+        self.clock.now()
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, slot: Slot, request: Request) {
+        let buffer = self.pieces.of(slot.0).expose_provenance() as u64;
+        let block = &mut self.blocks[slot.0 as usize];
+        *block = Iocb {
+            data: u64::from(slot.0),
+            opcode: match request.direction {
+                Direction::Read => IOCB_CMD_PREAD,
+                Direction::Write => IOCB_CMD_PWRITE,
+                Direction::Sync => IOCB_CMD_FSYNC,
+            },
+            file: self.file as u32,
+            buffer: if request.direction == Direction::Sync { 0 } else { buffer },
+            bytes: u64::from(request.size),
+            offset: request.offset as i64,
+            ..Iocb::default()
+        };
+        self.queue.push(block);
+        self.in_kernel += 1;
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        self.hand_over(done)?;
+        if !done.as_slice().is_empty() {
+            return Ok(());
+        }
+        let left = until.since(self.now());
+        let mut limit = libc::timespec {
+            tv_sec: (left.0 / 1_000_000_000) as i64,
+            tv_nsec: (left.0 % 1_000_000_000) as i64,
+        };
+        let (room, events) = (self.events.len(), self.events.as_mut_ptr().expose_provenance());
+        let limit = (&raw mut limit).expose_provenance();
+        let arguments = [self.context as usize, 1, room, events, limit, 0];
+        // SAFETY: the addresses are those of live memory of the sizes given.
+        let count = unsafe { call(libc::SYS_io_getevents, arguments) };
+        let at = self.now();
+        for event in self.events.iter().take(count.max(0) as usize) {
+            done.push(Completion {
+                slot: Slot(event.data as u32),
+                result: event.result as i32,
+                at,
+            });
+            self.in_kernel -= 1;
+        }
+        if count < 0 && error(count) != Errno::INTR {
+            return Err(TargetFailure::Broken(format!("io_getevents: {}", error(count))));
+        }
+        Ok(())
+    }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(false)
     }
 }
 

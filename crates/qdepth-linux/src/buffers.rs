@@ -16,6 +16,24 @@ pub(crate) struct Buffers {
     mapped: (*mut libc::c_void, usize),
 }
 
+/// Where the piece of each slot begins: what a request is told. Good as long as the buffers are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pieces {
+    base: NonNull<u8>,
+    stride: usize,
+}
+
+impl Pieces {
+    /// The piece of a slot.
+    #[inline(always)]
+    pub(crate) fn of(self, slot: u32) -> *mut u8 {
+        self.base.as_ptr().wrapping_add(slot as usize * self.stride)
+    }
+}
+
+// SAFETY: an address; whoever writes through it must say why it may.
+unsafe impl Send for Pieces {}
+
 // SAFETY: the mapping belongs to this value alone; the kernel and the threads that are handed
 // pieces use each piece for one request at a time.
 unsafe impl Send for Buffers {}
@@ -47,16 +65,15 @@ impl Buffers {
         Ok(Self { base, stride, length, mapped: (start, room) })
     }
 
-    /// The piece of a slot.
-    #[inline]
-    pub(crate) fn of(&self, slot: u32) -> *mut u8 {
-        debug_assert!((slot as usize + 1) * self.stride <= self.length);
-        self.base.as_ptr().wrapping_add(slot as usize * self.stride)
+    /// Where the pieces begin.
+    pub(crate) fn pieces(&self) -> Pieces {
+        Pieces { base: self.base, stride: self.stride }
     }
 
     /// The piece of a slot, which the kernel must not be using.
     pub(crate) fn piece(&mut self, slot: u32) -> &mut [u8] {
-        let start = self.of(slot);
+        assert!((slot as usize + 1) * self.stride <= self.length, "a piece for each slot");
+        let start = self.pieces().of(slot);
         // SAFETY: inside the mapping, initialised, and borrowed mutably with the whole.
         unsafe { std::slice::from_raw_parts_mut(start, self.stride) }
     }

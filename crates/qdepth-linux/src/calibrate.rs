@@ -7,7 +7,7 @@ use qdepth_measure::{LatencyHistogram, Nanos};
 use rustix::io_uring::IoringOp;
 
 use crate::clock::Clock;
-use crate::ring::Ring;
+use crate::ring::{Await, Ring};
 use crate::waiting::{Looking, open};
 
 /// Requests of one trip through the ring.
@@ -68,12 +68,12 @@ fn ring(clock: Clock) -> Option<RingCosts> {
     let mut trips = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..TRIPS {
         let began = clock.now();
-        for slot in 0..BATCH {
-            ring.entry(slot).opcode = IoringOp::Nop;
-            ring.queue(slot);
+        for _ in 0..BATCH {
+            ring.next().opcode = IoringOp::Nop;
+            ring.queue();
         }
         let queued = clock.now();
-        ring.enter(BATCH, Some(Nanos::from_secs(1))).ok()?;
+        ring.enter(Await::Until(BATCH, Nanos::from_secs(1))).ok()?;
         let entered = clock.now();
         for _ in 0..ring.ready() {
             black_box(ring.take().user_data);

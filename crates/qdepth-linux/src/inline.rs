@@ -3,53 +3,37 @@
 
 use std::os::fd::RawFd;
 
-use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Request;
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
 
-use crate::clock::{Clock, SPIN};
+use crate::buffers::Pieces;
+use crate::clock::{Clock, SPIN, cpu_time};
 use crate::threads::transfer;
 
 pub(crate) struct Inline {
     file: RawFd,
     clock: Clock,
-    next: Option<(Slot, Request, *mut u8)>,
+    pieces: Pieces,
+    /// The last stamp.
+    last: Instant,
+    next: Option<(Slot, Request)>,
 }
 
 impl Inline {
-    pub(crate) fn new(file: RawFd, slots: u32) -> std::io::Result<Self> {
+    pub(crate) fn new(file: RawFd, slots: u32, pieces: Pieces) -> std::io::Result<Self> {
         if slots > 1 {
             return Err(std::io::Error::other(format!(
                 "it holds one I/O at a time, and {slots} were asked for"
             )));
         }
-        Ok(Self { file, clock: Clock::get(), next: None })
+        let clock = Clock::get();
+        Ok(Self { file, clock, pieces, last: clock.now(), next: None })
     }
 
-    #[inline]
-    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
-        self.next = Some((slot, request, buffer));
-    }
-
-    /// Does the request, however long the kernel takes for it, or waits until then.
-    #[inline]
-    pub(crate) fn wait(
-        &mut self,
-        until: Instant,
-        done: &mut Completions,
-    ) -> Result<(), TargetFailure> {
-        match self.next.take() {
-            Some((slot, request, buffer)) => {
-                let result = transfer(self.file, request, buffer as usize);
-                done.push(Completion { slot, result, at: self.clock.now() });
-            }
-            None => self.sleep(until),
-        }
-        Ok(())
-    }
-
+    #[cold]
     fn sleep(&self, until: Instant) {
         loop {
             let left = until.since(self.clock.now());
@@ -71,5 +55,43 @@ impl Inline {
 
     pub(crate) fn in_kernel(&self) -> u32 {
         0
+    }
+}
+
+impl Target for Inline {
+    #[inline(always)]
+    fn now(&mut self) -> Instant {
+        self.clock.now()
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, slot: Slot, request: Request) {
+        self.next = Some((slot, request));
+    }
+
+    /// Does the request, however long the kernel takes for it, or waits until then.
+    #[inline(always)]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        match self.next.take() {
+            Some((slot, request)) => {
+                let result = transfer(self.file, request, self.pieces.of(slot.0));
+                self.last = self.clock.now();
+                done.push(Completion { slot, result, at: self.last });
+            }
+            None => {
+                self.sleep(until);
+                self.last = self.clock.now();
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn now_after(&mut self, _taken: usize) -> Instant {
+        self.last
+    }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(false)
     }
 }

@@ -5,14 +5,13 @@ use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
-use qdepth_measure::Instant;
-use qdepth_workload::{Payload, Request, fill};
+use qdepth_engine::{Slot, Target};
+use qdepth_workload::{Payload, fill};
 use thiserror::Error;
 
 use crate::aio::Aio;
 use crate::buffers::Buffers;
-use crate::clock::{Clock, ClockCheck, cpu_time};
+use crate::clock::{Clock, ClockCheck};
 use crate::inline::Inline;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::threads::Threads;
@@ -148,14 +147,23 @@ enum Queue {
     Passthrough(Box<Passthrough>),
 }
 
-/// A file or device under load. Dropping it with requests still in the kernel leaks their memory,
+/// What is to be done on a target, whichever its engine is. The engine is chosen before the loop,
+/// as a type, so that nothing lies between the loop and its system calls.
+pub trait OnEngine {
+    /// What comes of it.
+    type Made;
+    /// Does it.
+    fn on<T: Target>(self, target: &mut T) -> Self::Made;
+}
+
+/// A file or device under load. It is no [`Target`] itself: its engine is, and
+/// [`on_engine`](Self::on_engine) leads there. Dropping it with requests still in the kernel leaks their memory,
 /// since the kernel may yet write to it.
 pub struct KernelTarget {
     queue: ManuallyDrop<Queue>,
     buffers: ManuallyDrop<Buffers>,
     file: ManuallyDrop<OwnedFd>,
     engine: Engine,
-    clock: Clock,
     probe: Probe,
 }
 
@@ -184,7 +192,6 @@ impl KernelTarget {
                         buffers: ManuallyDrop::new(buffers),
                         file: ManuallyDrop::new(file),
                         engine,
-                        clock: Clock::get(),
                         probe: found,
                     });
                 }
@@ -204,7 +211,7 @@ impl KernelTarget {
         missing: &mut Vec<(String, String)>,
     ) -> std::io::Result<Queue> {
         let slots = options.slots;
-        let looking = engine.looking();
+        let (looking, pieces) = (engine.looking(), buffers.pieces());
         Ok(match engine {
             Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
                 probe()?;
@@ -220,9 +227,9 @@ impl KernelTarget {
                     Passthrough::new(file.as_fd(), namespace, sizes, looking, buffers, missing)?;
                 Queue::Passthrough(Box::new(queue))
             }
-            Engine::Sync => Queue::Inline(Inline::new(file.as_raw_fd(), slots)?),
-            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots)?),
-            Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots)?),
+            Engine::Sync => Queue::Inline(Inline::new(file.as_raw_fd(), slots, pieces)?),
+            Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots, pieces)?),
+            Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots, pieces)?),
         })
     }
 
@@ -236,14 +243,32 @@ impl KernelTarget {
         &self.probe
     }
 
-    /// The moment, by the clock that all targets of this process share.
-    pub fn clock_now(&self) -> Instant {
-        self.clock.now()
-    }
-
     /// What the stamps come from, and how well it keeps the kernel's time.
     pub fn clock_check(&self) -> ClockCheck {
-        self.clock.check()
+        Clock::get().check()
+    }
+
+    /// Does something with the engine as its type: the way to [`measure`](qdepth_engine::measure).
+    pub fn on_engine<F: OnEngine>(&mut self, what: F) -> F::Made {
+        match &mut *self.queue {
+            Queue::Uring(engine) => what.on(&mut **engine),
+            Queue::Aio(engine) => what.on(engine),
+            Queue::Threads(engine) => what.on(engine),
+            Queue::Inline(engine) => what.on(engine),
+            Queue::Passthrough(engine) => what.on(&mut **engine),
+        }
+    }
+
+    /// The engine as a target of any kind, for single requests. The loop takes no such target:
+    /// each request would pay for not knowing it.
+    pub fn by_any(&mut self) -> &mut dyn Target {
+        match &mut *self.queue {
+            Queue::Uring(engine) => &mut **engine,
+            Queue::Aio(engine) => engine,
+            Queue::Threads(engine) => engine,
+            Queue::Inline(engine) => engine,
+            Queue::Passthrough(engine) => &mut **engine,
+        }
     }
 
     /// The memory of a slot whose request is not in the kernel.
@@ -273,43 +298,5 @@ impl Drop for KernelTarget {
             ManuallyDrop::drop(&mut self.buffers);
             ManuallyDrop::drop(&mut self.file);
         }
-    }
-}
-
-impl Target for KernelTarget {
-    #[inline]
-    fn now(&mut self) -> Instant {
-        match &mut *self.queue {
-            Queue::Uring(queue) => queue.now(),
-            Queue::Passthrough(queue) => queue.now(),
-            Queue::Aio(_) | Queue::Threads(_) | Queue::Inline(_) => self.clock.now(),
-        }
-    }
-
-    #[inline]
-    fn submit(&mut self, slot: Slot, request: Request) {
-        let buffer = self.buffers.of(slot.0);
-        match &mut *self.queue {
-            Queue::Uring(queue) => queue.submit(slot, request, buffer),
-            Queue::Aio(queue) => queue.submit(slot, request, buffer),
-            Queue::Threads(queue) => queue.submit(slot, request, buffer),
-            Queue::Inline(queue) => queue.submit(slot, request, buffer),
-            Queue::Passthrough(queue) => queue.submit(slot, request, buffer),
-        }
-    }
-
-    #[inline]
-    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
-        match &mut *self.queue {
-            Queue::Uring(queue) => queue.wait(until, done),
-            Queue::Aio(queue) => queue.wait(until, done),
-            Queue::Threads(queue) => queue.wait(until, done),
-            Queue::Inline(queue) => queue.wait(until, done),
-            Queue::Passthrough(queue) => queue.wait(until, done),
-        }
-    }
-
-    fn cpu_time(&mut self) -> CpuTime {
-        cpu_time(self.engine == Engine::Threads)
     }
 }

@@ -8,6 +8,7 @@
 mod aio;
 mod buffers;
 mod calibrate;
+mod call;
 mod clock;
 mod inline;
 mod kernel_target;
@@ -24,7 +25,9 @@ mod waiting;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
-pub use kernel_target::{Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe};
+pub use kernel_target::{
+    Engine, EngineChoice, KernelTarget, OnEngine, OpenError, OpenOptions, Probe,
+};
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
 pub use passthrough::Namespace;

@@ -12,8 +12,8 @@ use qdepth_workload::{Arrivals, Fsync, Point, Request, SizeMix, Stop};
 use rustix::io_uring::{IoringOp, io_uring_user_data};
 
 use crate::clock::{Clock, cpu_time};
-use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OpenOptions};
-use crate::ring::Ring;
+use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OnEngine, OpenOptions};
+use crate::ring::{Await, Ring};
 use crate::waiting::{Looking, open};
 
 /// A target that answers at once, through the kernel.
@@ -23,25 +23,25 @@ struct NullTarget {
 }
 
 impl Target for NullTarget {
-    #[inline]
+    #[inline(always)]
     fn now(&mut self) -> Instant {
         self.clock.now()
     }
 
-    #[inline]
+    #[inline(always)]
     fn submit(&mut self, slot: Slot, request: Request) {
-        let entry = self.ring.entry(slot.0);
+        let entry = self.ring.next();
         entry.opcode = IoringOp::Nop;
         let user_data = u64::from(slot.0) << 32 | u64::from(request.size);
         entry.user_data = io_uring_user_data { u64_: user_data };
-        self.ring.queue(slot.0);
+        self.ring.queue();
     }
 
-    #[inline]
+    #[inline(always)]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         let left = until.since(self.clock.now());
         // A time-out is no failure, and a ring of no-ops has no other.
-        let _ = self.ring.enter(1, Some(left));
+        let _ = self.ring.enter(Await::Until(1, left));
         let ready = self.ring.ready();
         let at = self.clock.now();
         for _ in 0..ready {
@@ -130,8 +130,17 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
     })
 }
 
+/// The point, on whatever engine.
+struct Measuring<'a>(&'a Point);
+
+impl OnEngine for Measuring<'_> {
+    type Made = Outcome;
+    fn on<T: Target>(self, target: &mut T) -> Outcome {
+        measure(target, self.0, &AtomicBool::new(false), &mut |_: &Interval| {})
+    }
+}
+
 fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
-    let (stop, mut unseen) = (AtomicBool::new(false), |_: &Interval| {});
     match engine {
         Engine::IoUring
         | Engine::IoUringPolled
@@ -144,8 +153,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 _ => Looking::Interrupts,
             };
             let ring = open(null.in_flight_max(), looking, &mut Vec::new()).ok()?;
-            let mut target = NullTarget { ring, clock: Clock::get() };
-            Some(measure(&mut target, null, &stop, &mut unseen))
+            Some(Measuring(null).on(&mut NullTarget { ring, clock: Clock::get() }))
         }
         Engine::LinuxAio | Engine::Threads | Engine::Sync => {
             let reads = Point {
@@ -164,7 +172,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
             };
             let file = zero.try_clone_to_owned().ok()?;
             let mut target = KernelTarget::open(file, &options).ok()?;
-            Some(measure(&mut target, &reads, &stop, &mut unseen))
+            Some(target.on_engine(Measuring(&reads)))
         }
     }
 }

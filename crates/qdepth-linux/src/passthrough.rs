@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Request};
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -14,7 +14,8 @@ use rustix::io_uring::{
 };
 use rustix::ioctl::opcode;
 
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Pieces};
+use crate::clock::cpu_time;
 use crate::nvme::{Command, result};
 use crate::waiting::{Looking, Waiting};
 
@@ -37,6 +38,7 @@ pub(crate) struct Passthrough {
     waiting: Waiting<true>,
     namespace: Namespace,
     writable: bool,
+    pieces: Pieces,
     /// Bytes that each slot's command moves when it succeeds: the drive only answers that it did.
     sizes: Vec<u32>,
     /// What no command was made of.
@@ -63,44 +65,50 @@ impl Passthrough {
                 "requests of {size_max} B are no 1 to {BLOCKS_MAX} blocks of {block_bytes} B"
             )));
         }
-        let waiting = Waiting::new(commands, slots, looking, missing).map_err(|why| {
+        let mut waiting = Waiting::new(commands, slots, looking, missing).map_err(|why| {
             io::Error::new(why.kind(), format!("a ring for commands (Linux 5.19): {why}"))
         })?;
+        // Before entries are laid: it takes one.
+        waiting.start_heartbeat(missing);
         let writable = !(fcntl_getfl(commands)? & OFlags::ACCMODE).is_empty();
         let (sizes, refused) = (vec![0; slots as usize], Vec::with_capacity(slots as usize));
-        let mut passthrough = Self { waiting, namespace, writable, sizes, refused };
-        passthrough.lay(slots, id);
+        let mut passthrough =
+            Self { waiting, namespace, writable, pieces: buffers.pieces(), sizes, refused };
+        passthrough.lay(id);
         let fixed = passthrough.register(slots, buffers);
-        match fixed.and_then(|()| passthrough.first(size_max, buffers)) {
+        match fixed.and_then(|()| passthrough.first(size_max)) {
             Ok(()) => {}
             Err(why) => {
-                passthrough.set_flags(slots, IoringUringCmdFlags::empty());
-                passthrough.first(size_max, buffers).map_err(|why| {
+                passthrough.set_flags(IoringUringCmdFlags::empty());
+                passthrough.first(size_max).map_err(|why| {
                     io::Error::other(format!("the first command, a read of {size_max} B: {why}"))
                 })?;
                 missing.push(("registered buffers".to_owned(), why.to_string()));
             }
         }
-        passthrough.waiting.start_heartbeat(slots, missing);
         Ok(passthrough)
     }
 
     /// Writes what is the same in every command.
-    fn lay(&mut self, slots: u32, namespace: u32) {
-        for slot in (0..slots).map(Slot) {
-            let entry = self.waiting.entry(slot);
+    fn lay(&mut self, namespace: u32) {
+        let ring = &mut self.waiting.ring;
+        for place in 0..ring.places() {
+            let entry = ring.entry(place);
             entry.opcode = IoringOp::UringCmd;
             entry.flags = IoringSqeFlags::FIXED_FILE;
             entry.off_or_addr2.off = 0;
             entry.off_or_addr2.cmd_op.cmd_op = opcode::read_write::<Command>(b'N', 0x80);
-            entry.buf = buf_union { buf_index: slot.0 as u16 };
-            *self.waiting.ring.command(slot.0) = Command::new(namespace);
+            entry.addr_or_splice_off_in.addr = io_uring_ptr::null();
+            entry.len.len = 0;
+            entry.op_flags.uring_cmd_flags = IoringUringCmdFlags::empty();
+            *ring.command(place) = Command::new(namespace);
         }
     }
 
-    fn set_flags(&mut self, slots: u32, flags: IoringUringCmdFlags) {
-        for slot in (0..slots).map(Slot) {
-            self.waiting.entry(slot).op_flags.uring_cmd_flags = flags;
+    fn set_flags(&mut self, flags: IoringUringCmdFlags) {
+        let ring = &mut self.waiting.ring;
+        for place in 0..ring.places() {
+            ring.entry(place).op_flags.uring_cmd_flags = flags;
         }
     }
 
@@ -117,18 +125,14 @@ impl Passthrough {
         unsafe {
             self.waiting.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, slots)?;
         }
-        self.set_flags(slots, IoringUringCmdFlags::FIXED);
+        self.set_flags(IoringUringCmdFlags::FIXED);
         Ok(())
     }
 
     /// Reads the first bytes. It is waited for without a limit, since the memory is the kernel's
     /// until then.
-    fn first(&mut self, size: u32, buffers: &mut Buffers) -> io::Result<()> {
-        self.submit(
-            Slot(0),
-            Request { direction: Direction::Read, offset: 0, size },
-            buffers.of(0),
-        );
+    fn first(&mut self, size: u32) -> io::Result<()> {
+        self.submit(Slot(0), Request { direction: Direction::Read, offset: 0, size });
         let mut done = Completions::with_capacity(1);
         while done.as_slice().is_empty() {
             let until = self.now() + LOOK;
@@ -140,8 +144,20 @@ impl Passthrough {
         }
     }
 
-    #[inline]
-    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
+    #[cold]
+    fn refuse(&mut self, slot: Slot, why: Errno) {
+        let at = self.waiting.now();
+        self.refused.push(Completion { slot, result: -why.raw_os_error(), at });
+    }
+
+    pub(crate) fn in_kernel(&self) -> u32 {
+        self.waiting.in_kernel()
+    }
+}
+
+impl Target for Passthrough {
+    #[inline(always)]
+    fn submit(&mut self, slot: Slot, request: Request) {
         let Request { direction, offset, size } = request;
         // The kernel lets root write through a descriptor that is open for reading.
         if direction == Direction::Write && !self.writable {
@@ -151,7 +167,9 @@ impl Passthrough {
             return self.refuse(slot, Errno::INVAL);
         }
         let shift = self.namespace.block_bytes.trailing_zeros();
-        let command = self.waiting.ring.command(slot.0);
+        let buffer = self.pieces.of(slot.0);
+        self.waiting.next(slot).buf = buf_union { buf_index: slot.0 as u16 };
+        let command = self.waiting.ring.next_command();
         match direction {
             Direction::Read => command.transfer(Command::READ, offset >> shift, size >> shift),
             Direction::Write => command.transfer(Command::WRITE, offset >> shift, size >> shift),
@@ -161,21 +179,11 @@ impl Passthrough {
         let memory = if size == 0 { std::ptr::null_mut() } else { buffer };
         command.memory(io_uring_ptr::new(memory.cast()), size);
         self.sizes[slot.0 as usize] = size;
-        self.waiting.queue(slot);
+        self.waiting.queue();
     }
 
-    #[cold]
-    fn refuse(&mut self, slot: Slot, why: Errno) {
-        let at = self.waiting.now();
-        self.refused.push(Completion { slot, result: -why.raw_os_error(), at });
-    }
-
-    #[inline]
-    pub(crate) fn wait(
-        &mut self,
-        until: Instant,
-        done: &mut Completions,
-    ) -> Result<(), TargetFailure> {
+    #[inline(always)]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         if !self.refused.is_empty() {
             while done.has_room()
                 && let Some(refused) = self.refused.pop()
@@ -193,13 +201,18 @@ impl Passthrough {
         answer
     }
 
-    #[inline]
-    pub(crate) fn now(&mut self) -> Instant {
+    #[inline(always)]
+    fn now(&mut self) -> Instant {
         self.waiting.now()
     }
 
-    pub(crate) fn in_kernel(&self) -> u32 {
-        self.waiting.in_kernel()
+    #[inline(always)]
+    fn now_after(&mut self, taken: usize) -> Instant {
+        self.waiting.now_after(taken)
+    }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(false)
     }
 }
 

@@ -1,25 +1,26 @@
-//! An `io_uring` laid out by hand over the kernel's structures: submission entries stay where they
-//! are, one for each slot, so that a request writes the few words that change, and a batch of
-//! completions is read where the kernel wrote it. Beside the `io-uring` crate, which copies 64
-//! bytes each way, that saves 25 ns a request (notes on engine speed), more than the rest of the
-//! loop costs.
+//! An `io_uring` laid out by hand over the kernel's structures: a request writes the few words of
+//! its submission entry that change, where the kernel reads them next, and a batch of completions is
+//! read where the kernel wrote it. Beside the `io-uring` crate, which copies 64 bytes each way, that
+//! saves 25 ns a request (notes on engine speed), more than the rest of the loop costs.
 
 use std::ffi::c_void;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::ptr::{NonNull, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 use qdepth_measure::Nanos;
+use rustix::io::Errno;
 use rustix::io_uring::{
     IORING_OFF_SQ_RING, IORING_OFF_SQES, IoringEnterFlags, IoringFeatureFlags, IoringRegisterOp,
-    IoringSetupFlags, IoringSqFlags, io_uring_cqe, io_uring_enter, io_uring_enter_arg,
-    io_uring_getevents_arg, io_uring_params, io_uring_ptr, io_uring_register, io_uring_setup,
-    io_uring_sqe,
+    IoringSetupFlags, IoringSqFlags, io_uring_cqe, io_uring_getevents_arg, io_uring_params,
+    io_uring_ptr, io_uring_register, io_uring_setup, io_uring_sqe,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use rustix::time::Timespec;
 
+use crate::call::{call, error};
 use crate::nvme::{COMMAND_AT, Command};
 
 /// How long a polling thread of the kernel looks before it sleeps.
@@ -30,8 +31,9 @@ const POLLER_IDLE_MS: u32 = 50;
 #[derive(Debug)]
 pub(crate) struct Ring<const WIDE: bool = false> {
     descriptor: OwnedFd,
-    /// Index under which the kernel finds the ring without its table of open files.
-    registered: Option<RawFd>,
+    /// What calls name the ring by: its descriptor, or the index under which the kernel finds it
+    /// without its table of open files.
+    name: RawFd,
     shared: Mapping,
     entries: Mapping,
     /// Words of the shared mapping, as offsets.
@@ -50,13 +52,24 @@ struct Layout {
     sq_flags: usize,
     sq_head: usize,
     sq_tail: usize,
-    sq_array: usize,
     sq_mask: u32,
-    sq_entries: u32,
     cq_head: usize,
     cq_tail: usize,
     cq_entries: usize,
     cq_mask: u32,
+}
+
+/// What a call to the kernel waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Await {
+    /// It only hands over.
+    Nothing,
+    /// It hands over and looks once for what has completed.
+    Look,
+    /// The first completion, however long that takes.
+    First,
+    /// So many completions, or the end of the time.
+    Until(u32, Nanos),
 }
 
 /// What was completed.
@@ -82,8 +95,7 @@ impl<const WIDE: bool> Ring<WIDE> {
         params.flags.set(IoringSetupFlags::SQE128 | IoringSetupFlags::CQE32, WIDE);
         params.sq_thread_idle = POLLER_IDLE_MS;
         params.cq_entries = entries.next_power_of_two() * 2;
-        // SAFETY: no flag given refers to memory or descriptors of ours.
-        let descriptor = unsafe { io_uring_setup(entries, &mut params)? };
+        let (descriptor, in_order) = set_up(entries, &mut params)?;
         if !params.features.contains(IoringFeatureFlags::SINGLE_MMAP | IoringFeatureFlags::EXT_ARG)
         {
             return Err(io::Error::other("its io_uring is older than Linux 5.11"));
@@ -97,20 +109,25 @@ impl<const WIDE: bool> Ring<WIDE> {
             sq_flags: params.sq_off.flags as usize,
             sq_head: params.sq_off.head as usize,
             sq_tail: params.sq_off.tail as usize,
-            sq_array: params.sq_off.array as usize,
             sq_mask: params.sq_entries - 1,
-            sq_entries: params.sq_entries,
             cq_head: params.cq_off.head as usize,
             cq_tail: params.cq_off.tail as usize,
             cq_entries: params.cq_off.cqes as usize,
             cq_mask: params.cq_entries - 1,
         };
+        if !in_order {
+            for number in 0..params.sq_entries {
+                let place = params.sq_off.array as usize + number as usize * size_of::<u32>();
+                // SAFETY: within the mapping; the kernel does not look before anything is queued.
+                unsafe { shared.base.add(place).cast::<u32>().write(number) };
+            }
+        }
         let polling = flags.contains(IoringSetupFlags::SQPOLL);
-        let flags = IoringEnterFlags::GETEVENTS;
+        let flags = IoringEnterFlags::empty();
         Ok(Self {
             polling,
+            name: descriptor.as_raw_fd(),
             descriptor,
-            registered: None,
             shared,
             entries,
             layout,
@@ -149,79 +166,105 @@ impl<const WIDE: bool> Ring<WIDE> {
         let mut update = [u32::MAX, 0, self.descriptor.as_raw_fd() as u32, 0];
         // SAFETY: the structure is read and written within the call.
         unsafe { self.register(IoringRegisterOp::RegisterRingFds, &mut update, 1)? };
-        self.registered = Some(update[0] as RawFd);
+        self.name = update[0] as RawFd;
         self.flags |= IoringEnterFlags::REGISTERED_RING;
         Ok(())
     }
 
-    /// The submission entry of a slot, which keeps what was written to it.
-    #[inline]
-    pub(crate) fn entry(&mut self, slot: u32) -> &mut io_uring_sqe {
-        assert!(slot < self.layout.sq_entries, "a ring has an entry for each slot");
-        // SAFETY: within the mapping, aligned, and never read by the kernel outside `enter`, since
-        // it copies an entry while it takes it.
-        unsafe { self.entries.base.add(slot as usize * Self::SUBMISSION).cast().as_mut() }
+    /// How many submission entries there are.
+    pub(crate) fn places(&self) -> u32 {
+        self.layout.sq_mask + 1
     }
 
-    /// Hands the slot's entry to the kernel with the next [`enter`](Self::enter).
-    #[inline]
-    pub(crate) fn queue(&mut self, slot: u32) {
-        let place = self.layout.sq_array + (self.tail & self.layout.sq_mask) as usize * 4;
-        // SAFETY: within the mapping by the mask. The ring holds an entry for each slot, so this
-        // place is the kernel's no longer.
-        unsafe { self.shared.base.add(place).cast::<u32>().write(slot) };
+    /// The submission entry at a place, which keeps what was written to it.
+    #[inline(always)]
+    pub(crate) fn entry(&mut self, place: u32) -> &mut io_uring_sqe {
+        let place = (place & self.layout.sq_mask) as usize * Self::SUBMISSION;
+        // SAFETY: within the mapping by the mask, aligned, and copied by the kernel while it takes
+        // what was queued: no more is ever queued than there are entries.
+        unsafe { self.entries.base.add(place).cast().as_mut() }
+    }
+
+    /// The entry that [`queue`](Self::queue) hands over.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> &mut io_uring_sqe {
+        self.entry(self.tail)
+    }
+
+    /// Hands the [`next`](Self::next) entry to the kernel with the next [`enter`](Self::enter).
+    #[inline(always)]
+    pub(crate) fn queue(&mut self) {
         self.tail = self.tail.wrapping_add(1);
         self.queued += 1;
     }
 
-    /// Hands over what is queued and waits for so many completions, at most so long.
+    /// How many entries the kernel has not taken yet.
+    #[inline(always)]
+    pub(crate) fn queued(&self) -> u32 {
+        self.queued
+    }
+
+    /// Hands over what is queued, as [`Await`] says.
     ///
     /// # Errors
     /// The kernel's answer; where time or a signal ended the wait, none.
-    #[inline]
-    pub(crate) fn enter(&mut self, completions: u32, limit: Option<Nanos>) -> io::Result<()> {
+    #[inline(always)]
+    pub(crate) fn enter(&mut self, wait: Await) -> Result<(), Errno> {
         self.word(self.layout.sq_tail).store(self.tail, Ordering::Release);
         if self.polling {
             self.wake_poller();
         }
-        let ring = match self.registered {
-            // SAFETY: an index of a registered ring, which the flag says; it is not closed.
-            Some(index) => unsafe { BorrowedFd::borrow_raw(index) },
-            None => self.descriptor.as_fd(),
-        };
-        let answer = match limit {
-            // SAFETY: the entries refer to memory that outlives the ring.
-            None => unsafe { io_uring_enter(ring, self.queued, completions, self.flags) },
-            Some(limit) => {
-                let limit = Timespec {
-                    tv_sec: (limit.0 / 1_000_000_000) as i64,
-                    tv_nsec: (limit.0 % 1_000_000_000) as i64,
-                };
-                let ts = io_uring_ptr::new((&raw const limit).cast_mut().cast::<c_void>());
-                let argument = io_uring_getevents_arg { ts, ..Default::default() };
-                let flags = self.flags | IoringEnterFlags::EXT_ARG;
-                // SAFETY: as above; the argument is read within the call.
-                unsafe {
-                    io_uring_enter_arg(ring, self.queued, completions, flags, Some(&argument))
-                }
+        // Written where there is a limit, and nowhere else.
+        let mut limit = MaybeUninit::<Timespec>::uninit();
+        let mut argument = MaybeUninit::<io_uring_getevents_arg>::uninit();
+        let mut flags = self.flags;
+        let (mut wanted, mut at, mut length) = (0, 0, 0);
+        match wait {
+            Await::Nothing => {}
+            Await::Look => flags |= IoringEnterFlags::GETEVENTS,
+            Await::First => {
+                flags |= IoringEnterFlags::GETEVENTS;
+                wanted = 1;
             }
-        };
-        use rustix::io::Errno;
-        match answer {
-            Ok(taken) => {
-                self.queued = self.queued.saturating_sub(taken);
-                Ok(())
+            Await::Until(completions, time) => {
+                let time = limit.write(Timespec {
+                    tv_sec: (time.0 / 1_000_000_000) as i64,
+                    tv_nsec: (time.0 % 1_000_000_000) as i64,
+                });
+                let ts = io_uring_ptr::new((&raw mut *time).cast::<c_void>());
+                let argument = argument.write(io_uring_getevents_arg { ts, ..Default::default() });
+                flags |= IoringEnterFlags::GETEVENTS | IoringEnterFlags::EXT_ARG;
+                wanted = completions as usize;
+                at = (&raw const *argument).expose_provenance();
+                length = size_of::<io_uring_getevents_arg>();
             }
-            Err(Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN) => {
-                // A call that waited in vain says nothing of what it took before.
+        }
+        let (name, queued) = (self.name as usize, self.queued as usize);
+        let arguments = [name, queued, wanted, flags.bits() as usize, at, length];
+        // SAFETY: the entries refer to memory that outlives the ring; limit and argument, where
+        // there are any, are read within the call.
+        let answer = unsafe { call(libc::SYS_io_uring_enter, arguments) };
+        if answer < 0 {
+            return self.in_vain(error(answer));
+        }
+        self.queued = self.queued.saturating_sub(answer as u32);
+        Ok(())
+    }
+
+    /// A call that waited in vain says nothing of what it took before.
+    #[cold]
+    fn in_vain(&mut self, why: Errno) -> Result<(), Errno> {
+        match why {
+            Errno::TIME | Errno::INTR | Errno::BUSY | Errno::AGAIN => {
                 self.queued = self.tail.wrapping_sub(self.taken());
                 Ok(())
             }
-            Err(error) => Err(error.into()),
+            why => Err(why),
         }
     }
 
     /// A polling thread that found nothing for long sleeps until it is told.
+    #[inline(always)]
     fn wake_poller(&mut self) {
         // Between our store and the look at its flag the CPU must not trade places
         // (io_uring_setup(2), IORING_SETUP_SQPOLL).
@@ -237,13 +280,13 @@ impl<const WIDE: bool> Ring<WIDE> {
     }
 
     /// How many completions can be taken now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ready(&self) -> u32 {
         self.word(self.layout.cq_tail).load(Ordering::Acquire).wrapping_sub(self.head)
     }
 
     /// Takes one of those that are [`ready`](Self::ready).
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self) -> Answer {
         let index = (self.head & self.layout.cq_mask) as usize;
         // SAFETY: within the mapping by the mask; written by the kernel before the tail that
@@ -257,12 +300,12 @@ impl<const WIDE: bool> Ring<WIDE> {
     }
 
     /// Gives the places of all that was taken back to the kernel.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn give_back(&self) {
         self.word(self.layout.cq_head).store(self.head, Ordering::Release);
     }
 
-    #[inline]
+    #[inline(always)]
     fn word(&self, offset: usize) -> &AtomicU32 {
         // SAFETY: an aligned word of the mapping, by the offsets that the kernel gave.
         unsafe { self.shared.base.add(offset).cast::<AtomicU32>().as_ref() }
@@ -270,14 +313,37 @@ impl<const WIDE: bool> Ring<WIDE> {
 }
 
 impl Ring<true> {
-    /// The command in a slot's entry, which keeps what was written to it.
-    #[inline]
-    pub(crate) fn command(&mut self, slot: u32) -> &mut Command {
-        assert!(slot < self.layout.sq_entries, "a ring has an entry for each slot");
-        let place = slot as usize * Self::SUBMISSION + COMMAND_AT;
+    /// The command in the entry at a place, which keeps what was written to it.
+    #[inline(always)]
+    pub(crate) fn command(&mut self, place: u32) -> &mut Command {
+        let entry = (place & self.layout.sq_mask) as usize * Self::SUBMISSION;
+        let place = entry + COMMAND_AT;
         // SAFETY: as of an entry; a wide one has 80 bytes from there on, aligned for a command,
         // which any bytes are.
         unsafe { self.entries.base.add(place).cast().as_mut() }
+    }
+
+    /// The command in the [`next`](Self::next) entry.
+    #[inline(always)]
+    pub(crate) fn next_command(&mut self) -> &mut Command {
+        self.command(self.tail)
+    }
+}
+
+/// Makes the ring: one whose entries are taken in the order of their places (Linux 6.6), else one
+/// with an array between, which then names them in that order.
+fn set_up(entries: u32, params: &mut io_uring_params) -> io::Result<(OwnedFd, bool)> {
+    let asked = *params;
+    params.flags |= IoringSetupFlags::NO_SQARRAY;
+    // SAFETY: no flag given refers to memory or descriptors of ours.
+    match unsafe { io_uring_setup(entries, params) } {
+        Ok(descriptor) => Ok((descriptor, true)),
+        Err(Errno::INVAL) => {
+            *params = asked;
+            // SAFETY: as above.
+            Ok((unsafe { io_uring_setup(entries, params)? }, false))
+        }
+        Err(why) => Err(why.into()),
     }
 }
 

@@ -7,11 +7,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::Duration;
 
-use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
+use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
 
-use crate::clock::Clock;
+use crate::buffers::Pieces;
+use crate::call::call;
+use crate::clock::{Clock, cpu_time};
 
 /// Most threads: one each for the 512 outstanding I/Os of the method.
 const THREADS_MAX: u32 = 512;
@@ -19,7 +21,6 @@ const THREADS_MAX: u32 = 512;
 struct Work {
     slot: u32,
     request: Request,
-    buffer: usize,
 }
 
 pub(crate) struct Threads {
@@ -29,7 +30,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn new(file: RawFd, entries: u32) -> std::io::Result<Self> {
+    pub(crate) fn new(file: RawFd, entries: u32, pieces: Pieces) -> std::io::Result<Self> {
         let (report, from) = channel();
         let file = Arc::new(file);
         let mut to = Vec::new();
@@ -39,14 +40,29 @@ impl Threads {
             thread::Builder::new()
                 .name("qdepth-io".to_owned())
                 .stack_size(128 << 10)
-                .spawn(move || serve(*file, &work, &report))?;
+                .spawn(move || serve(*file, pieces, &work, &report))?;
             to.push(sender);
         }
         Ok(Self { to, from, in_kernel: 0 })
     }
 
-    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
-        let work = Work { slot: slot.0, request, buffer: buffer as usize };
+    fn take(&mut self, completion: Completion, done: &mut Completions) {
+        self.in_kernel -= 1;
+        done.push(completion);
+    }
+
+    pub(crate) fn in_kernel(&self) -> u32 {
+        self.in_kernel
+    }
+}
+
+impl Target for Threads {
+    fn now(&mut self) -> Instant {
+        Clock::get().now()
+    }
+
+    fn submit(&mut self, slot: Slot, request: Request) {
+        let work = Work { slot: slot.0, request };
         let thread = &self.to[slot.0 as usize % self.to.len()];
         // Each slot is in flight once, so its thread's queue of all slots is never full.
         if thread.try_send(work).is_ok() {
@@ -54,11 +70,7 @@ impl Threads {
         }
     }
 
-    pub(crate) fn wait(
-        &mut self,
-        until: Instant,
-        done: &mut Completions,
-    ) -> Result<(), TargetFailure> {
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         let left = until.since(Clock::get().now());
         match self.from.recv_timeout(Duration::from_nanos(left.0)) {
             Ok(first) => self.take(first, done),
@@ -79,19 +91,15 @@ impl Threads {
         Ok(())
     }
 
-    fn take(&mut self, completion: Completion, done: &mut Completions) {
-        self.in_kernel -= 1;
-        done.push(completion);
-    }
-
-    pub(crate) fn in_kernel(&self) -> u32 {
-        self.in_kernel
+    /// That of the whole process, since the threads do the I/O.
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(true)
     }
 }
 
-fn serve(file: RawFd, work: &Receiver<Work>, report: &Sender<Completion>) {
-    while let Ok(Work { slot, request, buffer }) = work.recv() {
-        let result = transfer(file, request, buffer);
+fn serve(file: RawFd, pieces: Pieces, work: &Receiver<Work>, report: &Sender<Completion>) {
+    while let Ok(Work { slot, request }) = work.recv() {
+        let result = transfer(file, request, pieces.of(slot));
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
         if report.send(completion).is_err() {
             return;
@@ -99,21 +107,20 @@ fn serve(file: RawFd, work: &Receiver<Work>, report: &Sender<Completion>) {
     }
 }
 
-pub(crate) fn transfer(file: RawFd, request: Request, buffer: usize) -> i32 {
-    let (memory, size, offset) =
-        (buffer as *mut libc::c_void, request.size as usize, request.offset as i64);
-    // SAFETY: the buffer belongs to the request's slot until its completion is handed back and
-    // holds at least `size` bytes; the target keeps the file open while requests are in flight.
-    let answer = unsafe {
-        match request.direction {
-            Direction::Read => libc::pread(file, memory, size, offset),
-            Direction::Write => libc::pwrite(file, memory, size, offset),
-            Direction::Sync => libc::fsync(file) as isize,
+#[inline(always)]
+pub(crate) fn transfer(file: RawFd, request: Request, memory: *mut u8) -> i32 {
+    let Request { direction, offset, size } = request;
+    let file = file as usize;
+    let (number, arguments) = match direction {
+        Direction::Sync => (libc::SYS_fsync, [file, 0, 0, 0, 0, 0]),
+        transfer => {
+            let write = transfer == Direction::Write;
+            let number = if write { libc::SYS_pwrite64 } else { libc::SYS_pread64 };
+            let memory = memory.expose_provenance();
+            (number, [file, memory, size as usize, offset as usize, 0, 0])
         }
     };
-    if answer < 0 {
-        -std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
-    } else {
-        answer as i32
-    }
+    // SAFETY: the buffer belongs to the request's slot until its completion is handed back and
+    // holds at least `size` bytes; the target keeps the file open while requests are in flight.
+    unsafe { call(number, arguments) as i32 }
 }

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::io;
 use std::os::fd::BorrowedFd;
 
-use qdepth_engine::{Completions, Slot, TargetFailure};
+use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
 use qdepth_workload::{Direction, Request};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
@@ -13,7 +13,8 @@ use rustix::io_uring::{
     IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags, io_uring_ptr,
 };
 
-use crate::buffers::Buffers;
+use crate::buffers::{Buffers, Pieces};
+use crate::clock::cpu_time;
 use crate::ring::Ring;
 use crate::waiting::{Looking, Waiting};
 
@@ -24,6 +25,8 @@ pub(crate) struct Uring {
     waiting: Waiting<false>,
     /// Operations of reads, writes and syncs.
     operations: [IoringOp; 3],
+    flags: IoringSqeFlags,
+    pieces: Pieces,
 }
 
 impl Uring {
@@ -51,44 +54,50 @@ impl Uring {
             missing.push(("requests that never block".to_owned(), why.to_string()));
             flags |= IoringSqeFlags::ASYNC;
         }
-        for slot in 0..slots {
-            waiting.entry(Slot(slot)).flags = flags;
-        }
-        waiting.start_heartbeat(slots, missing);
-        Ok(Self { waiting, operations })
+        waiting.start_heartbeat(missing);
+        Ok(Self { waiting, operations, flags, pieces: buffers.pieces() })
     }
 
-    #[inline]
-    pub(crate) fn submit(&mut self, slot: Slot, request: Request, buffer: *mut u8) {
-        let entry = self.waiting.entry(slot);
+    pub(crate) fn in_kernel(&self) -> u32 {
+        self.waiting.in_kernel()
+    }
+}
+
+impl Target for Uring {
+    #[inline(always)]
+    fn now(&mut self) -> Instant {
+        self.waiting.now()
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, slot: Slot, request: Request) {
+        let entry = self.waiting.next(slot);
         entry.opcode = self.operations[request.direction as usize];
+        entry.flags = self.flags;
+        entry.op_flags.rw_flags = ReadWriteFlags::empty();
         entry.off_or_addr2.off = request.offset;
         entry.len.len = request.size;
         let buffer = if request.direction == Direction::Sync {
             std::ptr::null_mut()
         } else {
-            buffer.cast::<c_void>()
+            self.pieces.of(slot.0).cast::<c_void>()
         };
         entry.addr_or_splice_off_in.addr = io_uring_ptr::new(buffer);
-        self.waiting.queue(slot);
+        self.waiting.queue();
     }
 
-    #[inline]
-    pub(crate) fn wait(
-        &mut self,
-        until: Instant,
-        done: &mut Completions,
-    ) -> Result<(), TargetFailure> {
+    #[inline(always)]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         self.waiting.wait(until, done)
     }
 
-    #[inline]
-    pub(crate) fn now(&mut self) -> Instant {
-        self.waiting.now()
+    #[inline(always)]
+    fn now_after(&mut self, taken: usize) -> Instant {
+        self.waiting.now_after(taken)
     }
 
-    pub(crate) fn in_kernel(&self) -> u32 {
-        self.waiting.in_kernel()
+    fn cpu_time(&mut self) -> CpuTime {
+        cpu_time(false)
     }
 }
 

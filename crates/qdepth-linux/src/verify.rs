@@ -39,7 +39,7 @@ impl<'a> Verifying<'a> {
 
 impl Target for Verifying<'_> {
     fn now(&mut self) -> Instant {
-        self.inner.now()
+        self.inner.by_any().now()
     }
 
     fn submit(&mut self, slot: Slot, request: Request) {
@@ -48,12 +48,12 @@ impl Target for Verifying<'_> {
             let number = self.stamp;
             stamp(&mut self.inner.buffer(slot)[..request.size as usize], request.offset, number);
         }
-        self.inner.submit(slot, request);
+        self.inner.by_any().submit(slot, request);
     }
 
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         let before = done.as_slice().len();
-        let answer = self.inner.wait(until, done);
+        let answer = self.inner.by_any().wait(until, done);
         for completion in done.as_mut_slice().iter_mut().skip(before) {
             self.check(completion);
         }
@@ -61,6 +61,6 @@ impl Target for Verifying<'_> {
     }
 
     fn cpu_time(&mut self) -> CpuTime {
-        self.inner.cpu_time()
+        self.inner.by_any().cpu_time()
     }
 }

@@ -6,14 +6,15 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use qdepth_engine::{Completion, Completions, Slot, TargetFailure};
 use qdepth_measure::{Instant, Nanos};
+use rustix::io::Errno;
 use rustix::io_uring::{
-    IoringCqeFlags, IoringOp, IoringRegisterOp, IoringSetupFlags, IoringTimeoutFlags, io_uring_ptr,
-    io_uring_sqe, io_uring_user_data,
+    IoringCqeFlags, IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags,
+    IoringTimeoutFlags, io_uring_ptr, io_uring_sqe, io_uring_user_data,
 };
 use rustix::time::Timespec;
 
-use crate::clock::{Clock, SPIN};
-use crate::ring::Ring;
+use crate::clock::{Clock, FEW, SPIN};
+use crate::ring::{Await, Ring};
 
 /// User data of the heartbeat's completions; no slot has this number.
 const HEARTBEAT: u64 = u64::MAX;
@@ -23,6 +24,7 @@ const HEARTBEAT: u64 = u64::MAX;
 const BEAT: Nanos = Nanos::from_millis(50);
 /// `IORING_TIMEOUT_MULTISHOT` of linux/io_uring.h, which `rustix` does not name.
 const MULTISHOT: IoringTimeoutFlags = IoringTimeoutFlags::from_bits_retain(1 << 6);
+
 /// How completions and submissions are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Looking {
@@ -41,14 +43,16 @@ pub(crate) struct Waiting<const WIDE: bool> {
     looking: Looking,
     /// Whether a repeating time limit (Linux 6.4) ends waits.
     heartbeat: Option<Box<Timespec>>,
+    /// Whether all that the last call handed over was complete when it returned, as on targets in
+    /// memory: such a call needs not look for more (25 ns less).
+    at_once: bool,
     /// The last stamp, so that a wait needs no further look at the clock.
     last: Instant,
     in_kernel: u32,
 }
 
 impl<const WIDE: bool> Waiting<WIDE> {
-    /// A ring for this many requests in flight on `file`. Its entries bear the numbers of their
-    /// slots.
+    /// A ring for this many requests in flight on `file`.
     ///
     /// # Errors
     /// The kernel's answer, where it forbids `io_uring`.
@@ -58,38 +62,37 @@ impl<const WIDE: bool> Waiting<WIDE> {
         looking: Looking,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
-        // One entry more, for the heartbeat.
-        let mut ring: Ring<WIDE> = open(slots + 1, looking, missing)?;
+        // One entry more, for the heartbeat, where it is not taken before the first request.
+        let entries = slots + u32::from(looking == Looking::Submissions);
+        let mut ring: Ring<WIDE> = open(entries, looking, missing)?;
         // SAFETY: an array of one descriptor; the kernel keeps the file itself.
         unsafe { ring.register(IoringRegisterOp::RegisterFiles, &mut [file.as_raw_fd()], 1)? };
         if let Err(why) = ring.register_itself() {
             missing.push(("registered ring descriptor".to_owned(), why.to_string()));
         }
-        for slot in 0..slots {
-            ring.entry(slot).user_data = io_uring_user_data { u64_: u64::from(slot) };
-        }
         let clock = Clock::get();
         let last = clock.now();
-        Ok(Self { ring, clock, looking, heartbeat: None, last, in_kernel: 0 })
+        let at_once = looking == Looking::Interrupts;
+        Ok(Self { ring, clock, looking, heartbeat: None, at_once, last, in_kernel: 0 })
     }
 
-    /// What ends waits where nothing completes; in an entry of its own, behind those of the slots. A
-    /// ring that polls the device takes no such request.
-    pub(crate) fn start_heartbeat(&mut self, slot: u32, missing: &mut Vec<(String, String)>) {
+    /// What ends waits where nothing completes. A ring that polls the device takes no such request.
+    pub(crate) fn start_heartbeat(&mut self, missing: &mut Vec<(String, String)>) {
         if self.looking == Looking::Completions {
             return;
         }
         let beat = Box::new(Timespec { tv_sec: 0, tv_nsec: BEAT.0 as i64 });
-        let entry = self.ring.entry(slot);
+        let entry = self.ring.next();
         entry.opcode = IoringOp::Timeout;
+        entry.flags = IoringSqeFlags::empty();
         entry.addr_or_splice_off_in.addr =
             io_uring_ptr::new((&raw const *beat).cast_mut().cast::<c_void>());
         entry.len.len = 1;
         entry.op_flags.timeout_flags = MULTISHOT;
         entry.user_data = io_uring_user_data { u64_: HEARTBEAT };
-        self.ring.queue(slot);
+        self.ring.queue();
         // A kernel that does not know it answers at once.
-        match self.ring.enter(0, None) {
+        match self.ring.enter(Await::Look) {
             Ok(()) if self.ring.ready() == 0 => self.heartbeat = Some(beat),
             Ok(()) => {
                 let answer = io::Error::from_raw_os_error(-self.ring.take().result);
@@ -100,20 +103,23 @@ impl<const WIDE: bool> Waiting<WIDE> {
         }
     }
 
-    /// The submission entry of a slot, which keeps what was written to it.
-    #[inline]
-    pub(crate) fn entry(&mut self, slot: Slot) -> &mut io_uring_sqe {
-        self.ring.entry(slot.0)
+    /// The entry of the next request, to be handed over with the next [`wait`](Self::wait) once
+    /// [`queue`](Self::queue) is called. All that a request differs in from a heartbeat or from
+    /// another request must be written.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, slot: Slot) -> &mut io_uring_sqe {
+        let entry = self.ring.next();
+        entry.user_data = io_uring_user_data { u64_: u64::from(slot.0) };
+        entry
     }
 
-    /// Hands the slot's entry to the kernel with the next [`wait`](Self::wait).
-    #[inline]
-    pub(crate) fn queue(&mut self, slot: Slot) {
-        self.ring.queue(slot.0);
+    #[inline(always)]
+    pub(crate) fn queue(&mut self) {
+        self.ring.queue();
         self.in_kernel += 1;
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn wait(
         &mut self,
         until: Instant,
@@ -129,18 +135,21 @@ impl<const WIDE: bool> Waiting<WIDE> {
                 self.take(ready, done);
                 return Ok(());
             }
+            self.at_once = false;
             if self.last >= until {
                 return Ok(());
             }
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, ready: u32, done: &mut Completions) {
         let at = self.last;
         for _ in 0..ready {
             let answer = self.ring.take();
             if answer.user_data == HEARTBEAT {
+                // Tried again now and then: what blocked once may be in a cache by now.
+                self.at_once = self.looking == Looking::Interrupts;
                 if !IoringCqeFlags::from_bits_retain(answer.flags).contains(IoringCqeFlags::MORE) {
                     self.heartbeat = None;
                 }
@@ -151,33 +160,48 @@ impl<const WIDE: bool> Waiting<WIDE> {
             self.in_kernel -= 1;
         }
         self.ring.give_back();
+        self.at_once &= self.in_kernel == 0;
     }
 
-    #[inline]
+    /// The time after so many completions of the last wait were taken into the books.
+    #[inline(always)]
+    pub(crate) fn now_after(&mut self, taken: usize) -> Instant {
+        if taken <= FEW { self.last } else { self.now() }
+    }
+
+    #[inline(always)]
     pub(crate) fn now(&mut self) -> Instant {
         self.last = self.clock.now();
         self.last
     }
 
     /// One system call: hands over what is queued and waits for the first completion.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, until: Instant) -> Result<(), TargetFailure> {
         let left = until.since(self.last);
-        let answer = if self.looking == Looking::Completions {
-            self.ring.enter(0, None)
+        let wait = if self.looking == Looking::Completions {
+            Await::Look
+        } else if self.at_once && self.in_kernel > 0 && self.in_kernel == self.ring.queued() {
+            // Nothing else is in flight, whose end a call that does not look would leave unseen.
+            Await::Nothing
         } else if left >= BEAT && self.in_kernel > 0 && self.heartbeat.is_some() {
-            self.ring.enter(1, None)
+            Await::First
         } else if left <= SPIN {
-            self.ring.enter(0, None)
+            Await::Look
         } else {
-            self.ring.enter(1, Some(Nanos(left.0 - SPIN.0)))
+            Await::Until(1, Nanos(left.0 - SPIN.0))
         };
-        answer.map_err(|error| TargetFailure::Broken(format!("io_uring_enter: {error}")))
+        self.ring.enter(wait).map_err(broken)
     }
 
     pub(crate) fn in_kernel(&self) -> u32 {
         self.in_kernel
     }
+}
+
+#[cold]
+fn broken(why: Errno) -> TargetFailure {
+    TargetFailure::Broken(format!("io_uring_enter: {why}"))
 }
 
 /// The best ring that the kernel makes.

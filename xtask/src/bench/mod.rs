@@ -20,7 +20,7 @@ use crate::command::{output, root, show, there_is};
 
 pub use agree::agree;
 pub use engine::engine;
-pub use instructions::instructions;
+pub use instructions::{inlined, instructions};
 pub use job_file::job_file;
 pub use many::many;
 pub use pacing::pacing;

@@ -14,7 +14,8 @@ use qdepth_engine::{
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Verifying, pin,
+    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe,
+    Verifying, pin,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
@@ -420,6 +421,22 @@ fn parts(point: &Point) -> Vec<Part<'_>> {
     (0..workers).map(part).collect()
 }
 
+/// What a worker measures, on whatever engine.
+struct Load<'a, S> {
+    common: &'a Common<'a>,
+    part: &'a Part<'a>,
+    see: &'a mut S,
+}
+
+impl<S: FnMut(&Interval)> OnEngine for Load<'_, S> {
+    type Made = Outcome;
+    fn on<T: Target>(self, target: &mut T) -> Outcome {
+        let Self { common, part, see } = self;
+        let start = common.start.get().copied().unwrap_or_default().max(target.now());
+        measure_part(target, part, start, common.stop, see)
+    }
+}
+
 /// One worker: its own engine, since a ring belongs to the thread that made it, and the common
 /// start.
 fn work(
@@ -433,12 +450,11 @@ fn work(
     common.ready.wait();
     common.ready.wait();
     let mut target = opened?;
-    let start = common.start.get().copied().unwrap_or_default().max(target.now());
+    let load = Load { common, part, see };
     let outcome = if part.point.verify {
-        let mut verifying = Verifying::new(&mut target, part.slots(), common.stamp);
-        measure_part(&mut verifying, part, start, common.stop, see)
+        load.on(&mut Verifying::new(&mut target, part.slots(), common.stamp))
     } else {
-        measure_part(&mut target, part, start, common.stop, see)
+        target.on_engine(load)
     };
     let used = Used {
         engine: target.engine(),
