@@ -7,6 +7,8 @@ use rusqlite::ErrorCode;
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
+use crate::digest::is_unreadable;
+
 /// SQLite's extended result code for "the shared-memory file could not be made larger", which is
 /// how a full disk shows itself when the first reader opens a write-ahead log.
 const IOERR_SHMSIZE: i32 = 4874;
@@ -79,6 +81,20 @@ pub enum LogbookError {
         doing: &'static str,
         /// SQLite's word.
         source: rusqlite::Error,
+    },
+    /// The record of a run, or the list of runs, is not what was written.
+    #[error(
+        "{path}: {what} is not what was written, so {not_done}; `qdepth logbook check {}` lists what is damaged, and a run named by its id can still be shown: {instead}", .path.display()
+    )]
+    Altered {
+        /// The logbook.
+        path: PathBuf,
+        /// Which record.
+        what: String,
+        /// What was asked and is refused.
+        not_done: &'static str,
+        /// What to do.
+        instead: &'static str,
     },
     /// Any other failure of SQLite.
     #[error(
@@ -258,15 +274,4 @@ fn free_bytes(path: &Path) -> Option<u64> {
     let directory = crate::open::directory_of(path);
     let found = rustix::fs::statvfs(directory).ok()?;
     Some(found.f_bavail * found.f_frsize)
-}
-
-fn is_unreadable(error: &rusqlite::Error) -> bool {
-    matches!(
-        error,
-        rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::Utf8Error(..)
-            | rusqlite::Error::QueryReturnedNoRows
-    )
 }

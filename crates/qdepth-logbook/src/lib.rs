@@ -7,7 +7,9 @@
 //! It reads no clock: times come in as RFC 3339 texts.
 
 mod alive;
+mod check;
 mod compared;
+mod digest;
 mod document;
 mod error;
 mod host_document;
@@ -21,6 +23,7 @@ mod table;
 mod together;
 mod write;
 
+pub use check::{Checked, Damage};
 pub use compared::ComparedEntry;
 pub use document::{
     CpuPerIo, Document, DocumentSchema, ErrorEntry, FindingEntry, Latency, LatencyByDirection,

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 
 use qdepth_files::Named;
 use qdepth_measure::Finding;
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::alive::Alive;
+use crate::check::{self, Checked, Damage, Points};
+use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
-use crate::open::{doing, open_for_reading, open_for_writing};
+use crate::open::{doing, open_for_reading, open_for_writing, purpose};
+use crate::read::Attempt;
 use crate::record::{PointRecord, RunRecord, RunState};
 use crate::reserve::Reserve;
 use crate::{read, write};
@@ -35,6 +38,8 @@ pub struct RunHeadline {
     pub points_planned: u32,
     /// Whether time was invented.
     pub emulated: bool,
+    /// Whether what is stored of the run, or which points it has, is not what was written.
+    pub damaged: bool,
 }
 
 /// One file of runs. Several processes may write to it at the same time, each its own run.
@@ -44,6 +49,7 @@ pub struct RunHeadline {
 #[derive(Debug)]
 pub struct Logbook {
     connection: Connection,
+    purpose: Purpose,
     path: PathBuf,
     file: Named,
     reserve: Option<Reserve>,
@@ -59,7 +65,7 @@ impl Logbook {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_writing(path)?;
-        Ok(Self { connection, path: path.to_owned(), file, reserve: None, alive: None })
+        Self::of(connection, file, path)
     }
 
     /// Opens an existing logbook for reading only; every writing call then fails.
@@ -69,7 +75,13 @@ impl Logbook {
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_reading(path)?;
-        Ok(Self { connection, path: path.to_owned(), file, reserve: None, alive: None })
+        Self::of(connection, file, path)
+    }
+
+    fn of(connection: Connection, file: Named, path: &Path) -> Result<Self> {
+        let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
+        let path = path.to_owned();
+        Ok(Self { connection, purpose, path, file, reserve: None, alive: None })
     }
 
     /// The file.
@@ -114,7 +126,8 @@ impl Logbook {
     }
 
     /// Stores a finished point of a running run, in one transaction: when this returns `Ok`, it is
-    /// on disk. A point of the same index that was cut short is superseded, and kept.
+    /// on disk. A point of the same index that was cut short, or is damaged, is superseded, and
+    /// kept.
     ///
     /// # Errors
     /// [`LogbookError::AlreadyMeasured`], [`LogbookError::NotRunning`], [`LogbookError::Sealed`],
@@ -123,15 +136,14 @@ impl Logbook {
     pub fn add_point(&mut self, run_id: &str, point: &PointRecord) -> Result<()> {
         self.write("storing a point", |transaction, path| {
             let run = running(transaction, path, run_id)?;
-            let last = read::last_attempt(transaction, run, point.index)?;
-            let attempt = match last {
-                None => 1,
-                Some(last) if last.cut_short => last.attempt + 1,
-                Some(_) => {
+            for row in read::attempts(transaction, run, point.index)? {
+                let found = check::point(transaction, (run, row), Purpose::Check)?;
+                if found.is_ok_and(|attempt| !attempt.is_cut_short()) {
                     let (run, index) = (run_id.to_owned(), point.index);
                     return Err(Failure::Rule(LogbookError::AlreadyMeasured { run, index }));
                 }
-            };
+            }
+            let attempt = read::attempt_max(transaction, run, point.index)?.saturating_add(1);
             Ok(write::point(transaction, run, attempt, point)?)
         })
     }
@@ -150,13 +162,13 @@ impl Logbook {
     ) -> Result<()> {
         self.write("ending the run", |transaction, path| {
             let run = running(transaction, path, run_id)?;
-            let known = read::findings(transaction, run, None)?;
-            for finding in findings.iter().filter(|finding| !known.contains(finding)) {
-                write::finding(transaction, run, None, finding)?;
-            }
-            let update = "UPDATE run SET state = ?2, ended_at = ?3 WHERE sequence = ?1";
-            transaction.execute(update, params![run, write::state_text(state), ended_at])?;
-            Ok(())
+            changed(transaction, run, |known| {
+                for finding in findings.iter().filter(|finding| !known.findings.contains(finding)) {
+                    write::finding(transaction, run, None, finding)?;
+                }
+                let update = "UPDATE run SET state = ?2, ended_at = ?3 WHERE sequence = ?1";
+                transaction.execute(update, params![run, write::state_text(state), ended_at])
+            })
         })
     }
 
@@ -167,9 +179,10 @@ impl Logbook {
     pub fn plan_points(&mut self, run_id: &str, points: u32) -> Result<()> {
         self.write("counting the run's points", |transaction, path| {
             let run = running(transaction, path, run_id)?;
-            let update = "UPDATE run SET points_planned = ?2 WHERE sequence = ?1";
-            transaction.execute(update, params![run, points])?;
-            Ok(())
+            changed(transaction, run, |_| {
+                let update = "UPDATE run SET points_planned = ?2 WHERE sequence = ?1";
+                transaction.execute(update, params![run, points])
+            })
         })
     }
 
@@ -183,19 +196,49 @@ impl Logbook {
             if state == RunState::Sealed {
                 return Err(Failure::Rule(LogbookError::Sealed { run: run_id.to_owned() }));
             }
-            let update = "UPDATE run SET state = 'running', ended_at = NULL WHERE sequence = ?1";
-            transaction.execute(update, params![run])?;
-            Ok(())
+            changed(transaction, run, |_| {
+                let update =
+                    "UPDATE run SET state = 'running', ended_at = NULL WHERE sequence = ?1";
+                transaction.execute(update, params![run])
+            })
         })
     }
 
-    /// The run with this id, or whose id begins so, or `latest` (the one begun last).
+    /// The run with this id, or whose id begins so, or `latest` (the one begun last). What of its
+    /// own record is damaged is among its findings; of its points only [`measured`](Self::measured)
+    /// says that.
     ///
     /// # Errors
-    /// [`LogbookError::NoSuchRun`], [`LogbookError::AmbiguousRun`], or where the file is damaged.
+    /// [`LogbookError::NoSuchRun`], [`LogbookError::AmbiguousRun`], [`LogbookError::Altered`]
+    /// where the latest is asked for and runs may be missing, or where the file is damaged.
     pub fn run(&self, asked: &str) -> Result<RunRecord> {
-        let id = self.resolve(asked)?;
-        read::run(&self.connection, &id).map_err(doing(&self.path, "reading the run"))
+        let what = "reading the run";
+        let snapshot = self.snapshot(what)?;
+        let number = self.resolve(asked)?.0;
+        let found = check::run(&snapshot, number, self.purpose);
+        found.map(|(run, _)| run).map_err(doing(&self.path, what))
+    }
+
+    /// A run with its points in the order of the plan, of each the last attempt. What is damaged is
+    /// left out, and said among the findings of the run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn measured(&self, asked: &str) -> Result<(RunRecord, Vec<PointRecord>)> {
+        let what = "reading the run";
+        let snapshot = self.snapshot(what)?;
+        let (number, id) = self.resolve(asked)?;
+        let read = || {
+            let (mut run, _) = check::run(&snapshot, number, self.purpose)?;
+            let points = check::points(&snapshot, (number, &id), self.purpose)?;
+            run.findings.extend(points.damaged.iter().map(Damage::finding));
+            let last = points.last().into_iter().map(|attempt| attempt.point);
+            // A target's row that is lost is said above; nothing can be said of its points.
+            let known = |point: &PointRecord| (point.target as usize) < run.targets.len();
+            let points = last.filter(known).collect();
+            Ok((run, points))
+        };
+        read().map_err(doing(&self.path, what))
     }
 
     /// All runs, oldest first.
@@ -203,45 +246,62 @@ impl Logbook {
     /// # Errors
     /// Where the file is damaged.
     pub fn runs(&self) -> Result<Vec<RunHeadline>> {
-        read::headlines(&self.connection).map_err(doing(&self.path, "reading the list of runs"))
+        let what = "reading the list of runs";
+        let snapshot = self.snapshot(what)?;
+        headlines(&snapshot, self.purpose).map_err(doing(&self.path, what))
     }
 
-    /// The points of a run in the order of the plan, of each the last attempt. `run_id` as for
-    /// [`run`](Self::run).
+    /// Whether the list of runs is whole: runs may be missing from a damaged one.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn lists_all_runs(&self) -> Result<bool> {
+        let what = "reading the list of runs";
+        check::lists_all_runs(&self.connection, self.purpose).map_err(doing(&self.path, what))
+    }
+
+    /// The points of a run in the order of the plan, of each the last attempt; damaged ones are
+    /// left out. `run_id` as for [`run`](Self::run).
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn points(&self, run_id: &str) -> Result<Vec<PointRecord>> {
-        let id = self.resolve(run_id)?;
-        read::points(&self.connection, &id).map_err(doing(&self.path, "reading the points"))
+        Ok(self.last_attempts(run_id)?.into_iter().map(|attempt| attempt.point).collect())
     }
 
     /// Indices of the points that are measured to their end: what a resumed run leaves out. One
-    /// that was interrupted, or whose device was gone or target failed, is to be measured again.
+    /// that was interrupted, or whose device was gone or target failed, is to be measured again; so
+    /// is one that is damaged.
     ///
     /// # Errors
     /// As [`run`](Self::run).
     pub fn points_done(&self, run_id: &str) -> Result<BTreeSet<u32>> {
-        let id = self.resolve(run_id)?;
-        read::points_done(&self.connection, &id).map_err(doing(&self.path, "reading the points"))
+        let all = self.last_attempts(run_id)?.into_iter();
+        Ok(all.filter(|last| !last.is_cut_short()).map(|last| last.point.index).collect())
+    }
+
+    fn last_attempts(&self, run_id: &str) -> Result<Vec<Attempt>> {
+        let what = "reading the points";
+        let snapshot = self.snapshot(what)?;
+        let (number, id) = self.resolve(run_id)?;
+        let found = check::points(&snapshot, (number, &id), self.purpose);
+        found.map(Points::last).map_err(doing(&self.path, what))
     }
 
     /// The run begun last, of those that are not sealed and that no process is measuring, held as
     /// by [`hold`](Self::hold).
     ///
     /// # Errors
-    /// [`LogbookError::Alive`] where the only ones are being measured right now, or where the file
-    /// is damaged.
+    /// [`LogbookError::Alive`] where the only ones are being measured right now,
+    /// [`LogbookError::Altered`] where its record is not what was written, or where the file is
+    /// damaged.
     pub fn hold_unfinished(&mut self) -> Result<Option<RunRecord>> {
         let what = "looking for an unfinished run";
         let ids = read::unsealed(&self.connection).map_err(doing(&self.path, what))?;
         let mut alive = None;
         for id in ids {
             match self.hold(&id) {
-                Ok(()) => {
-                    let run = read::run(&self.connection, &id);
-                    return run.map(Some).map_err(doing(&self.path, what));
-                }
+                Ok(()) => return self.unaltered(&id).map(Some),
                 Err(error @ LogbookError::Alive { .. }) => alive = alive.or(Some(error)),
                 Err(error) => return Err(error),
             }
@@ -249,31 +309,64 @@ impl Logbook {
         alive.map_or(Ok(None), Err)
     }
 
-    /// Reads the whole file and holds it against itself (SQLite's `integrity_check`).
-    ///
-    /// # Errors
-    /// [`LogbookError::Damaged`] with the first thing that was found.
-    pub fn check(&self) -> Result<()> {
-        let what = "checking the file";
-        let found: String = self
-            .connection
-            .query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))
-            .map_err(doing(&self.path, what))?;
-        if found == "ok" {
-            return Ok(());
+    /// A run whose plan, targets and environment can be relied on.
+    fn unaltered(&self, id: &str) -> Result<RunRecord> {
+        let what = "looking for an unfinished run";
+        let snapshot = self.snapshot(what)?;
+        let number = self.resolve(id)?.0;
+        let found = check::run(&snapshot, number, self.purpose);
+        match found.map_err(doing(&self.path, what))? {
+            (run, None) => Ok(run),
+            (_, Some(damage)) => Err(LogbookError::Altered {
+                path: self.path.clone(),
+                what: format!("the record of run {id} ({})", damage.parts.join(", ")),
+                not_done: "it cannot be taken up again",
+                instead: "start a new run",
+            }),
         }
-        let source = read::unreadable(found);
-        Err(LogbookError::sqlite(&self.path, what, source))
     }
 
-    fn resolve(&self, asked: &str) -> Result<String> {
+    /// Reads the whole file and holds it against itself: SQLite's `integrity_check`, and every
+    /// record against its digest.
+    ///
+    /// # Errors
+    /// Where the file cannot be read at all. What is damaged is no error, but the answer.
+    pub fn check(&self) -> Result<Checked> {
+        let what = "checking the file";
+        let snapshot = self.snapshot(what)?;
+        let read = || {
+            let file = integrity(&snapshot)?;
+            Ok(Checked { file, ..check::all(&snapshot, self.purpose)? })
+        };
+        read().map_err(doing(&self.path, what))
+    }
+
+    /// One state of the file for several queries, while another process may be adding to it.
+    fn snapshot(&self, what: &'static str) -> Result<Transaction<'_>> {
+        Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
+            .map_err(doing(&self.path, what))
+    }
+
+    /// Number and id of a run.
+    fn resolve(&self, asked: &str) -> Result<(i64, String)> {
         let what = "looking for the run";
-        let mut candidates =
-            read::ids_like(&self.connection, asked).map_err(doing(&self.path, what))?;
+        let fail = |error| LogbookError::sqlite(&self.path, what, error);
+        if asked == "latest" && !self.lists_all_runs()? {
+            return Err(LogbookError::Altered {
+                path: self.path.clone(),
+                what: "the list of runs".to_owned(),
+                not_done: "which run is the latest is not known",
+                instead: "give the run's id",
+            });
+        }
+        let mut candidates = read::ids_like(&self.connection, asked).map_err(fail)?;
         match candidates.len() {
             0 => Err(LogbookError::NoSuchRun { path: self.path.clone(), asked: asked.to_owned() }),
             1 => Ok(candidates.remove(0)),
-            _ => Err(LogbookError::AmbiguousRun { asked: asked.to_owned(), candidates }),
+            _ => {
+                let candidates = candidates.into_iter().map(|(_, id)| id).collect();
+                Err(LogbookError::AmbiguousRun { asked: asked.to_owned(), candidates })
+            }
         }
     }
 
@@ -310,6 +403,58 @@ impl Logbook {
             Err(Failure::Sqlite(error)) => Err(LogbookError::sqlite(&path, what, error)),
         }
     }
+}
+
+/// What SQLite says of the file, a line each; nothing where it is sound.
+fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let lines: rusqlite::Result<Vec<String>> = connection
+        .prepare("PRAGMA integrity_check")
+        .and_then(|mut check| check.query_map([], |row| row.get(0))?.collect());
+    match lines {
+        Err(error) if is_damage(&error) => Ok(vec![error.to_string()]),
+        lines => Ok(lines?.into_iter().filter(|line| line != "ok").collect()),
+    }
+}
+
+fn headlines(connection: &Connection, purpose: Purpose) -> rusqlite::Result<Vec<RunHeadline>> {
+    let mut all = Vec::new();
+    for (number, id) in read::run_numbers(connection)? {
+        let (run, damage) = match check::run(connection, number, purpose) {
+            Ok((run, damage)) => (Some(run), damage.is_some()),
+            Err(error) if is_damage(&error) => (None, true),
+            Err(error) => return Err(error),
+        };
+        let points = check::counted(connection, number, purpose)?;
+        all.push(RunHeadline {
+            id,
+            started_at: run.as_ref().map_or_else(String::new, |run| run.started_at.clone()),
+            state: run.as_ref().map_or(RunState::Failed, |run| run.state),
+            plan: run.as_ref().map_or_else(String::new, |run| run.plan_name.clone()),
+            points_done: points.done,
+            points_planned: run.as_ref().map_or(0, |run| run.points_planned),
+            emulated: run.as_ref().is_some_and(|run| run.emulated),
+            targets: run
+                .into_iter()
+                .flat_map(|run| run.targets)
+                .map(|target| target.name)
+                .collect(),
+            damaged: damage || !points.are_listed,
+        });
+    }
+    Ok(all)
+}
+
+/// Changes what may change of a run, and stores the digests of what was whole before.
+fn changed(
+    connection: &Connection,
+    run: i64,
+    work: impl FnOnce(&RunRecord) -> rusqlite::Result<usize>,
+) -> std::result::Result<(), Failure> {
+    let mut parts = Parts::of_run(connection, run, Purpose::Check);
+    let before = read::run(&mut parts)?;
+    work(&before)?;
+    read::run(&mut parts.to_store())?;
+    Ok(())
 }
 
 /// Within a transaction: SQLite's failure, or ours.

@@ -6,24 +6,18 @@ use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
+use crate::check::digest_all;
+use crate::digest::{Purpose, SINCE_VERSION};
 use crate::error::LogbookError;
 
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
-const MIGRATION_LIST: &[M<'static>] = &[
-    M::up(include_str!("../migrations/0001_first.sql")),
-    M::up(include_str!("../migrations/0002_engine_choice.sql")),
-    M::up(include_str!("../migrations/0003_steps.sql")),
-    M::up(include_str!("../migrations/0004_ended_by.sql")),
-    M::up(include_str!("../migrations/0005_stated.sql")),
-    M::up(include_str!("../migrations/0006_witness.sql")),
-    M::up(include_str!("../migrations/0007_comparison.sql")),
-    M::up(include_str!("../migrations/0008_expected.sql")),
-];
-const MIGRATIONS: Migrations<'static> = Migrations::from_slice(MIGRATION_LIST);
+/// Versions of the schema that there are.
+const VERSIONS: i64 = 9;
+const _: () = assert!(VERSIONS >= SINCE_VERSION);
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
 /// How often making a new file is tried again when another process makes it at the same time.
@@ -185,11 +179,21 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
         let why = "it is the SQLite file of another application".to_owned();
         return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
     }
-    let (found, known) = (number("user_version")?, MIGRATION_LIST.len() as i64);
+    let (found, known) = (number("user_version")?, VERSIONS);
     if found > known {
         return Err(LogbookError::Newer { path: path.to_owned(), found, known });
     }
     Ok(())
+}
+
+/// What digests there are is held against; only a file of an older schema, opened for reading, has
+/// none. It is asked in two ways: a flipped bit can make one of them answer wrongly, not both.
+pub(crate) fn purpose(connection: &Connection) -> rusqlite::Result<Purpose> {
+    let version: i64 =
+        connection
+            .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))?;
+    let has = version >= SINCE_VERSION || connection.table_exists(None, "digest")?;
+    Ok(if has { Purpose::Check } else { Purpose::Nothing })
 }
 
 /// The mark goes into the file before write-ahead logging begins, so that the first bytes of a
@@ -222,8 +226,25 @@ fn retrying<T>(
     work()
 }
 
+fn migrations() -> Migrations<'static> {
+    Migrations::new(vec![
+        M::up(include_str!("../migrations/0001_first.sql")),
+        M::up(include_str!("../migrations/0002_engine_choice.sql")),
+        M::up(include_str!("../migrations/0003_steps.sql")),
+        M::up(include_str!("../migrations/0004_ended_by.sql")),
+        M::up(include_str!("../migrations/0005_stated.sql")),
+        M::up(include_str!("../migrations/0006_witness.sql")),
+        M::up(include_str!("../migrations/0007_comparison.sql")),
+        M::up(include_str!("../migrations/0008_expected.sql")),
+        M::up_with_hook(
+            include_str!("../migrations/0009_digest.sql"),
+            |found: &Transaction<'_>| Ok(digest_all(found)?),
+        ),
+    ])
+}
+
 fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    let known = MIGRATION_LIST.len() as i64;
+    let known = VERSIONS;
     let mut failure = None;
     for _ in 0..TRIES {
         let version: i64 = connection
@@ -233,7 +254,7 @@ fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
             return Ok(());
         }
         // Another process may make the tables between our look and our try: look again.
-        failure = MIGRATIONS.to_latest(connection).err();
+        failure = migrations().to_latest(connection).err();
         if failure.is_some() {
             connection
                 .execute_batch("BEGIN IMMEDIATE; COMMIT")

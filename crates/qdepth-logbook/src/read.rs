@@ -1,25 +1,22 @@
 //! Records out of rows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
 
-use crate::logbook::RunHeadline;
+use crate::digest::{Parts, Rows, is_damage};
 use crate::record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
     KernelCounts, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
     WitnessRecord,
 };
 
-/// Of each point the attempt that counts.
-const LAST_ATTEMPTS: &str = "SELECT * FROM point AS p WHERE run = ?1 AND attempt =
-    (SELECT max(attempt) FROM point AS q WHERE q.run = p.run AND q.place = p.place)";
 /// A point that was cut short, by the user or because its target was lost, is not measured yet.
-const WHOLE: &str = "NOT EXISTS (SELECT 1 FROM finding WHERE finding.point = last.id
-    AND finding.code IN ('interrupted', 'device-gone', 'device-changed', 'target-failed'))";
+const CUT_SHORT: [Code; 4] =
+    [Code::Interrupted, Code::DeviceGone, Code::DeviceChanged, Code::TargetFailed];
 
 pub(crate) fn unreadable(
     why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -65,24 +62,25 @@ fn kind_from(text: &str) -> Result<TargetKind> {
     }
 }
 
-/// `asked` may be an id, the beginning of one, or `latest`.
-pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<String>> {
+/// Numbers and ids. `asked` may be an id, the beginning of one, or `latest`.
+pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
+    let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     if asked == "latest" {
-        let query = "SELECT id FROM run ORDER BY sequence DESC LIMIT 1";
-        let id: Option<String> = connection.query_row(query, [], |row| row.get(0)).optional()?;
-        return Ok(id.into_iter().collect());
+        let query = "SELECT sequence, id FROM run ORDER BY sequence DESC LIMIT 1";
+        return Ok(connection.query_row(query, [], found).optional()?.into_iter().collect());
     }
     let asked = asked.to_lowercase();
     if asked.is_empty() {
         return Ok(Vec::new());
     }
-    let mut exact = connection.prepare_cached("SELECT id FROM run WHERE id = ?1")?;
-    let exact: Vec<String> = exact.query_map([&asked], |row| row.get(0))?.collect::<Result<_>>()?;
+    let mut exact = connection.prepare_cached("SELECT sequence, id FROM run WHERE id = ?1")?;
+    let exact: Vec<_> = exact.query_map([&asked], found)?.collect::<Result<_>>()?;
     if !exact.is_empty() {
         return Ok(exact);
     }
-    let query = "SELECT id FROM run WHERE substr(lower(id), 1, length(?1)) = ?1 ORDER BY sequence";
-    connection.prepare_cached(query)?.query_map([&asked], |row| row.get(0))?.collect()
+    let query = "SELECT sequence, id FROM run WHERE substr(lower(id), 1, length(?1)) = ?1
+                 ORDER BY sequence";
+    connection.prepare_cached(query)?.query_map([&asked], found)?.collect()
 }
 
 pub(crate) fn state(connection: &Connection, id: &str) -> Result<Option<(i64, RunState)>> {
@@ -92,37 +90,43 @@ pub(crate) fn state(connection: &Connection, id: &str) -> Result<Option<(i64, Ru
         .optional()
 }
 
-pub(crate) fn run(connection: &Connection, id: &str) -> Result<RunRecord> {
-    let (sequence, mut run) =
-        connection.prepare_cached("SELECT * FROM run WHERE id = ?1")?.query_row([id], |row| {
-            let seed: String = row.get("seed")?;
-            let run = RunRecord {
-                id: row.get("id")?,
-                started_at: row.get("started_at")?,
-                ended_at: row.get("ended_at")?,
-                state: state_from(&row.get::<_, String>("state")?)?,
-                qdepth_version: row.get("qdepth_version")?,
-                measurement_version: row.get("measurement_version")?,
-                plan_name: row.get("plan_name")?,
-                plan_hash: row.get("plan_hash")?,
-                plan_text: row.get("plan_text")?,
-                seed: seed.parse().map_err(|_| unreadable(format!("`{seed}` is no seed")))?,
-                emulated: row.get("emulated")?,
-                points_planned: row.get("points_planned")?,
-                engine_choice: engine_choice(row)?,
-                comparison: comparison(row)?,
-                environment: Vec::new(),
-                targets: Vec::new(),
-                expected: Vec::new(),
-                findings: Vec::new(),
-            };
-            Ok((row.get::<_, i64>("sequence")?, run))
-        })?;
-    run.environment = observations(connection, sequence, None)?;
-    run.targets = targets(connection, sequence)?;
-    run.expected = expected(connection, sequence)?;
-    run.findings = findings(connection, sequence, None)?;
+/// The run, and which of its parts are not what was written.
+pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
+    let sequence = parts.run;
+    let rows = parts.read("run", |rows| {
+        rows.query("SELECT * FROM run WHERE sequence = ?1", [sequence], run_row)
+    })?;
+    let unreadable_row = || unreadable("the row of the run cannot be read");
+    let mut run = rows.into_iter().next().ok_or_else(unreadable_row)?;
+    run.environment = parts.read("environment", |rows| observations(rows, sequence, None))?;
+    run.targets = parts.read("targets", |rows| targets(rows, sequence))?;
+    run.expected = parts.read("expected", |rows| expected(rows, sequence))?;
+    run.findings = parts.read("findings", |rows| findings(rows, sequence, None))?;
     Ok(run)
+}
+
+fn run_row(row: &Row<'_>) -> Result<RunRecord> {
+    let seed: String = row.get("seed")?;
+    Ok(RunRecord {
+        id: row.get("id")?,
+        started_at: row.get("started_at")?,
+        ended_at: row.get("ended_at")?,
+        state: state_from(&row.get::<_, String>("state")?)?,
+        qdepth_version: row.get("qdepth_version")?,
+        measurement_version: row.get("measurement_version")?,
+        plan_name: row.get("plan_name")?,
+        plan_hash: row.get("plan_hash")?,
+        plan_text: row.get("plan_text")?,
+        seed: seed.parse().map_err(|_| unreadable(format!("`{seed}` is no seed")))?,
+        emulated: row.get("emulated")?,
+        points_planned: row.get("points_planned")?,
+        engine_choice: engine_choice(row)?,
+        comparison: comparison(row)?,
+        environment: Vec::new(),
+        targets: Vec::new(),
+        expected: Vec::new(),
+        findings: Vec::new(),
+    })
 }
 
 fn comparison(row: &Row<'_>) -> Result<Option<ComparisonRecord>> {
@@ -139,83 +143,64 @@ fn engine_choice(row: &Row<'_>) -> Result<String> {
 }
 
 /// Logbooks of an older schema, opened for reading only, do not have the table.
-fn expected(connection: &Connection, run: i64) -> Result<Vec<ExpectedRecord>> {
-    if !connection.table_exists(None, "expected")? {
+fn expected(rows: &mut Rows<'_>, run: i64) -> Result<Vec<ExpectedRecord>> {
+    if !rows.has_table("expected")? {
         return Ok(Vec::new());
     }
-    connection
-        .prepare_cached("SELECT * FROM expected WHERE run = ?1 ORDER BY place")?
-        .query_map([run], |row| {
-            Ok(ExpectedRecord {
-                point: row.get("place")?,
-                medium: row.get("medium")?,
-                io_per_s: row.get("io_per_s")?,
-                bytes_per_s: row.get("bytes_per_s")?,
-                mean_ns: row.get("mean_ns")?,
-            })
-        })?
-        .collect()
+    rows.query("SELECT * FROM expected WHERE run = ?1 ORDER BY place", [run], |row| {
+        Ok(ExpectedRecord {
+            point: row.get("place")?,
+            medium: row.get("medium")?,
+            io_per_s: row.get("io_per_s")?,
+            bytes_per_s: row.get("bytes_per_s")?,
+            mean_ns: row.get("mean_ns")?,
+        })
+    })
 }
 
-fn targets(connection: &Connection, run: i64) -> Result<Vec<TargetRecord>> {
-    let mut targets: Vec<TargetRecord> = connection
-        .prepare_cached("SELECT * FROM target WHERE run = ?1 ORDER BY place")?
-        .query_map([run], |row| {
-            Ok(TargetRecord {
-                index: row.get("place")?,
-                spelling: row.get("spelling")?,
-                name: row.get("name")?,
-                kind: kind_from(&row.get::<_, String>("kind")?)?,
-                area_bytes: count(row, "area_bytes")?,
-                engine: row.get("engine")?,
-                ceiling: Vec::new(),
-                facts: Vec::new(),
-            })
-        })?
-        .collect::<Result<_>>()?;
-    let mut ceiling = connection.prepare_cached(
-        "SELECT outstanding, io_per_s FROM ceiling WHERE run = ?1 AND target = ?2 ORDER BY place",
-    )?;
+fn targets(rows: &mut Rows<'_>, run: i64) -> Result<Vec<TargetRecord>> {
+    let query = "SELECT * FROM target WHERE run = ?1 ORDER BY place";
+    let mut targets = rows.query(query, [run], |row| {
+        Ok(TargetRecord {
+            index: row.get("place")?,
+            spelling: row.get("spelling")?,
+            name: row.get("name")?,
+            kind: kind_from(&row.get::<_, String>("kind")?)?,
+            area_bytes: count(row, "area_bytes")?,
+            engine: row.get("engine")?,
+            ceiling: Vec::new(),
+            facts: Vec::new(),
+        })
+    })?;
+    let ceiling = "SELECT * FROM ceiling WHERE run = ?1 AND target = ?2 ORDER BY place";
     for target in &mut targets {
-        target.ceiling = ceiling
-            .query_map(params![run, target.index], |row| Ok((row.get(0)?, real(row, "io_per_s")?)))?
-            .collect::<Result<_>>()?;
-        target.facts = observations(connection, run, Some(target.index))?;
+        target.ceiling = rows.query(ceiling, params![run, target.index], |row| {
+            Ok((row.get("outstanding")?, real(row, "io_per_s")?))
+        })?;
+        target.facts = observations(rows, run, Some(target.index))?;
     }
     Ok(targets)
 }
 
-fn observations(
-    connection: &Connection,
-    run: i64,
-    target: Option<u32>,
-) -> Result<Vec<Observation>> {
-    connection
-        .prepare_cached("SELECT * FROM observation WHERE run = ?1 AND target IS ?2 ORDER BY id")?
-        .query_map(params![run, target], |row| {
-            Ok(Observation {
-                subject: row.get("subject")?,
-                key: row.get("key")?,
-                value: match row.get::<_, Option<String>>("value")? {
-                    Some(value) => Ok(value),
-                    None => Err(row.get("unknown_because")?),
-                },
-                source: row.get("source")?,
-            })
-        })?
-        .collect()
+fn observations(rows: &mut Rows<'_>, run: i64, target: Option<u32>) -> Result<Vec<Observation>> {
+    let query = "SELECT * FROM observation WHERE run = ?1 AND target IS ?2 ORDER BY id";
+    rows.query(query, params![run, target], |row| {
+        Ok(Observation {
+            subject: row.get("subject")?,
+            key: row.get("key")?,
+            value: match row.get::<_, Option<String>>("value")? {
+                Some(value) => Ok(value),
+                None => Err(row.get("unknown_because")?),
+            },
+            source: row.get("source")?,
+        })
+    })
 }
 
 /// Of a point, or with `None` of the run as a whole.
-pub(crate) fn findings(
-    connection: &Connection,
-    run: i64,
-    point: Option<i64>,
-) -> Result<Vec<Finding>> {
-    connection
-        .prepare_cached("SELECT * FROM finding WHERE run = ?1 AND point IS ?2 ORDER BY id")?
-        .query_map(params![run, point], finding)?
-        .collect()
+fn findings(rows: &mut Rows<'_>, run: i64, point: Option<i64>) -> Result<Vec<Finding>> {
+    let query = "SELECT * FROM finding WHERE run = ?1 AND point IS ?2 ORDER BY id";
+    rows.query(query, params![run, point], finding)
 }
 
 fn finding(row: &Row<'_>) -> Result<Finding> {
@@ -250,54 +235,19 @@ fn figure(value: &Value) -> Result<f64> {
     number.ok_or_else(|| unreadable(format!("`{value}` is no figure")))
 }
 
-pub(crate) fn headlines(connection: &Connection) -> Result<Vec<RunHeadline>> {
-    let done = format!(
-        "SELECT r.*, (SELECT count(*) FROM ({last}) AS last WHERE {WHOLE}) AS done
-         FROM run AS r ORDER BY r.sequence",
-        last = LAST_ATTEMPTS.replace("?1", "r.sequence")
-    );
-    let mut names =
-        connection.prepare_cached("SELECT name FROM target WHERE run = ?1 ORDER BY place")?;
-    connection
-        .prepare_cached(&done)?
-        .query_map([], |row| {
-            let run: i64 = row.get("sequence")?;
-            Ok(RunHeadline {
-                id: row.get("id")?,
-                started_at: row.get("started_at")?,
-                state: state_from(&row.get::<_, String>("state")?)?,
-                plan: row.get("plan_name")?,
-                targets: names.query_map([run], |row| row.get(0))?.collect::<Result<_>>()?,
-                points_done: row.get("done")?,
-                points_planned: row.get("points_planned")?,
-                emulated: row.get("emulated")?,
-            })
-        })?
-        .collect()
-}
-
-/// The attempt at a point that counts.
+/// An attempt at a point.
 pub(crate) struct Attempt {
+    /// Its number.
     pub(crate) attempt: u32,
-    /// Whether it is to be measured again.
-    pub(crate) cut_short: bool,
+    /// What was measured.
+    pub(crate) point: PointRecord,
 }
 
-pub(crate) fn last_attempt(
-    connection: &Connection,
-    run: i64,
-    place: u32,
-) -> Result<Option<Attempt>> {
-    let query = format!(
-        "SELECT attempt, NOT ({WHOLE}) FROM point AS last
-         WHERE run = ?1 AND place = ?2 ORDER BY attempt DESC LIMIT 1"
-    );
-    connection
-        .prepare_cached(&query)?
-        .query_row(params![run, place], |row| {
-            Ok(Attempt { attempt: row.get(0)?, cut_short: row.get(1)? })
-        })
-        .optional()
+impl Attempt {
+    /// Whether the point is to be measured again.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.point.findings.iter().any(|finding| CUT_SHORT.contains(&finding.code))
+    }
 }
 
 /// Ids of the runs that are not sealed, the one begun last first.
@@ -308,32 +258,65 @@ pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
         .collect()
 }
 
-pub(crate) fn points_done(connection: &Connection, id: &str) -> Result<BTreeSet<u32>> {
-    let Some((run, _)) = state(connection, id)? else { return Ok(BTreeSet::new()) };
+/// Numbers and ids of all runs, in the order in which they were begun.
+pub(crate) fn run_numbers(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection
-        .prepare_cached(&format!("SELECT place FROM ({LAST_ATTEMPTS}) AS last WHERE {WHOLE}"))?
-        .query_map([run], |row| row.get(0))?
+        .prepare_cached("SELECT sequence, id FROM run ORDER BY sequence")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }
 
-pub(crate) fn points(connection: &Connection, id: &str) -> Result<Vec<PointRecord>> {
-    // One snapshot for all the queries, while another process may be adding points.
-    let connection = connection.unchecked_transaction()?;
-    let Some((run, _)) = state(&connection, id)? else { return Ok(Vec::new()) };
-    let mut statement = connection.prepare_cached(&format!("{LAST_ATTEMPTS} ORDER BY place"))?;
-    let rows: Vec<(i64, PointRecord)> =
-        statement.query_map([run], point_row)?.collect::<Result<_>>()?;
-    rows.into_iter()
-        .map(|(id, mut point)| {
-            point.reads = direction(&connection, id, "read")?;
-            point.writes = direction(&connection, id, "write")?;
-            point.syncs = direction(&connection, id, "sync")?;
-            point.intervals = intervals(&connection, id)?;
-            point.witnesses = witnesses(&connection, id)?;
-            point.findings = findings(&connection, run, Some(id))?;
-            Ok(point)
-        })
+/// Numbers of all rows of a run's points, as far as they can be read.
+pub(crate) fn point_numbers(connection: &Connection, run: i64) -> Result<Vec<i64>> {
+    let mut query = connection.prepare_cached("SELECT id FROM point WHERE run = ?1 ORDER BY id")?;
+    let all = query.query_map([run], |row| row.get(0))?;
+    let readable = |number: &Result<i64>| !number.as_ref().is_err_and(is_damage);
+    all.take_while(readable).collect()
+}
+
+/// How many points of a run are measured to their end, by their last attempts.
+pub(crate) fn points_counted(connection: &Connection, run: i64) -> Result<u32> {
+    let codes = CUT_SHORT.map(|code| format!("'{code}'")).join(", ");
+    connection
+        .prepare_cached(&format!(
+            "SELECT count(*) FROM point AS p WHERE run = ?1
+             AND attempt = (SELECT max(attempt) FROM point AS q
+                            WHERE q.run = p.run AND q.place = p.place)
+             AND NOT EXISTS (SELECT 1 FROM finding AS f
+                             WHERE f.point = p.id AND f.code IN ({codes}))"
+        ))?
+        .query_row([run], |row| row.get(0))
+}
+
+/// Numbers of the rows that are attempts at one point.
+pub(crate) fn attempts(connection: &Connection, run: i64, place: u32) -> Result<Vec<i64>> {
+    connection
+        .prepare_cached("SELECT id FROM point WHERE run = ?1 AND place = ?2 ORDER BY attempt")?
+        .query_map(params![run, place], |row| row.get(0))?
         .collect()
+}
+
+/// The largest attempt at a point that is stored, whatever became of it.
+pub(crate) fn attempt_max(connection: &Connection, run: i64, place: u32) -> Result<u32> {
+    connection
+        .prepare_cached("SELECT max(attempt) FROM point WHERE run = ?1 AND place = ?2")?
+        .query_row(params![run, place], |row| Ok(row.get::<_, Option<u32>>(0)?.unwrap_or(0)))
+}
+
+/// An attempt at a point; none where its row cannot be read.
+pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
+    let (run, id) = (parts.run, parts.point);
+    let query = "SELECT * FROM point WHERE id = ?1";
+    let rows = parts.read("point", |rows| rows.query(query, [id], point_row))?;
+    let Some(mut attempt) = rows.into_iter().next() else { return Ok(None) };
+    let point = &mut attempt.point;
+    point.reads = parts.read("reads", |rows| direction(rows, id, "read"))?;
+    point.writes = parts.read("writes", |rows| direction(rows, id, "write"))?;
+    point.syncs = parts.read("syncs", |rows| direction(rows, id, "sync"))?;
+    point.intervals = parts.read("series", |rows| intervals(rows, id))?;
+    point.witnesses = parts.read("witnesses", |rows| witnesses(rows, id))?;
+    point.findings = parts.read("findings", |rows| findings(rows, run, Some(id)))?;
+    Ok(Some(attempt))
 }
 
 /// Logbooks of an older schema, opened for reading only, do not have it.
@@ -351,7 +334,7 @@ fn ended_by(row: &Row<'_>) -> Result<EndedBy> {
     named.ok_or_else(|| unreadable(format!("`{text}` ends no point")))
 }
 
-fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
+fn point_row(row: &Row<'_>) -> Result<Attempt> {
     let point = PointRecord {
         index: row.get("place")?,
         group: row.get("load_group")?,
@@ -391,7 +374,7 @@ fn point_row(row: &Row<'_>) -> Result<(i64, PointRecord)> {
         kernel: kernel(row)?,
         ..PointRecord::default()
     };
-    Ok((row.get("id")?, point))
+    Ok(Attempt { attempt: row.get("attempt")?, point })
 }
 
 fn kernel(row: &Row<'_>) -> Result<Option<KernelCounts>> {
@@ -406,68 +389,57 @@ fn kernel(row: &Row<'_>) -> Result<Option<KernelCounts>> {
     }))
 }
 
-fn direction(connection: &Connection, point: i64, name: &str) -> Result<DirectionRecord> {
-    let mut record = connection
-        .prepare_cached("SELECT * FROM direction WHERE point = ?1 AND direction = ?2")?
-        .query_row(params![point, name], |row| {
-            let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
-            Ok(DirectionRecord {
-                completed: count(row, "completed")?,
-                bytes: count(row, "bytes")?,
-                errors: Vec::new(),
-                short: count(row, "short")?,
-                service_time: histogram_of(row, "service_time")?,
-                response_time: response
-                    .map(|bytes| histogram(bytes, "response_time"))
-                    .transpose()?,
-                stated: row
-                    .get::<_, Option<String>>("stated")?
-                    .map(|text| serde_json::from_str(&text).map_err(unreadable))
-                    .transpose()?,
-            })
-        })?;
-    record.errors = connection
-        .prepare_cached(
-            "SELECT errno, count FROM io_error WHERE point = ?1 AND direction = ?2 ORDER BY place",
-        )?
-        .query_map(params![point, name], |row| {
-            Ok(ErrorCount { errno: row.get(0)?, count: count(row, "count")? })
-        })?
-        .collect::<Result<_>>()?;
+fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRecord> {
+    let query = "SELECT * FROM direction WHERE point = ?1 AND direction = ?2";
+    let found = rows.query(query, params![point, name], |row| {
+        let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
+        let stated: Option<String> = since_later_version(row.get("stated"))?;
+        Ok(DirectionRecord {
+            completed: count(row, "completed")?,
+            bytes: count(row, "bytes")?,
+            errors: Vec::new(),
+            short: count(row, "short")?,
+            service_time: histogram_of(row, "service_time")?,
+            response_time: response.map(|bytes| histogram(bytes, "response_time")).transpose()?,
+            stated: stated
+                .map(|text| serde_json::from_str(&text).map_err(unreadable))
+                .transpose()?,
+        })
+    })?;
+    let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let query = "SELECT * FROM io_error WHERE point = ?1 AND direction = ?2 ORDER BY place";
+    record.errors = rows.query(query, params![point, name], |row| {
+        Ok(ErrorCount { errno: row.get("errno")?, count: count(row, "count")? })
+    })?;
     Ok(record)
 }
 
-fn intervals(connection: &Connection, point: i64) -> Result<Vec<IntervalRecord>> {
-    connection
-        .prepare_cached("SELECT * FROM interval WHERE point = ?1 ORDER BY place")?
-        .query_map([point], |row| {
-            Ok(IntervalRecord {
-                start_ns: count(row, "start_ns")?,
-                length_ns: count(row, "length_ns")?,
-                reads: count(row, "reads")?,
-                writes: count(row, "writes")?,
-                read_bytes: count(row, "read_bytes")?,
-                written_bytes: count(row, "written_bytes")?,
-                read_service_time: EncodedHistogram(row.get("read_service_time")?),
-                write_service_time: EncodedHistogram(row.get("write_service_time")?),
-            })
-        })?
-        .collect()
+fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
+    let query = "SELECT * FROM interval WHERE point = ?1 ORDER BY place";
+    rows.query(query, [point], |row| {
+        Ok(IntervalRecord {
+            start_ns: count(row, "start_ns")?,
+            length_ns: count(row, "length_ns")?,
+            reads: count(row, "reads")?,
+            writes: count(row, "writes")?,
+            read_bytes: count(row, "read_bytes")?,
+            written_bytes: count(row, "written_bytes")?,
+            read_service_time: EncodedHistogram(row.get("read_service_time")?),
+            write_service_time: EncodedHistogram(row.get("write_service_time")?),
+        })
+    })
 }
 
-fn witnesses(connection: &Connection, point: i64) -> Result<Vec<WitnessRecord>> {
+fn witnesses(rows: &mut Rows<'_>, point: i64) -> Result<Vec<WitnessRecord>> {
     // Logbooks of an older schema, opened for reading only, have no such table.
-    if !connection.table_exists(None, "witness")? {
+    if !rows.has_table("witness")? {
         return Ok(Vec::new());
     }
-    connection
-        .prepare_cached("SELECT * FROM witness WHERE point = ?1 ORDER BY place")?
-        .query_map([point], |row| {
-            Ok(WitnessRecord {
-                at_ns: count(row, "at_ns")?,
-                name: row.get("name")?,
-                value: real(row, "value")?,
-            })
-        })?
-        .collect()
+    rows.query("SELECT * FROM witness WHERE point = ?1 ORDER BY place", [point], |row| {
+        Ok(WitnessRecord {
+            at_ns: count(row, "at_ns")?,
+            name: row.get("name")?,
+            value: real(row, "value")?,
+        })
+    })
 }

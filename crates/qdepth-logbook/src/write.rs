@@ -7,6 +7,8 @@ use rusqlite::{Connection, Result, named_params, params};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::digest::{Chain, Parts, Purpose};
+use crate::read;
 use crate::record::{
     DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState,
     TargetKind, TargetRecord, WitnessRecord,
@@ -74,6 +76,9 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
     for each in &run.findings {
         finding(connection, sequence, None, each)?;
     }
+    Chain::Runs.add(connection, sequence)?;
+    Chain::Points(sequence).begin(connection)?;
+    read::run(&mut Parts::of_run(connection, sequence, Purpose::Store))?;
     Ok(())
 }
 
@@ -202,6 +207,8 @@ pub(crate) fn point(
     for each in &point.findings {
         finding(connection, run, Some(id), each)?;
     }
+    Chain::Points(run).add(connection, id)?;
+    read::point(&mut Parts::of_point(connection, (run, id), Purpose::Store))?;
     Ok(())
 }
 

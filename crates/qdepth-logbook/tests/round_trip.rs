@@ -147,9 +147,13 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     logbook.add_point(ID, &doubted).unwrap();
     let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
     raw.execute_batch(
-        "DROP TRIGGER finding_is_final; UPDATE finding SET code = 'tired-photons' WHERE code = 'hung'",
+        "DROP TRIGGER finding_is_final; UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
+         DROP TABLE digest; PRAGMA user_version = 8",
     )
     .unwrap();
+    drop((raw, logbook));
+    // A newer version's digests are of what it stored.
+    let logbook = Logbook::open(directory.path().join("qdepth.db")).unwrap();
     let points = logbook.points(ID).unwrap();
     let finding = &points[0].findings[0];
     assert_eq!((finding.code, finding.code_text()), (Code::Unknown, "tired-photons"));
@@ -187,7 +191,8 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
          ALTER TABLE point DROP COLUMN offered_io_per_s;
          ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
          ALTER TABLE point DROP COLUMN looks;
-         ALTER TABLE direction DROP COLUMN stated; DROP TABLE witness; DROP TABLE expected; PRAGMA user_version = 1",
+         ALTER TABLE direction DROP COLUMN stated; DROP TABLE witness; DROP TABLE expected;
+         DROP TABLE digest; PRAGMA user_version = 1",
     )
     .unwrap();
     drop(old);

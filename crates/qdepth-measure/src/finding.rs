@@ -166,6 +166,9 @@ codes! {
     /// A drive is on another NUMA node than CPUs of the workers that load it. Labels: `device`, `node`
     /// (the drive's), `cpus` (those on another).
     FarDrive = "far-drive",
+    /// A record of the logbook is not what was written: it is left out, or is not to be relied on.
+    /// Labels: `record`, `parts`.
+    RecordDamaged = "record-damaged",
     /// A finding that a newer version stored. Label: `code`, as stored.
     Unknown = "unknown",
 }

@@ -11,6 +11,7 @@ mod comparison;
 mod distribution;
 mod payload;
 mod plan;
+mod plan_check;
 mod precondition;
 mod profile;
 mod resolve;

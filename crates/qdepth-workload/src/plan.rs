@@ -268,18 +268,35 @@ impl Plan {
 
     /// SHA-256 of the text, lower-case hexadecimal.
     pub fn hash(&self) -> String {
-        Sha256::digest(self.text()).iter().map(|byte| format!("{byte:02x}")).collect()
+        hash_of(&self.text())
     }
 
-    /// Reads the stored text back.
+    /// Reads a stored text back: the one way from a text to a plan. What `resolve` would never make
+    /// (numbers that run over, places twice, streams without room) is no plan.
     ///
     /// # Errors
-    /// Where the text is no plan of a version that this program knows.
+    /// Where the text is no plan of a version that this program knows, or one that was altered.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let plan: Self = serde_json::from_str(text).map_err(|e| format!("not a plan: {e}"))?;
-        (plan.version == 1)
-            .then_some(plan)
-            .ok_or_else(|| "the plan is of a newer version of qdepth".to_owned())
+        if plan.version != 1 {
+            return Err("the plan is of a newer version of qdepth".to_owned());
+        }
+        plan.check().map_err(|why| format!("not a plan that qdepth made: {why}"))?;
+        Ok(plan)
+    }
+
+    /// The plan of a stored run: its text, held against the hash that was stored with it.
+    ///
+    /// # Errors
+    /// As [`from_text`](Self::from_text), and where the hash is another.
+    pub fn stored(text: &str, hash: &str) -> Result<Self, String> {
+        let found = hash_of(text);
+        if found != hash {
+            return Err(format!(
+                "the stored plan is not the one that was measured: its SHA-256 is {found}, {hash} was stored; start a new run"
+            ));
+        }
+        Self::from_text(text)
     }
 
     /// The points in lists that run at the same time, in order of execution.
@@ -303,4 +320,8 @@ impl Plan {
         let length = |p: &Point| p.delay_ns + p.warm_up_ns + p.stop.duration_ns;
         self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()
     }
+}
+
+fn hash_of(text: &str) -> String {
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -458,3 +458,74 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
     let refused = resolve(&file, &read_only, &[SHAPE]).expect_err("refused").to_string();
     assert!(refused.contains("only reading"), "{refused}");
 }
+
+/// The text of a plan with one value of its first point, or of itself, altered.
+fn altered(pointer: &str, value: serde_json::Value) -> String {
+    let resolved = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    let mut text: serde_json::Value = serde_json::from_str(&resolved.text()).expect("JSON");
+    *text.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
+    text.to_string()
+}
+
+#[test]
+fn an_altered_plan_is_no_plan() {
+    use serde_json::json;
+    let max = u64::MAX;
+    for (pointer, value) in [
+        ("/points/0/area/offset_bytes", json!(max)),
+        ("/points/0/area/length_bytes", json!(max)),
+        ("/points/0/area/offset_bytes", json!(i64::MAX)),
+        ("/points/0/area/length_bytes", json!(0)),
+        ("/points/0/area/length_bytes", json!(512)),
+        ("/points/0/index", json!(7)),
+        ("/points/0/alignment_bytes", json!(0)),
+        ("/points/0/streams", json!(0)),
+        ("/points/0/streams", json!(u32::MAX)),
+        ("/points/0/outstanding", json!(0)),
+        ("/points/0/workers", json!(0)),
+        ("/points/0/workers", json!(1000)),
+        ("/points/0/random_share", json!(1.5)),
+        ("/points/0/read_share", json!(-0.1)),
+        ("/points/0/payload/compressible_share", json!(2.0)),
+        ("/points/0/request_size/sizes", json!([])),
+        ("/points/0/request_size/sizes", json!([[0, 1]])),
+        ("/points/0/request_size/sizes", json!([[4096, u32::MAX], [4096, 2]])),
+        ("/points/0/warm_up_ns", json!(max)),
+        ("/points/0/stop/duration_ns", json!(max)),
+        ("/points/0/stop/duration_ns", json!(-1)),
+        ("/points/0/arrivals", json!({"kind": "fixed", "rate": 0.0})),
+        ("/points/0/arrivals", json!({"kind": "think-time", "time_ns": 1, "requests": 0})),
+        ("/version", json!(2)),
+        ("/points", json!(3)),
+    ] {
+        let text = altered(pointer, value.clone());
+        assert!(Plan::from_text(&text).is_err(), "{pointer} = {value} is taken");
+    }
+}
+
+#[test]
+fn a_stored_plan_is_the_one_that_was_hashed() {
+    let plan = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    let (text, hash) = (plan.text(), plan.hash());
+    assert_eq!(Plan::stored(&text, &hash), Ok(plan));
+    let other = text.replacen("\"direct\": true", "\"direct\": false", 1);
+    assert_ne!(other, text);
+    let refused = Plan::stored(&other, &hash).expect_err("refused");
+    assert!(refused.contains("not the one that was measured"), "{refused}");
+}
+
+#[test]
+fn a_plan_fits_its_targets_or_not() {
+    let within = |offset_bytes, length_bytes| TargetShape {
+        usable: Extent { offset_bytes, length_bytes },
+        ..SHAPE
+    };
+    let plan = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    let end = plan.points.iter().filter_map(|point| point.area.end_bytes()).max().expect("points");
+    assert_eq!(plan.fits(&[within(0, end)]), Ok(()));
+    assert!(plan.fits(&[within(0, end - 1)]).is_err());
+    // The first MiB of a device is kept for its label.
+    assert!(plan.fits(&[within(1 << 20, end)]).is_err());
+    assert!(plan.fits(&[]).is_err_and(|why| why.contains("there are 0")));
+    assert!(plan.fits(&[within(0, u64::MAX)]).is_err(), "an end beyond any offset");
+}

@@ -16,12 +16,14 @@ use crate::lab::read_plan::Asked;
 
 mod bandwidth;
 mod host;
+mod logbook;
 
 pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use host::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
 };
+pub(crate) use logbook::{LogbookCheck, LogbookCommand};
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
@@ -55,6 +57,9 @@ pub(crate) enum Command {
     Import(ImportOptions),
     /// List the runs of a logbook
     List(LogbookOption),
+    /// Hold a logbook against what was written: lists every record that is damaged
+    #[command(subcommand)]
+    Logbook(LogbookCommand),
     /// Print the table and the findings of a run
     Show(ShowOptions),
     /// Write the report of a run: HTML, PDF, Markdown; its figures as CSV, JSON

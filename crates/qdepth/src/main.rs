@@ -22,6 +22,7 @@ fn main() -> ExitCode {
         Command::Ior(options) => commands::ior::ior(&options),
         Command::Import(options) => commands::import::import(&options),
         Command::List(options) => commands::read::list(&options),
+        Command::Logbook(command) => commands::logbook::logbook(&command),
         Command::Show(options) => commands::read::show(&options),
         Command::Report(options) => commands::report::report(&options),
         Command::Export(options) => commands::read::export(&options),

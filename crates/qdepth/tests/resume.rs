@@ -105,3 +105,53 @@ fn a_point_that_lost_its_target_is_measured_again() {
 fn a_run_that_lost_its_target_goes_on_where_it_was() {
     loses_its_target("4, 8", 4);
 }
+
+/// A logbook whose only run was stopped in its first point.
+#[cfg(test)]
+fn stopped(place: &Place) -> Vec<u8> {
+    place.write("plan.toml", &plan("1, 2", "2s"));
+    let mut run = place.start("run plan.toml . --no-report");
+    run.says("plan resume");
+    pause(300);
+    run.signal("INT");
+    run.wait().expect(130);
+    fs::read(place.join("qdepth.db")).unwrap()
+}
+
+/// The file with these bytes replaced wherever they stand.
+#[cfg(test)]
+fn replaced(file: &[u8], from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut file = file.to_vec();
+    let places: Vec<usize> =
+        (0..file.len()).filter(|at| file[*at..].starts_with(from.as_bytes())).collect();
+    assert!(!places.is_empty(), "{from}");
+    for place in places {
+        file[place..place + to.len()].copy_from_slice(to.as_bytes());
+    }
+    file
+}
+
+#[test]
+fn an_altered_plan_is_not_resumed() {
+    let (_alone, place) = (alone(), Place::new());
+    let whole = stopped(&place);
+    for (from, to) in [
+        ("\"offset_bytes\": 0", "\"offset_bytes\": 9"),
+        ("\"length_bytes\": 8388608", "\"length_bytes\": 9388608"),
+        ("\"target\": 0", "\"target\": 7"),
+        ("\"read_share\": 1.0", "\"read_share\": 0.0"),
+    ] {
+        fs::write(place.join("qdepth.db"), replaced(&whole, from, to)).unwrap();
+        let refused = place.run("run --resume --no-report").expect(4);
+        assert!(refused.err.contains("cannot be taken up again"), "{to}: {}", refused.err);
+        assert!(refused.err.contains("qdepth logbook check"), "{to}: {}", refused.err);
+        let checked = place.run("logbook check").expect(1);
+        assert!(checked.out.contains(": run: run, plan"), "{to}: {}", checked.out);
+        assert!(place.run("list").expect(0).out.contains("damaged"), "{to}");
+        assert!(place.run("show").expect(1).out.contains("damaged"), "{to}");
+    }
+    fs::write(place.join("qdepth.db"), &whole).unwrap();
+    assert!(place.run("logbook check").expect(0).out.contains("whole: 1 runs"));
+    place.run("run --resume --no-report").expect_finished();
+}

@@ -49,7 +49,7 @@ pub(crate) fn run(id: &str) -> RunRecord {
         qdepth_version: "0.1.0".into(),
         measurement_version: 1,
         plan_name: "standard".into(),
-        plan_hash: "ab".repeat(32),
+        plan_hash: "c28aa3c6d25cb4f0e735f8412d3ccd5ad2f73aa2d42d9c6f2181cdd887844035".into(),
         plan_text: "[plan]\nname = \"standard\" # 標準\n".into(),
         seed: u64::MAX - 1,
         emulated: true,

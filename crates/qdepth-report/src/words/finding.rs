@@ -267,6 +267,11 @@ fn rest(code: Code) -> [&'static str; 3] {
             "A witness could not be read[: {witness}][ ({why})]. A disturbance of this kind would have gone unnoticed.",
             "Give the program the right to read it, or accept that this cause is not excluded.",
         ],
+        Code::RecordDamaged => [
+            "A record of the logbook is damaged",
+            "What is stored is not what was written[: {record}][ ({parts})]. A damaged point is left out; a damaged record of the run itself (plan, targets, environment) is shown, but not to be relied on.",
+            "`qdepth logbook check` lists what is damaged. Restore a copy of the logbook, or measure again; and find out what altered the file.",
+        ],
         Code::Unknown => [
             "A doubt of a newer version",
             "A newer version of qdepth stored a finding[ (`{code}`)] that this version has no words for. Its weight counts.",

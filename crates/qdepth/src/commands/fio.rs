@@ -97,7 +97,7 @@ fn measure(
     let status = run::run(&run)?;
     let id = handed.get().map_or("latest", String::as_str);
     let logbook = Logbook::open_read_only(&run.logbook.logbook)?;
-    let (record, points) = (logbook.run(id)?, logbook.points(id)?);
+    let (record, points) = logbook.measured(id)?;
     output::logs(set, converted, &points, screen)?;
     if handed.get().is_some() {
         let text = output::json(line.format, set, converted, &record, &points);

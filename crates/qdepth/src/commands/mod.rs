@@ -4,6 +4,7 @@ pub(crate) mod fio;
 pub(crate) mod host;
 pub(crate) mod import;
 pub(crate) mod ior;
+pub(crate) mod logbook;
 pub(crate) mod media;
 pub(crate) mod plan;
 pub(crate) mod read;

@@ -6,12 +6,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
-use qdepth_logbook::{Logbook, export_csv, export_json, host_json_schema, json_schema};
+use qdepth_logbook::{
+    Logbook, RunHeadline, export_csv, export_json, host_json_schema, json_schema,
+};
+use qdepth_measure::Code;
 use qdepth_report::{Measured, Telling};
 use qdepth_workload::plan_schema;
 
 use crate::ended::{Status, Usage};
 use crate::flags::{ExportOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
+use crate::screen::Screen;
 
 /// Prints a result; a reader that went away is no failure.
 pub(crate) fn print(text: &str) -> Result<()> {
@@ -129,13 +133,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
-    one(&Logbook::open_read_only(&choice.logbook.logbook)?, &choice.run)
-}
-
-fn one(logbook: &Logbook, id: &str) -> Result<Measured> {
-    let run = logbook.run(id)?;
-    let points = logbook.points(&run.id)?;
-    Ok((run, points))
+    Ok(Logbook::open_read_only(&choice.logbook.logbook)?.measured(&choice.run)?)
 }
 
 /// Several runs, in the order asked, each once.
@@ -143,7 +141,7 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
     let logbook = Logbook::open_read_only(&logbook.logbook)?;
     let mut all: Vec<Measured> = Vec::new();
     for id in ids {
-        let (run, points) = one(&logbook, id)?;
+        let (run, points) = logbook.measured(id)?;
         if all.iter().any(|(other, _)| other.id == run.id) {
             bail!(Usage(format!("{id}: this run is named twice ({})", run.id)));
         }
@@ -153,15 +151,20 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
 }
 
 pub(crate) fn list(options: &LogbookOption) -> Result<Status> {
-    let runs = Logbook::open_read_only(&options.logbook)?.runs()?;
+    let logbook = Logbook::open_read_only(&options.logbook)?;
+    let runs = logbook.runs()?;
     let headers = ["run", "started", "state", "plan", "points", "targets"].map(str::to_owned);
+    let state = |run: &RunHeadline| match run.damaged {
+        true => "damaged".to_owned(),
+        false => format!("{:?}", run.state).to_lowercase(),
+    };
     let rows = runs
         .iter()
         .map(|run| {
             vec![
                 run.id.chars().take(13).collect(),
                 run.started_at.chars().take(19).collect(),
-                format!("{:?}", run.state).to_lowercase(),
+                state(run),
                 run.plan.clone(),
                 format!("{}/{}", run.points_done, run.points_planned),
                 run.targets.join(", "),
@@ -169,7 +172,20 @@ pub(crate) fn list(options: &LogbookOption) -> Result<Status> {
         })
         .collect();
     print(&table(&headers, rows))?;
-    Ok(Status::Valid)
+    if logbook.lists_all_runs()? {
+        return Ok(Status::Valid);
+    }
+    let file = options.logbook.display();
+    Screen::new().say(&format!(
+        "runs may be missing from this list; `qdepth logbook check {file}` says what is damaged"
+    ));
+    Ok(Status::Invalid)
+}
+
+/// A run of which something could not be relied on is no success for a script.
+fn told_whole(run: &RunRecord) -> Status {
+    let is_damaged = run.findings.iter().any(|finding| finding.code == Code::RecordDamaged);
+    if is_damaged { Status::Invalid } else { Status::Valid }
 }
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
@@ -183,7 +199,7 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
             print(&format!("{where_found}: {}: {}", text.title, text.explanation))?;
         }
     }
-    Ok(Status::Valid)
+    Ok(told_whole(&run))
 }
 
 /// `Database × 8`, `Single reader × 1 at 300 MB/s`.
@@ -196,7 +212,7 @@ pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
     let text = if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
     print(text.trim_end())?;
-    Ok(Status::Valid)
+    Ok(told_whole(&run))
 }
 
 pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {

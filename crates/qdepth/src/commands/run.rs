@@ -90,7 +90,7 @@ pub(crate) fn lead(lab: Lab<'_>) -> Result<Status> {
     }
     measured?;
     ended?;
-    let (run, points) = (logbook.run(&ready.run.id)?, logbook.points(&ready.run.id)?);
+    let (run, points) = logbook.measured(&ready.run.id)?;
     tell(options, &run, &points, screen)?;
     if let Some(signal) = signals.caught() {
         screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
@@ -103,7 +103,7 @@ pub(crate) fn lead(lab: Lab<'_>) -> Result<Status> {
         ));
     }
     let valid = |findings: &Vec<Finding>| Grade::of(findings) != Grade::C;
-    let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&ready.run.findings);
+    let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
     Ok(if all_valid { Status::Valid } else { Status::Invalid })
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
             Status::Valid => {}
         }
         let id = handed.get().context("a variant without a run")?;
-        runs.push((logbook.run(id)?, logbook.points(id)?));
+        runs.push(logbook.measured(id)?);
     }
     let (run, points) = together(asked, runs)?;
     logbook.hold(&run.id)?;
@@ -52,7 +52,8 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
         logbook.add_point(&run.id, point)?;
     }
     logbook.end_run(&run.id, run.state, run.ended_at.as_deref().unwrap_or_default(), &[])?;
-    tell(lab.options, &logbook.run(&run.id)?, &logbook.points(&run.id)?, lab.screen)?;
+    let (run, points) = logbook.measured(&run.id)?;
+    tell(lab.options, &run, &points, lab.screen)?;
     Ok(worst)
 }
 
@@ -61,7 +62,7 @@ fn together(
     asked: &Asked,
     runs: Vec<(RunRecord, Vec<PointRecord>)>,
 ) -> Result<(RunRecord, Vec<PointRecord>)> {
-    let read = |run: &RunRecord| Plan::from_text(&run.plan_text).map_err(Usage);
+    let read = |run: &RunRecord| Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage);
     let plans = runs.iter().map(|(run, _)| read(run)).collect::<Result<Vec<_>, _>>()?;
     let lengths: Vec<u32> = plans.iter().map(|plan| plan.points.len() as u32).collect();
     let plan = side_by_side(&asked.file, &asked.choices, plans)?;

@@ -128,7 +128,7 @@ fn note(run: &mut RunRecord, done: Done) {
 /// engine.
 fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
-    let plan = Plan::from_text(&run.plan_text).map_err(Usage)?;
+    let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
     let engine = EngineFlag::from_str(&run.engine_choice, false).map_err(|_| {
         Usage(format!(
             "the run's engine, {}, is not one that this version knows",
@@ -147,20 +147,16 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     same_devices(lab.system, &run, &found)?;
     reachable(lab.system, engine.choice(), &found, &plan)?;
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
-    let ends = plan.points.iter().map(|p| p.area.offset_bytes + p.area.length_bytes);
+    let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
     let (made, keep) = (Made::of(&plan, bytes), lab.options.keep || plan.keep_files);
     let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
-    for point in &plan.points {
-        let usable = prepared[point.target as usize].shape.usable;
-        let end = point.area.offset_bytes + point.area.length_bytes;
-        if end > usable.offset_bytes + usable.length_bytes {
-            anyhow::bail!(Usage(format!(
-                "{} is smaller than when the run began, so it cannot be resumed",
-                prepared[point.target as usize].spelling.display()
-            )));
-        }
-    }
+    let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
+    plan.fits(&shapes).map_err(|why| {
+        Usage(format!(
+            "{why}: a target is smaller than when the run began, so it cannot be resumed; start a new run"
+        ))
+    })?;
     // A device is as the run left it; a measurement file and a medium may be new.
     if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
         precondition(lab, &plan, &mut prepared, engine.choice())?;

@@ -317,6 +317,8 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
     };
     crew.team.borrow_mut().give(&serde_json::to_vec(&answer)?);
     let targets = prepared?;
+    let shapes: Vec<_> = targets.iter().map(|target| target.shape).collect();
+    plan.fits(&shapes).map_err(Usage)?;
     // Nothing, where something is in the way of another rank.
     let Ok(together) = receive()?.try_into() else { return Ok(Status::Valid) };
     *crew.shift.borrow_mut() = u32::from_le_bytes(together);

@@ -1,0 +1,283 @@
+//! Whether what is read is what was written: a SHA-256 of each part of a record, over all columns
+//! of the rows that it is made of. The same statement reads and hashes, when the part is stored and
+//! whenever it is read, so nothing reaches a reader past its digest.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Result, Row, params};
+use sha2::{Digest as _, Sha256};
+
+/// Schema version from which on digests are there.
+pub(crate) const SINCE_VERSION: i64 = 9;
+/// What stands for "no point" in a digest's key: rows are numbered from 1.
+const OF_RUN: i64 = 0;
+/// The chain of all runs belongs to none.
+const OF_FILE: i64 = 0;
+
+/// The rows of a part, hashed as they are read.
+pub(crate) struct Rows<'c> {
+    connection: &'c Connection,
+    hash: Sha256,
+}
+
+impl<'c> Rows<'c> {
+    fn of(connection: &'c Connection, run: i64, point: i64, part: &str) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(run.to_be_bytes());
+        hash.update(point.to_be_bytes());
+        hash.update(part);
+        Self { connection, hash }
+    }
+
+    pub(crate) fn has_table(&self, name: &str) -> Result<bool> {
+        self.connection.table_exists(None, name)
+    }
+
+    /// What the query finds, in its order.
+    pub(crate) fn query<T>(
+        &mut self,
+        query: &str,
+        params: impl Params,
+        read: impl Fn(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut statement = self.connection.prepare_cached(query)?;
+        let mut rows = statement.query(params)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            self.add(row)?;
+            all.push(read(row)?);
+        }
+        // Two queries never run into each other.
+        self.hash.update((all.len() as u64).to_be_bytes());
+        Ok(all)
+    }
+
+    /// Every column with its name, type and length. One that is NULL is left out: a column that
+    /// is added later changes no digest.
+    fn add(&mut self, row: &Row<'_>) -> Result<()> {
+        self.hash.update(b"row");
+        for index in 0..row.as_ref().column_count() {
+            let real;
+            let whole;
+            let (kind, bytes): (u8, &[u8]) = match row.get_ref(index)? {
+                ValueRef::Null => continue,
+                ValueRef::Integer(number) => {
+                    whole = number.to_be_bytes();
+                    (b'I', &whole)
+                }
+                ValueRef::Real(number) => {
+                    real = number.to_bits().to_be_bytes();
+                    (b'R', &real)
+                }
+                ValueRef::Text(text) => (b'T', text),
+                ValueRef::Blob(blob) => (b'B', blob),
+            };
+            let name = row.as_ref().column_name(index)?;
+            self.hash.update((name.len() as u64).to_be_bytes());
+            self.hash.update(name);
+            self.hash.update([kind]);
+            self.hash.update((bytes.len() as u64).to_be_bytes());
+            self.hash.update(bytes);
+        }
+        Ok(())
+    }
+}
+
+/// What is done with the digest of what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It is stored.
+    Store,
+    /// It is held against the stored one.
+    Check,
+    /// Nothing: the logbook is of a schema without digests, and is opened for reading only.
+    Nothing,
+}
+
+/// Reads the parts of one run, or of one point, and notes which are not what was written.
+pub(crate) struct Parts<'c> {
+    connection: &'c Connection,
+    pub(crate) run: i64,
+    pub(crate) point: i64,
+    purpose: Purpose,
+    /// The parts that are not what was written.
+    pub(crate) damaged: Vec<String>,
+}
+
+impl<'c> Parts<'c> {
+    pub(crate) fn of_run(connection: &'c Connection, run: i64, purpose: Purpose) -> Self {
+        Self { connection, run, point: OF_RUN, purpose, damaged: Vec::new() }
+    }
+
+    pub(crate) fn of_point(
+        connection: &'c Connection,
+        (run, point): (i64, i64),
+        purpose: Purpose,
+    ) -> Self {
+        Self { point, ..Self::of_run(connection, run, purpose) }
+    }
+
+    /// The same parts, to be stored anew after a change: those that were whole before it.
+    pub(crate) fn to_store(self) -> Self {
+        Self { purpose: Purpose::Store, ..self }
+    }
+
+    /// Reads a part. One that cannot be read because it is damaged is noted, and empty.
+    ///
+    /// # Errors
+    /// Where SQLite fails for another reason.
+    pub(crate) fn read<T: Default>(
+        &mut self,
+        part: &str,
+        read: impl FnOnce(&mut Rows<'c>) -> Result<T>,
+    ) -> Result<T> {
+        let mut rows = Rows::of(self.connection, self.run, self.point, part);
+        let value = match read(&mut rows) {
+            Err(error) if is_damage(&error) && self.may_be_damaged(part) => {
+                self.note(part);
+                return Ok(T::default());
+            }
+            other => other?,
+        };
+        let found: [u8; 32] = rows.hash.finalize().into();
+        match self.purpose {
+            // What was damaged before stays so: a new digest would make it pass for whole.
+            Purpose::Store if self.is_damaged(part) => {}
+            Purpose::Store => store(self.connection, (self.run, self.point, part), &found)?,
+            Purpose::Check => {
+                if stored(self.connection, (self.run, self.point, part))? != Some(found) {
+                    self.note(part);
+                }
+            }
+            Purpose::Nothing => {}
+        }
+        Ok(value)
+    }
+
+    fn is_damaged(&self, part: &str) -> bool {
+        self.damaged.iter().any(|damaged| damaged == part)
+    }
+
+    fn may_be_damaged(&self, part: &str) -> bool {
+        self.purpose == Purpose::Check || self.is_damaged(part)
+    }
+
+    fn note(&mut self, part: &str) {
+        if !self.is_damaged(part) {
+            self.damaged.push(part.to_owned());
+        }
+    }
+}
+
+type Key<'a> = (i64, i64, &'a str);
+
+fn store(connection: &Connection, (run, point, part): Key<'_>, hash: &[u8; 32]) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO digest (run, point, part, sha256) VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![run, point, part, hash])?;
+    Ok(())
+}
+
+/// None where there is none, or none that can be read.
+fn stored(connection: &Connection, (run, point, part): Key<'_>) -> Result<Option<[u8; 32]>> {
+    let query = "SELECT sha256 FROM digest WHERE run = ?1 AND point = ?2 AND part = ?3";
+    let found = connection
+        .prepare_cached(query)
+        .and_then(|mut query| query.query_row(params![run, point, part], |row| row.get(0)))
+        .optional();
+    match found {
+        Err(error) if is_damage(&error) || is_missing_table(&error) => Ok(None),
+        found => found,
+    }
+}
+
+/// A list that only grows, hashed link by link: adding to it costs the same however long it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Chain {
+    /// All runs of the file, by `run.sequence`.
+    Runs,
+    /// All points of a run, by `point.id`, superseded ones among them.
+    Points(i64),
+}
+
+impl Chain {
+    fn key(self) -> Key<'static> {
+        match self {
+            Self::Runs => (OF_FILE, OF_RUN, "runs"),
+            Self::Points(run) => (run, OF_RUN, "points"),
+        }
+    }
+
+    fn empty(self) -> [u8; 32] {
+        let (run, point, part) = self.key();
+        let mut hash = Sha256::new();
+        hash.update(run.to_be_bytes());
+        hash.update(point.to_be_bytes());
+        hash.update(part);
+        hash.finalize().into()
+    }
+
+    fn longer(before: [u8; 32], number: i64) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(before);
+        hash.update(number.to_be_bytes());
+        hash.finalize().into()
+    }
+
+    fn of(self, numbers: &[i64]) -> [u8; 32] {
+        numbers.iter().fold(self.empty(), |before, number| Self::longer(before, *number))
+    }
+
+    /// A list without entries.
+    pub(crate) fn begin(self, connection: &Connection) -> Result<()> {
+        store(connection, self.key(), &self.empty())
+    }
+
+    /// One more. What was damaged before stays damaged.
+    pub(crate) fn add(self, connection: &Connection, number: i64) -> Result<()> {
+        let Some(before) = stored(connection, self.key())? else { return Ok(()) };
+        store(connection, self.key(), &Self::longer(before, number))
+    }
+
+    /// As it is found.
+    pub(crate) fn store(self, connection: &Connection, numbers: &[i64]) -> Result<()> {
+        store(connection, self.key(), &self.of(numbers))
+    }
+
+    /// Whether these are all that were added, in this order.
+    pub(crate) fn is_whole(self, connection: &Connection, numbers: &[i64]) -> Result<bool> {
+        Ok(stored(connection, self.key())? == Some(self.of(numbers)))
+    }
+}
+
+/// Whether the error says that what is stored is not as it was.
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+        || is_unreadable(error)
+        || is_missing_table(error)
+}
+
+/// A value that is none of its column.
+pub(crate) fn is_unreadable(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::InvalidColumnName(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+            | rusqlite::Error::QueryReturnedNoRows
+    )
+}
+
+/// A table or column whose name is no longer there.
+fn is_missing_table(error: &rusqlite::Error) -> bool {
+    let text = match error {
+        rusqlite::Error::SqliteFailure(_, Some(text)) => text,
+        rusqlite::Error::SqlInputError { msg, .. } => msg,
+        _ => return false,
+    };
+    text.starts_with("no such table") || text.starts_with("no such column")
+}

@@ -1,0 +1,329 @@
+//! What is read is what was written, or it is said that it is not.
+
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
+
+mod common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use common::{point, run};
+use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
+use qdepth_logbook::{Logbook, LogbookError, export_csv, export_json};
+use qdepth_measure::{Code, Finding};
+use rusqlite::Connection;
+
+const ID: &str = "01890000-0000-7000-8000-000000000001";
+const OTHER: &str = "01890000-0000-7000-8000-000000000002";
+const END: &str = "2025-03-01T11:00:00Z";
+
+/// Two runs, one of them with a point that was measured twice.
+fn good(directory: &Path) -> PathBuf {
+    let file = directory.join("qdepth.db");
+    let mut logbook = Logbook::open(&file).unwrap();
+    for id in [ID, OTHER] {
+        logbook.begin_run(&run(id)).unwrap();
+        logbook.add_point(id, &point(0)).unwrap();
+        let cut = PointRecord { findings: vec![Finding::invalid(Code::Interrupted)], ..point(1) };
+        logbook.add_point(id, &cut).unwrap();
+        logbook.add_point(id, &point(1)).unwrap();
+        logbook.add_point(id, &point(2)).unwrap();
+    }
+    logbook.end_run(ID, RunState::Sealed, END, &[Finding::remark(Code::Buffered)]).unwrap();
+    drop(logbook);
+    file
+}
+
+/// Another tool than ours, which no trigger stops.
+fn by_hand(file: &Path) -> Connection {
+    let connection = Connection::open(file).unwrap();
+    let triggers: Vec<String> = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    for trigger in triggers {
+        connection.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
+    }
+    connection.pragma_update(None, "foreign_keys", false).unwrap();
+    connection.pragma_update(None, "ignore_check_constraints", true).unwrap();
+    connection
+}
+
+/// Everything that export and report are made of.
+fn told((run, points): &(RunRecord, Vec<PointRecord>)) -> String {
+    format!("{}{}{run:?}{points:?}", export_json(run, points), export_csv(run, points))
+}
+
+fn read(file: &Path, id: &str) -> Result<(RunRecord, Vec<PointRecord>), LogbookError> {
+    Logbook::open_read_only(file)?.measured(id)
+}
+
+fn says_so((run, _): &(RunRecord, Vec<PointRecord>)) -> bool {
+    run.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
+}
+
+/// Whether what is read of a run is either what it was, or said to be damaged.
+fn silent(file: &Path, id: &str, before: &str) -> bool {
+    read(file, id).is_ok_and(|found| !says_so(&found) && told(&found) != before)
+}
+
+fn tables(connection: &Connection) -> Vec<(String, Vec<String>)> {
+    let query = "SELECT name FROM sqlite_schema WHERE type = 'table'
+                 AND name NOT LIKE 'sqlite_%' AND name <> 'digest'";
+    let names: Vec<String> = connection
+        .prepare(query)
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let columns = |table: &String| {
+        let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)").unwrap();
+        query.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    names.iter().map(|name| (name.clone(), columns(name))).collect()
+}
+
+#[test]
+fn no_column_of_any_table_changes_unnoticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    let whole = std::fs::read(&file).unwrap();
+    let before = [ID, OTHER].map(|id| told(&read(&file, id).unwrap()));
+    let all = tables(&Connection::open(&file).unwrap());
+    let mut altered = 0;
+    for (table, columns) in &all {
+        for column in columns {
+            std::fs::write(&file, &whole).unwrap();
+            let connection = by_hand(&file);
+            let has_rowid: bool = connection
+                .query_row("SELECT NOT wr FROM pragma_table_list(?1)", [table], |row| row.get(0))
+                .unwrap();
+            let row = if has_rowid {
+                "rowid = 1".to_owned()
+            } else {
+                format!("place = 0 AND {} = 1", columns[0])
+            };
+            // One row, to another value of the same type.
+            let update = format!(
+                "UPDATE {table} SET {column} = CASE typeof({column})
+                    WHEN 'integer' THEN {column} + 1000 WHEN 'real' THEN {column} * 1.5
+                    WHEN 'null' THEN 1 WHEN 'blob' THEN x'01' ELSE {column} || '1' END
+                 WHERE {row}"
+            );
+            connection.execute(&update, []).unwrap_or_else(|error| panic!("{update}: {error}"));
+            drop(connection);
+            let found = [(ID, &before[0]), (OTHER, &before[1])];
+            for (id, before) in found {
+                assert!(!silent(&file, id, before), "{table}.{column} of {id} changed unnoticed");
+            }
+            assert!(!checks_whole(&file), "{table}.{column}");
+            altered += 1;
+        }
+    }
+    assert!(altered > 100, "{altered} columns");
+}
+
+fn checks_whole(file: &Path) -> bool {
+    let checked = Logbook::open_read_only(file).and_then(|logbook| logbook.check());
+    checked.is_ok_and(|checked| checked.is_whole())
+}
+
+#[test]
+fn no_row_is_lost_or_added_unnoticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    let whole = std::fs::read(&file).unwrap();
+    assert!(checks_whole(&file));
+    let all = tables(&Connection::open(&file).unwrap());
+    for (table, columns) in &all {
+        let rest = columns[1..].join(", ");
+        let again = format!(
+            "INSERT INTO {table} ({first}, {rest}) SELECT {first} + 1000, {rest} FROM {table} LIMIT 1",
+            first = columns[0],
+        );
+        // Of a run's id there can be one only.
+        let again = if table == "run" {
+            again.replace("SELECT sequence + 1000, id", "SELECT sequence + 1000, id || '1'")
+        } else {
+            again
+        };
+        for change in [format!("DELETE FROM {table} WHERE {} = 1", columns[0]), again] {
+            std::fs::write(&file, &whole).unwrap();
+            let connection = by_hand(&file);
+            let changed = match connection.execute(&change, []) {
+                Ok(rows) => rows > 0,
+                // The second row of a key is refused by SQLite itself.
+                Err(error) => {
+                    assert!(error.to_string().contains("UNIQUE"), "{change}: {error}");
+                    false
+                }
+            };
+            drop(connection);
+            // Rows of a run or point that there is not are read by nobody.
+            let read_by_none =
+                change.starts_with("INSERT") && !["id", "sequence"].contains(&&*columns[0]);
+            assert!(!changed || read_by_none || !checks_whole(&file), "{change}");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_point_is_left_out_and_the_rest_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    by_hand(&file)
+        .execute("UPDATE interval SET reads = reads + 1 WHERE point = 1 AND place = 7", [])
+        .unwrap();
+    let (run, points) = read(&file, ID).unwrap();
+    assert!(points == [point(1), point(2)]);
+    let said: Vec<&Finding> =
+        run.findings.iter().filter(|finding| finding.code == Code::RecordDamaged).collect();
+    assert_eq!(said.len(), 1);
+    assert_eq!((&*said[0].labels["record"], &*said[0].labels["parts"]), ("point 0", "series"));
+    assert!(!says_so(&read(&file, OTHER).unwrap()), "the other run is whole");
+    let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
+    assert_eq!((checked.runs, checked.points, checked.file.len()), (2, 7, 0));
+    assert_eq!(checked.damaged.len(), 1, "{checked:?}");
+    let listed = Logbook::open_read_only(&file).unwrap().runs().unwrap();
+    assert_eq!(listed.len(), 2);
+}
+
+#[test]
+fn a_damaged_point_is_measured_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    // The first of the second run.
+    by_hand(&file).execute("UPDATE direction SET completed = 1 WHERE point = 5", []).unwrap();
+    let mut logbook = Logbook::open(&file).unwrap();
+    assert_eq!(logbook.points_done(OTHER).unwrap(), [1, 2].into());
+    logbook.add_point(OTHER, &point(0)).unwrap();
+    assert!(logbook.points(OTHER).unwrap() == [point(0), point(1), point(2)]);
+    assert!(says_so(&logbook.measured(OTHER).unwrap()), "the damaged attempt is still there");
+}
+
+#[test]
+fn an_altered_run_is_not_taken_up_again() {
+    for change in
+        ["plan_text = plan_text || ' '", "plan_hash = 'aa'", "engine_choice = 'sync'", "seed = '7'"]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let file = good(directory.path());
+        by_hand(&file).execute(&format!("UPDATE run SET {change} WHERE sequence = 2"), []).unwrap();
+        let mut logbook = Logbook::open(&file).unwrap();
+        let refused = logbook.hold_unfinished().expect_err("refused");
+        assert!(matches!(refused, LogbookError::Altered { .. }), "{change}: {refused}");
+        assert!(refused.to_string().contains("qdepth logbook check"), "{refused}");
+    }
+}
+
+#[test]
+fn the_end_of_a_run_does_not_make_its_damage_pass_for_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    let by_hand = by_hand(&file);
+    by_hand.execute("UPDATE run SET plan_name = 'other' WHERE sequence = 2", []).unwrap();
+    by_hand.execute("UPDATE observation SET value = '7' WHERE run = 2 AND id = (SELECT min(id) FROM observation WHERE run = 2)", []).unwrap();
+    drop(by_hand);
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.end_run(OTHER, RunState::Sealed, END, &[]).unwrap();
+    let (run, _) = logbook.measured(OTHER).unwrap();
+    let said = run.findings.iter().find(|finding| finding.code == Code::RecordDamaged).unwrap();
+    assert_eq!(said.labels["parts"], "run, environment");
+}
+
+#[test]
+fn which_run_is_the_latest_is_not_guessed() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    by_hand(&file).execute("DELETE FROM run WHERE sequence = 2", []).unwrap();
+    let refused = read(&file, "latest").expect_err("refused");
+    assert!(matches!(refused, LogbookError::Altered { .. }), "{refused}");
+    assert!(!says_so(&read(&file, ID).unwrap()));
+    assert!(!Logbook::open_read_only(&file).unwrap().lists_all_runs().unwrap());
+}
+
+/// As a version of qdepth before digests left it.
+fn of_older_schema(file: &Path) {
+    let connection = Connection::open(file).unwrap();
+    connection.execute_batch("DROP TABLE digest; PRAGMA user_version = 8").unwrap();
+}
+
+#[test]
+fn an_older_logbook_gets_its_digests_when_it_is_opened_for_writing() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    let before = told(&read(&file, ID).unwrap());
+    of_older_schema(&file);
+    assert!(told(&read(&file, ID).unwrap()) == before);
+    let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
+    assert!(checked.without_digests && checked.is_whole(), "{checked:?}");
+    drop(Logbook::open(&file).unwrap());
+    let checked = Logbook::open_read_only(&file).unwrap().check().unwrap();
+    assert!(!checked.without_digests && checked.is_whole(), "{checked:?}");
+    assert!(told(&read(&file, ID).unwrap()) == before);
+    let mut logbook = Logbook::open(&file).unwrap();
+    logbook.add_point(OTHER, &point(3)).unwrap();
+    drop(logbook);
+    assert!(checks_whole(&file));
+}
+
+/// Losing the digests, or the number of the schema, is damage and not an older schema.
+#[test]
+fn digests_do_not_go_away_unnoticed() {
+    for change in ["DROP TABLE digest", "DELETE FROM digest", "PRAGMA user_version = 8"] {
+        let directory = tempfile::tempdir().unwrap();
+        let file = good(directory.path());
+        let connection = by_hand(&file);
+        connection.execute_batch(change).unwrap();
+        connection.execute_batch("UPDATE direction SET completed = 1").unwrap();
+        drop(connection);
+        assert!(says_so(&read(&file, ID).unwrap()), "{change}");
+    }
+}
+
+/// `QDEPTH_TRIES` rounds, else a few.
+fn tries(few: u64) -> u64 {
+    std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}
+
+#[test]
+fn a_flipped_bit_changes_nothing_unnoticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    let whole = std::fs::read(&file).unwrap();
+    let before = [ID, OTHER].map(|id| told(&read(&file, id).unwrap()));
+    let victim = directory.path().join("flipped.db");
+    let (mut state, rounds) = (11_u64, tries(400));
+    let (mut refused, mut said, mut same) = (0_u64, 0_u64, 0_u64);
+    for _ in 0..rounds {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let bit = (state >> 20) as usize % (whole.len() * 8);
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&victim, &bytes).unwrap();
+        for ending in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(directory.path().join(format!("flipped.db{ending}")));
+        }
+        for (id, before) in [ID, OTHER].into_iter().zip(&before) {
+            match read(&victim, id) {
+                Err(_) => refused += 1,
+                Ok(found) if says_so(&found) => said += 1,
+                Ok(found) => {
+                    assert!(&told(&found) == before, "bit {bit} changed {id} unnoticed");
+                    same += 1;
+                }
+            }
+        }
+    }
+    assert!(said > 0 && same > 0, "{refused} refused, {said} said, {same} the same");
+    writeln!(
+        std::io::stdout(),
+        "TRIES flipped-bits {rounds} silent=0 said={said} refused={refused} unchanged={same}"
+    )
+    .unwrap();
+}

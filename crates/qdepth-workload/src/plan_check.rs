@@ -1,0 +1,144 @@
+//! What a plan's text may say: the rules that `resolve` keeps to, for texts that come from a file.
+
+use crate::arrival::Arrivals;
+use crate::plan::{Extent, Plan, Point};
+use crate::resolve::TargetShape;
+
+/// Largest offset that the kernel knows.
+const OFFSET_MAX: u64 = i64::MAX as u64;
+/// Longest point, and longest plan: a year in nanoseconds is 3 × 10¹⁶, so sums do not run over.
+const TIME_MAX_NS: u64 = u64::MAX / 8;
+
+impl Extent {
+    /// Where it ends; none where that is beyond any offset.
+    pub fn end_bytes(&self) -> Option<u64> {
+        self.offset_bytes.checked_add(self.length_bytes).filter(|end| *end <= OFFSET_MAX)
+    }
+
+    /// Whether it lies wholly within the other.
+    pub fn is_within(&self, other: &Self) -> bool {
+        let ends = self.end_bytes().zip(other.end_bytes());
+        self.offset_bytes >= other.offset_bytes && ends.is_some_and(|(ours, end)| ours <= end)
+    }
+}
+
+impl Plan {
+    /// What is wrong with it, for a person.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let mut total_ns = 0_u64;
+        for (which, points) in [("precondition", &self.precondition), ("point", &self.points)] {
+            for (place, point) in (0_u32..).zip(points) {
+                let wrong = |why: String| format!("{which} {place}: {why}");
+                if which == "point" && point.index != place {
+                    return Err(wrong(format!("it is numbered {}", point.index)));
+                }
+                point.check().map_err(wrong)?;
+                total_ns =
+                    sum(&[total_ns, point.delay_ns, point.warm_up_ns, point.stop.duration_ns])
+                        .ok_or_else(|| wrong("its time runs over".to_owned()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether each of its areas lies in what may be touched of its target.
+    ///
+    /// # Errors
+    /// The first that does not, for a person.
+    pub fn fits(&self, targets: &[TargetShape]) -> Result<(), String> {
+        for point in self.precondition.iter().chain(&self.points) {
+            let Some(target) = targets.get(point.target as usize) else {
+                return Err(format!(
+                    "point {} is on target {}, and there are {}",
+                    point.index,
+                    point.target,
+                    targets.len()
+                ));
+            };
+            // Files that points make begin with themselves.
+            if !point.layout.makes_files() && !point.area.is_within(&target.usable) {
+                return Err(format!(
+                    "point {} is on bytes {} and {} more of target {}, of which {} and {} more may be touched",
+                    point.index,
+                    point.area.offset_bytes,
+                    point.area.length_bytes,
+                    point.target,
+                    target.usable.offset_bytes,
+                    target.usable.length_bytes
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sum(parts: &[u64]) -> Option<u64> {
+    let sum = parts.iter().try_fold(0_u64, |sum, part| sum.checked_add(*part));
+    sum.filter(|sum| *sum <= TIME_MAX_NS)
+}
+
+impl Point {
+    fn check(&self) -> Result<(), String> {
+        self.check_place()?;
+        self.check_streams()?;
+        let share = |name: &str, value: f64| {
+            (0.0..=1.0).contains(&value).then_some(()).ok_or(format!("{name} {value}: 0 to 1"))
+        };
+        share("random share", self.random_share)?;
+        share("read share", self.read_share)?;
+        share("compressible share", self.payload.compressible_share)?;
+        self.distribution.check(self.request_size.sizes.len())?;
+        if let Some(until) = self.stop.until {
+            share("precision", until.share)?;
+        }
+        let rate = self.arrivals.rate();
+        if rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1e12)) {
+            return Err(format!("{} arrivals a second", rate.unwrap_or_default()));
+        }
+        match self.arrivals {
+            Arrivals::ThinkTime { requests: 0, .. } => Err("a pause after 0 requests".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_place(&self) -> Result<(), String> {
+        let Extent { offset_bytes, length_bytes } = self.area;
+        if self.area.end_bytes().is_none() {
+            return Err(format!("{length_bytes} bytes from {offset_bytes} on run over"));
+        }
+        let sizes = &self.request_size.sizes;
+        if sizes.is_empty() || sizes.iter().any(|(bytes, weight)| *bytes == 0 || *weight == 0) {
+            return Err(format!("request sizes {sizes:?}"));
+        }
+        let weights = sizes.iter().try_fold(0_u32, |sum, (_, weight)| sum.checked_add(*weight));
+        if weights.is_none() {
+            return Err("the weights of the request sizes run over".to_owned());
+        }
+        if self.alignment_bytes == 0 || self.segments == 0 {
+            return Err("an alignment of 0, or no segment".to_owned());
+        }
+        let room = length_bytes / u64::from(self.streams.max(1)) / u64::from(self.segments);
+        if room < u64::from(self.request_size.max()) {
+            let max = self.request_size.max();
+            return Err(format!("requests of {max} bytes, and {room} for each stream"));
+        }
+        Ok(())
+    }
+
+    fn check_streams(&self) -> Result<(), String> {
+        let Self { streams, workers, outstanding, .. } = *self;
+        if streams == 0 || workers == 0 || outstanding == 0 {
+            return Err(format!("{streams} streams, {workers} workers, {outstanding} outstanding"));
+        }
+        if workers > streams {
+            return Err(format!("{workers} workers for {streams} streams"));
+        }
+        if streams.checked_mul(outstanding).is_none() {
+            return Err(format!("{streams} streams × {outstanding} outstanding run over"));
+        }
+        if self.stop.bytes_per_stream.checked_mul(u64::from(streams)).is_none() {
+            return Err("the bytes of its streams run over".to_owned());
+        }
+        Ok(())
+    }
+}
