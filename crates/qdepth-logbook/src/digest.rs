@@ -117,7 +117,7 @@ impl<'c> Parts<'c> {
     }
 
     /// The same parts, to be stored anew after a change: those that were whole before it.
-    pub(crate) fn to_store(self) -> Self {
+    pub(crate) fn into_storing(self) -> Self {
         Self { purpose: Purpose::Store, ..self }
     }
 

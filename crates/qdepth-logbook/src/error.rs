@@ -132,7 +132,7 @@ pub enum LogbookError {
         /// The file.
         path: PathBuf,
         /// What was found, and what to do.
-        source: FileError,
+        source: Box<FileError>,
     },
     /// A limit on the size of this process's files stops the logbook.
     #[error(
@@ -231,7 +231,7 @@ impl LogbookError {
         match source.errno {
             Some(Errno::FBIG) => Self::Limited { path, doing, kept: false },
             _ if source.is_full() => Self::Full { path, doing, kept: false },
-            _ => Self::File { path, source },
+            _ => Self::File { path, source: Box::new(source) },
         }
     }
 

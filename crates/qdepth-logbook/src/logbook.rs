@@ -453,7 +453,7 @@ fn changed(
     let mut parts = Parts::of_run(connection, run, Purpose::Check);
     let before = read::run(&mut parts)?;
     work(&before)?;
-    read::run(&mut parts.to_store())?;
+    read::run(&mut parts.into_storing())?;
     Ok(())
 }
 

@@ -463,7 +463,7 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
 fn altered(pointer: &str, value: serde_json::Value) -> String {
     let resolved = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     let mut text: serde_json::Value = serde_json::from_str(&resolved.text()).expect("JSON");
-    *text.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
+    *text.pointer_mut(pointer).expect(pointer) = value;
     text.to_string()
 }
 
