@@ -489,3 +489,22 @@ fn used_since(before: CpuTime, after: CpuTime) -> CpuTime {
         system: after.system.saturating_sub(before.system),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_on_the_loop_says_these_limits() {
+        let note = include_str!("../../../docs/design/0004-loop.md").replace("\n  ", " ");
+        for (what, length) in [
+            ("is waited for {} s,", DRAIN.0 / 1_000_000_000),
+            ("after an interruption {} s,", DRAIN_INTERRUPTED.0 / 1_000_000_000),
+            ("`fsync` {} s;", SYNC.0 / 1_000_000_000),
+            ("is looked at every {} ms", ATTENTION.0 / 1_000_000),
+        ] {
+            let sentence = what.replace("{}", &length.to_string());
+            assert!(note.contains(&sentence), "{sentence}");
+        }
+    }
+}
