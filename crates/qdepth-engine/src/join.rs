@@ -4,6 +4,7 @@ use qdepth_measure::{LatencyHistogram, Nanos};
 
 use crate::ledger::{Interval, Series};
 use crate::outcome::{DirectionOutcome, Ended, Outcome};
+use crate::target::CpuTime;
 
 /// Joins the books of workers that shared a point and a start: counts, histograms and series are
 /// exact sums. A gap of the whole is at most the shortest of the workers' gaps, which is what is
@@ -14,55 +15,75 @@ pub fn join(outcomes: Vec<Outcome>) -> Outcome {
     outcomes.fold(first, two)
 }
 
+/// Each field is named, so that a new one does not compile before it is joined.
 fn two(a: Outcome, b: Outcome) -> Outcome {
-    let mut directions = a.directions;
-    for (mine, theirs) in directions.iter_mut().zip(&b.directions) {
+    let Outcome {
+        mut directions,
+        mut gaps,
+        duration,
+        issued,
+        completed_outside,
+        bytes_outside,
+        failed_outside,
+        abandoned,
+        in_flight_integral,
+        latency_in_window,
+        longest_gap,
+        backlog_max,
+        cpu,
+        series,
+        ended,
+        looks,
+        interrupted,
+        failure,
+    } = a;
+    for (mine, theirs) in directions.iter_mut().zip(b.directions) {
         add(mine, theirs);
     }
-    let mut gaps = a.gaps;
     for (mine, theirs) in gaps.iter_mut().zip(b.gaps) {
         *mine = (*mine).min(theirs);
     }
     Outcome {
-        duration: a.duration.max(b.duration),
+        duration: duration.max(b.duration),
         directions,
-        issued: a.issued + b.issued,
-        completed_outside: a.completed_outside + b.completed_outside,
-        bytes_outside: a.bytes_outside + b.bytes_outside,
-        failed_outside: a.failed_outside + b.failed_outside,
-        abandoned: a.abandoned + b.abandoned,
-        in_flight_integral: a.in_flight_integral + b.in_flight_integral,
-        latency_in_window: a.latency_in_window + b.latency_in_window,
-        longest_gap: a.longest_gap.min(b.longest_gap),
+        issued: issued + b.issued,
+        completed_outside: completed_outside + b.completed_outside,
+        bytes_outside: bytes_outside + b.bytes_outside,
+        failed_outside: failed_outside + b.failed_outside,
+        abandoned: abandoned + b.abandoned,
+        in_flight_integral: in_flight_integral + b.in_flight_integral,
+        latency_in_window: latency_in_window + b.latency_in_window,
+        longest_gap: longest_gap.min(b.longest_gap),
         gaps,
-        backlog_max: a.backlog_max.max(b.backlog_max),
-        cpu: crate::target::CpuTime {
-            user: Nanos(a.cpu.user.0 + b.cpu.user.0),
-            system: Nanos(a.cpu.system.0 + b.cpu.system.0),
+        backlog_max: backlog_max.max(b.backlog_max),
+        cpu: CpuTime {
+            user: Nanos(cpu.user.0 + b.cpu.user.0),
+            system: Nanos(cpu.system.0 + b.cpu.system.0),
         },
-        series: series(&a.series, &b.series),
-        ended: if a.ended == Ended::Duration { b.ended } else { a.ended },
-        looks: a.looks.max(b.looks),
-        interrupted: a.interrupted || b.interrupted,
-        failure: a.failure.or(b.failure),
+        series: joined(&series, &b.series),
+        ended: if ended == Ended::Duration { b.ended } else { ended },
+        looks: looks.max(b.looks),
+        interrupted: interrupted || b.interrupted,
+        failure: failure.or(b.failure),
     }
 }
 
-fn add(mine: &mut DirectionOutcome, theirs: &DirectionOutcome) {
-    mine.completed += theirs.completed;
-    mine.bytes += theirs.bytes;
-    mine.errors.add(&theirs.errors);
-    mine.short += theirs.short;
-    mine.service_time.merge(&theirs.service_time);
-    match (&mut mine.response_time, &theirs.response_time) {
-        (Some(mine), Some(theirs)) => mine.merge(theirs),
-        (mine @ None, Some(theirs)) => *mine = Some(theirs.clone()),
-        (_, None) => {}
+fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
+    let DirectionOutcome { completed, bytes, errors, short, service_time, response_time } = theirs;
+    mine.completed += completed;
+    mine.bytes += bytes;
+    mine.errors.add(&errors);
+    mine.short += short;
+    mine.service_time.merge(&service_time);
+    match (&mut mine.response_time, response_time) {
+        (Some(mine), Some(theirs)) => mine.merge(&theirs),
+        (mine @ None, theirs) => *mine = theirs,
+        (Some(_), None) => {}
     }
 }
 
 /// Slices of equal number are slices of equal time, since windows and slices are the point's.
-fn series(a: &Series, b: &Series) -> Series {
+fn joined(a: &Series, b: &Series) -> Series {
     let mut joined = Series::default();
     joined.lost = a.lost + b.lost;
     let count = a.intervals().len().max(b.intervals().len());
@@ -71,13 +92,7 @@ fn series(a: &Series, b: &Series) -> Series {
         let mut sum = Interval::default();
         let mut histograms: [LatencyHistogram; 2] = Default::default();
         for (series, interval) in parts.into_iter().flatten() {
-            sum.start = interval.start;
-            sum.length = sum.length.max(interval.length);
-            sum.service_time_sum += interval.service_time_sum;
-            for kind in 0..2 {
-                sum.completed[kind] += interval.completed[kind];
-                sum.bytes[kind] += interval.bytes[kind];
-            }
+            sum.add(interval);
             for (whole, part) in histograms.iter_mut().zip(series.histograms(index)) {
                 // What was encoded a moment ago is read back.
                 if let Ok(part) = part.decode() {

@@ -3,6 +3,7 @@
 
 use qdepth_measure::{EncodedHistogram, Instant, LatencyHistogram, Nanos};
 use qdepth_workload::{Direction, Point};
+use serde::{Deserialize, Serialize};
 
 use crate::outcome::{DirectionOutcome, Outcome};
 
@@ -18,7 +19,7 @@ const ARENA_MAX: u64 = 128 << 20;
 const GAPS: [Nanos; 3] = [Nanos::from_millis(100), Nanos::from_secs(1), Nanos::from_secs(10)];
 
 /// One slice of the series.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
     /// From the start of the window.
     pub start: Nanos,
@@ -34,13 +35,47 @@ pub struct Interval {
     ends: [usize; 2],
 }
 
+impl Interval {
+    /// Adds what another worker did in the same slice; the histograms lie elsewhere.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self { start, length, completed, bytes, service_time_sum, ends: _ } = other;
+        self.start = *start;
+        self.length = self.length.max(*length);
+        self.service_time_sum += service_time_sum;
+        for direction in 0..2 {
+            self.completed[direction] += completed[direction];
+            self.bytes[direction] += bytes[direction];
+        }
+    }
+}
+
 /// The series of a point.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "UncheckedSeries")]
 pub struct Series {
     intervals: Vec<Interval>,
     arena: Vec<u8>,
     /// Intervals whose histograms found no room.
     pub lost: u64,
+}
+
+/// A series as another process sent it.
+#[derive(Deserialize)]
+struct UncheckedSeries {
+    intervals: Vec<Interval>,
+    arena: Vec<u8>,
+    lost: u64,
+}
+
+impl TryFrom<UncheckedSeries> for Series {
+    type Error = &'static str;
+
+    fn try_from(unchecked: UncheckedSeries) -> Result<Self, Self::Error> {
+        let UncheckedSeries { intervals, arena, lost } = unchecked;
+        let ends = intervals.iter().flat_map(|interval| interval.ends);
+        let in_order = ends.clone().is_sorted() && ends.last().unwrap_or(0) <= arena.len();
+        in_order.then_some(Self { intervals, arena, lost }).ok_or("slices beyond their histograms")
+    }
 }
 
 impl Series {

@@ -1,6 +1,7 @@
 //! What came of a point.
 
 use qdepth_measure::{LatencyHistogram, Nanos};
+use serde::{Deserialize, Serialize};
 
 use crate::ledger::Series;
 use crate::target::{CpuTime, TargetFailure};
@@ -9,7 +10,7 @@ use crate::target::{CpuTime, TargetFailure};
 const KINDS_MAX: usize = 16;
 
 /// Failed requests by error number; fixed room, so that counting never allocates.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errors {
     kinds: [(i32, u64); KINDS_MAX],
     others: u64,
@@ -53,7 +54,7 @@ impl Errors {
 }
 
 /// One direction within the window.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionOutcome {
     /// Completed in full.
     pub completed: u64,
@@ -70,7 +71,7 @@ pub struct DirectionOutcome {
 }
 
 /// What ended a point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// Its time was over.
     #[default]
@@ -86,7 +87,7 @@ pub enum Ended {
 }
 
 /// What came of a point. Window figures unless said otherwise.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Length of the window.
     pub duration: Nanos,

@@ -2,6 +2,7 @@
 
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Request;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A place for one request in flight, from 0.
@@ -60,7 +61,7 @@ impl Completions {
 }
 
 /// CPU time of the calling thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTime {
     /// In user mode.
     pub user: Nanos,
@@ -69,7 +70,7 @@ pub struct CpuTime {
 }
 
 /// A target can no longer be measured.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum TargetFailure {
     /// The device vanished or shrank.
     #[error("the device is gone: {0}")]

@@ -16,6 +16,7 @@
 //! and the true maximum are kept. Minimum, maximum and sum are exact beside the buckets.
 
 use histogram::{Config, Histogram};
+use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
 
@@ -38,7 +39,8 @@ const FORMAT: u8 = 1;
 /// }
 /// assert_eq!((h.count(), h.quantile(0.5), h.max()), (100, Some(Nanos(50)), Some(Nanos(100))));
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "EncodedHistogram", try_from = "EncodedHistogram")]
 pub struct LatencyHistogram {
     buckets: Histogram,
     count: u64,
@@ -263,7 +265,7 @@ impl LatencyHistogram {
 
 /// A histogram in its stored form: a few hundred bytes where the open form takes 70 KB. A series
 /// of thousands of slices is held in this.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EncodedHistogram(pub Vec<u8>);
 
 impl EncodedHistogram {
@@ -276,6 +278,20 @@ impl EncodedHistogram {
             return Ok(LatencyHistogram::new());
         }
         LatencyHistogram::decode(&self.0)
+    }
+}
+
+impl From<LatencyHistogram> for EncodedHistogram {
+    fn from(histogram: LatencyHistogram) -> Self {
+        Self::from(&histogram)
+    }
+}
+
+impl TryFrom<EncodedHistogram> for LatencyHistogram {
+    type Error = CorruptHistogram;
+
+    fn try_from(encoded: EncodedHistogram) -> Result<Self, CorruptHistogram> {
+        encoded.decode()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::{Bytes, Nanos};
 use crate::until::Tolerance;
@@ -32,3 +32,10 @@ macro_rules! read_as_text {
 }
 
 read_as_text!(Bytes, Nanos, Tolerance);
+
+/// As the text that [`Deserialize`] reads.
+impl Serialize for Nanos {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        output.collect_str(self)
+    }
+}

@@ -19,6 +19,7 @@ use qdepth_linux::{
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
+use serde::{Deserialize, Serialize};
 
 use crate::lab::crew::{Crew, clocks};
 use crate::lab::identity::{Changed, Identity};
@@ -81,7 +82,7 @@ impl Measured {
 }
 
 /// What one worker of a point did.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rank {
     pub(crate) bytes: u64,
     pub(crate) transfers: u64,
@@ -96,7 +97,7 @@ pub(crate) struct Rank {
 pub(crate) type Ranks = Vec<(Point, Vec<Rank>)>;
 
 impl Rank {
-    fn of(outcome: &Outcome) -> Self {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
         Self {
             bytes: outcome.bytes(),
             transfers: outcome.directions[..2].iter().map(|d| d.completed).sum(),
@@ -372,10 +373,10 @@ fn in_real_time(
 /// lost.
 fn share(crew: &Crew, books: &mut Books, stop: &AtomicBool) -> Result<Option<String>> {
     let mut lost = None;
-    for theirs in crew.books(&wire::write(books), stop) {
+    for theirs in crew.books(&wire::write(books)?, stop) {
         match theirs {
             Ok(bytes) => {
-                let theirs = wire::read(&bytes).context("the books of a rank cannot be read")?;
+                let theirs = wire::read(&bytes)?;
                 for (mine, theirs) in books.iter_mut().zip(theirs) {
                     mine.extend(theirs);
                 }

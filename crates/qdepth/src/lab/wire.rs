@@ -1,190 +1,38 @@
-//! The books of a rank as bytes, for the leader: counts, histograms and series, exactly.
+//! The books of a rank as bytes, for the leader.
+//!
+//! In postcard's compact form, by the types' own serde: a field that is added to an outcome goes
+//! along without a word here.
 
-use qdepth_engine::{Ended, Interval, Outcome, TargetFailure};
-use qdepth_measure::{EncodedHistogram, LatencyHistogram, Nanos};
+use anyhow::{Context, Result, ensure};
+use qdepth_engine::Outcome;
 
 use crate::lab::execute::Rank;
 
 /// What the workers of a rank found of each point of a group.
 pub(crate) type Books = Vec<Vec<(Outcome, Rank)>>;
 
+/// Whose books: another version's may have other fields.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// As bytes.
-pub(crate) fn write(books: &Books) -> Vec<u8> {
-    let mut out = Vec::new();
-    number(&mut out, books.len() as u64);
-    for of_point in books {
-        number(&mut out, of_point.len() as u64);
-        for (outcome, rank) in of_point {
-            write_outcome(&mut out, outcome);
-            for value in [rank.bytes, rank.transfers, rank.moved.0, rank.opened.0, rank.closed.0] {
-                number(&mut out, value);
-            }
-        }
-    }
-    out
+///
+/// # Errors
+/// Where there is no memory for them.
+pub(crate) fn write(books: &Books) -> Result<Vec<u8>> {
+    postcard::to_stdvec(&(VERSION, books)).context("the books of a rank cannot be sent")
 }
 
-fn number(out: &mut Vec<u8>, value: u64) {
-    out.extend_from_slice(&value.to_le_bytes());
-}
-
-fn bytes(out: &mut Vec<u8>, bytes: &[u8]) {
-    number(out, bytes.len() as u64);
-    out.extend_from_slice(bytes);
-}
-
-fn histogram(out: &mut Vec<u8>, histogram: &LatencyHistogram) {
-    let mut encoded = Vec::new();
-    histogram.encode(&mut encoded);
-    bytes(out, &encoded);
-}
-
-fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome) {
-    for direction in &outcome.directions {
-        for value in [direction.completed, direction.bytes, direction.short] {
-            number(out, value);
-        }
-        let kinds: Vec<(i32, u64)> = direction.errors.kinds().collect();
-        number(out, kinds.len() as u64);
-        for (errno, count) in kinds {
-            number(out, errno as u64);
-            number(out, count);
-        }
-        histogram(out, &direction.service_time);
-    }
-    let counts = [
-        outcome.duration.0,
-        outcome.issued,
-        outcome.completed_outside,
-        outcome.bytes_outside,
-        outcome.failed_outside,
-        outcome.abandoned,
-        outcome.in_flight_integral.to_bits(),
-        outcome.latency_in_window.to_bits(),
-        outcome.longest_gap.0,
-        outcome.gaps[0],
-        outcome.gaps[1],
-        outcome.gaps[2],
-        outcome.backlog_max,
-        outcome.cpu.user.0,
-        outcome.cpu.system.0,
-        outcome.series.lost,
-        u64::from(outcome.interrupted),
-        ended_number(outcome.ended),
-    ];
-    counts.map(|value| number(out, value)).iter().for_each(|()| {});
-    let failure = outcome.failure.as_ref().map(ToString::to_string).unwrap_or_default();
-    bytes(out, failure.as_bytes());
-    number(out, outcome.series.intervals().len() as u64);
-    for (index, interval) in outcome.series.intervals().iter().enumerate() {
-        let Interval { start, length, completed, service_time_sum, .. } = interval;
-        for value in [start.0, length.0, completed[0], completed[1]] {
-            number(out, value);
-        }
-        for value in [interval.bytes[0], interval.bytes[1], *service_time_sum] {
-            number(out, value);
-        }
-        for EncodedHistogram(encoded) in outcome.series.histograms(index) {
-            bytes(out, &encoded);
-        }
-    }
-}
-
-fn ended_number(ended: Ended) -> u64 {
-    match ended {
-        Ended::Bytes => 1,
-        Ended::Interrupted => 2,
-        Ended::Failure => 3,
-        _ => 0,
-    }
-}
-
-/// Reads what [`write`] wrote; none where it is cut off or is something else.
-pub(crate) fn read(mut input: &[u8]) -> Option<Books> {
-    let input = &mut input;
-    let mut books = Vec::new();
-    for _ in 0..take(input)? {
-        let mut of_point = Vec::new();
-        for _ in 0..take(input)? {
-            let outcome = read_outcome(input)?;
-            let rank = Rank {
-                bytes: take(input)?,
-                transfers: take(input)?,
-                moved: Nanos(take(input)?),
-                opened: Nanos(take(input)?),
-                closed: Nanos(take(input)?),
-            };
-            of_point.push((outcome, rank));
-        }
-        books.push(of_point);
-    }
-    input.is_empty().then_some(books)
-}
-
-fn take(input: &mut &[u8]) -> Option<u64> {
-    let (first, rest) = input.split_first_chunk()?;
-    *input = rest;
-    Some(u64::from_le_bytes(*first))
-}
-
-fn take_bytes<'a>(input: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let length = usize::try_from(take(input)?).ok()?;
-    let (first, rest) = input.split_at_checked(length)?;
-    *input = rest;
-    Some(first)
-}
-
-fn take_histogram(input: &mut &[u8]) -> Option<LatencyHistogram> {
-    let bytes = take_bytes(input)?;
-    EncodedHistogram(bytes.to_vec()).decode().ok()
-}
-
-fn read_outcome(input: &mut &[u8]) -> Option<Outcome> {
-    let mut outcome = Outcome::default();
-    for direction in &mut outcome.directions {
-        direction.completed = take(input)?;
-        direction.bytes = take(input)?;
-        direction.short = take(input)?;
-        for _ in 0..take(input)? {
-            let errno = take(input)? as i32;
-            direction.errors.count_many(errno, take(input)?);
-        }
-        direction.service_time = take_histogram(input)?;
-    }
-    outcome.duration = Nanos(take(input)?);
-    outcome.issued = take(input)?;
-    outcome.completed_outside = take(input)?;
-    outcome.bytes_outside = take(input)?;
-    outcome.failed_outside = take(input)?;
-    outcome.abandoned = take(input)?;
-    outcome.in_flight_integral = f64::from_bits(take(input)?);
-    outcome.latency_in_window = f64::from_bits(take(input)?);
-    outcome.longest_gap = Nanos(take(input)?);
-    outcome.gaps = [take(input)?, take(input)?, take(input)?];
-    outcome.backlog_max = take(input)?;
-    outcome.cpu.user = Nanos(take(input)?);
-    outcome.cpu.system = Nanos(take(input)?);
-    outcome.series.lost = take(input)?;
-    outcome.interrupted = take(input)? != 0;
-    outcome.ended = match take(input)? {
-        1 => Ended::Bytes,
-        2 => Ended::Interrupted,
-        3 => Ended::Failure,
-        _ => Ended::Duration,
-    };
-    let failure = String::from_utf8(take_bytes(input)?.to_vec()).ok()?;
-    outcome.failure = (!failure.is_empty()).then_some(TargetFailure::Broken(failure));
-    for _ in 0..take(input)? {
-        let mut interval = Interval::default();
-        interval.start = Nanos(take(input)?);
-        interval.length = Nanos(take(input)?);
-        interval.completed = [take(input)?, take(input)?];
-        interval.bytes = [take(input)?, take(input)?];
-        interval.service_time_sum = take(input)?;
-        let histograms = [take_histogram(input)?, take_histogram(input)?];
-        outcome.series.push(interval, &histograms);
-    }
-    Some(outcome)
+/// Reads what [`write`] wrote.
+///
+/// # Errors
+/// Where it is cut off, is something else, or is another version's.
+pub(crate) fn read(bytes: &[u8]) -> Result<Books> {
+    let cannot = "the books of a rank cannot be read";
+    let (version, rest): (&str, &[u8]) = postcard::take_from_bytes(bytes).context(cannot)?;
+    ensure!(version == VERSION, "{cannot}: it is qdepth {version}, and this is qdepth {VERSION}");
+    let (books, rest) = postcard::take_from_bytes(rest).context(cannot)?;
+    ensure!(rest.is_empty(), "{cannot}: something follows them");
+    Ok(books)
 }
 
 #[cfg(test)]
@@ -192,10 +40,14 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use qdepth_cluster::{Team, ThreadWire, threads};
-    use qdepth_engine::scripted::{ScriptedTarget, Service};
-    use qdepth_engine::{join, measure};
+    use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
+    use qdepth_engine::{Part, Target, join, measure, measure_part};
+    use qdepth_measure::{Instant, LatencyHistogram, Nanos};
     use qdepth_media::{OpenMedia, Spelled};
-    use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve, shipped_plan_text};
+    use qdepth_workload::{
+        Arrivals, Choices, Extent, Fsync, PlanFile, Point, TargetShape, Until, resolve,
+        shipped_plan_text,
+    };
 
     use super::*;
 
@@ -211,13 +63,111 @@ mod tests {
         outcome.directions[0].errors.count(5);
         assert!(outcome.completed() > 100 && outcome.series.intervals().len() > 10);
         let rank = Rank { bytes: 7, moved: Nanos(9), ..Rank::default() };
-        let bytes = write(&vec![vec![(outcome.clone(), rank)], Vec::new()]);
+        let bytes = write(&vec![vec![(outcome.clone(), rank)], Vec::new()]).unwrap();
         let books = read(&bytes).unwrap();
         assert_eq!(books.len(), 2);
         assert_eq!(books[0][0].0, outcome);
-        assert_eq!((books[0][0].1.bytes, books[0][0].1.moved), (7, Nanos(9)));
+        assert_eq!(books[0][0].1, rank);
         for length in (0..bytes.len()).step_by(97) {
-            assert!(read(&bytes[..length]).is_none(), "{length} of {}", bytes.len());
+            assert!(read(&bytes[..length]).is_err(), "{length} of {}", bytes.len());
+        }
+    }
+
+    /// A load of four streams that of which something is changed.
+    fn load(change: impl Fn(&mut Point)) -> Point {
+        let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\nduration = \"40ms\"\n";
+        let file: PlanFile = toml::from_str(text).unwrap();
+        let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
+        let mut point = resolve(&file, &Choices::default(), &[shape]).unwrap().points.remove(0);
+        (point.streams, point.workers) = (4, 4);
+        change(&mut point);
+        point
+    }
+
+    /// What each of the load's workers finds, alone with its own target.
+    fn workers(point: &Point, fault: Option<Fault>) -> Vec<Outcome> {
+        let work = |stream: u32| {
+            let target = ScriptedTarget::new(
+                2,
+                Service::Exponential(Nanos::from_micros(90)),
+                u64::from(stream),
+            );
+            let mut target = match fault {
+                Some(fault) if stream != 0 => target.with_fault(fault),
+                _ => target,
+            };
+            let part = Part { streams: stream..stream + 1, ..Part::whole(point) };
+            let start = target.now();
+            measure_part(&mut target, &part, start, &AtomicBool::new(false), &mut |_| {})
+        };
+        (0..point.streams).map(work).collect()
+    }
+
+    /// A load is the same whoever drove its parts: one process, or two or four that send books. Rank
+    /// 0 has nothing to drive where there are more ranks than workers.
+    #[test]
+    fn every_kind_of_load_comes_through_whole() {
+        let rate = 3000.0;
+        let arrivals = |arrivals: Arrivals| load(move |point| point.arrivals = arrivals);
+        let until = Until { share: 0.2, least_ns: 5_000_000 };
+        let faults = [
+            Fault::Error { every: 7, errno: 5 },
+            Fault::Short { every: 5 },
+            Fault::Gone { from: 60 },
+            Fault::Hang { at: 30 },
+            Fault::Stall { at: Instant(8_000_000), length: Nanos::from_millis(20) },
+        ];
+        let mut kinds = vec![
+            ("closed", load(|_| {}), None),
+            ("paced", arrivals(Arrivals::Paced { rate }), None),
+            ("think time", arrivals(Arrivals::ThinkTime { time_ns: 500_000, requests: 3 }), None),
+            ("fixed", arrivals(Arrivals::Fixed { rate }), None),
+            ("poisson", arrivals(Arrivals::Poisson { rate }), None),
+            ("until", load(move |point| point.stop.until = Some(until)), None),
+            ("bytes", load(|point| point.stop.bytes_per_stream = 1 << 20), None),
+            ("fsync", load(|p| p.fsync = Fsync { every_writes: 4, at_end: true }), None),
+        ];
+        let poisson = arrivals(Arrivals::Poisson { rate });
+        kinds.extend(faults.map(|fault| ("fault", poisson.clone(), Some(fault))));
+        for (kind, point, fault) in &kinds {
+            let found = workers(point, *fault);
+            let alone = join(found.clone());
+            assert!(alone.completed() > 100, "{kind}: {}", alone.completed());
+            if point.arrivals.is_open() {
+                let responses = alone.directions.iter().filter_map(|d| d.response_time.as_ref());
+                let counted: u64 = responses.map(LatencyHistogram::count).sum();
+                assert_eq!(counted, alone.completed(), "{kind}");
+            }
+            for ranks in [1, 2, 4, 5] {
+                // Dealt from the last rank on, so that of five rank 0 has none.
+                let mut of_ranks = vec![Vec::new(); ranks];
+                for (worker, outcome) in found.iter().enumerate() {
+                    of_ranks[ranks - 1 - worker % ranks].push((outcome.clone(), Rank::of(outcome)));
+                }
+                let sent = of_ranks.drain(1..).map(|books| write(&vec![books]).unwrap());
+                let theirs: Vec<_> = sent.map(|bytes| read(&bytes).unwrap().remove(0)).collect();
+                let all = of_ranks.into_iter().chain(theirs).flatten();
+                let (mut outcomes, ranks_found): (Vec<Outcome>, Vec<Rank>) = all.unzip();
+                assert_eq!(ranks_found.len(), 4, "{kind}");
+                let mut merged = join(std::mem::take(&mut outcomes));
+                // Sums of floating point depend on their order.
+                for (mine, theirs) in [
+                    (&mut merged.in_flight_integral, alone.in_flight_integral),
+                    (&mut merged.latency_in_window, alone.latency_in_window),
+                ] {
+                    assert!((*mine - theirs).abs() <= 1e-9 * theirs.abs(), "{kind}");
+                    *mine = theirs;
+                }
+                // Of several failures the first is told.
+                let failures = found.iter().filter_map(|outcome| outcome.failure.as_ref());
+                assert!(
+                    merged.failure.is_none()
+                        || failures.clone().any(|f| Some(f) == merged.failure.as_ref())
+                );
+                assert_eq!(merged.failure.is_some(), failures.count() > 0, "{kind}");
+                merged.failure.clone_from(&alone.failure);
+                assert!(merged == alone, "{kind} on {ranks} ranks");
+            }
         }
     }
 
@@ -235,7 +185,7 @@ mod tests {
             let mut target = spelled.open(&OpenMedia::for_point(point)).unwrap();
             let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
             if !team.leads() {
-                team.give(&write(&vec![vec![(outcome.clone(), Rank::default())]]));
+                team.give(&write(&vec![vec![(outcome.clone(), Rank::default())]]).unwrap());
                 return (outcome, Vec::new());
             }
             let given = team.gather(&|| false).into_iter();
