@@ -28,6 +28,15 @@ impl Credible {
     }
 }
 
+impl fmt::Display for Credible {
+    /// In percent, as [`FromStr`] reads it back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Seven digits behind the point hold the rarest.
+        let text = format!("{:.7}", self.0 * 100.0);
+        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
 /// A text that is no percentile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseCredibleError(String);

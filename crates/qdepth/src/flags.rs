@@ -7,22 +7,25 @@ use std::rc::Rc;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::{Bytes, Credible, Finding, Nanos, Tolerance};
+use qdepth_measure::{Finding, Nanos};
 use qdepth_report::{Lang, Limit, Telling};
-use qdepth_workload::Wear;
 
 use crate::lab::execute::Ranks;
-use crate::lab::read_plan::Asked;
 
 mod bandwidth;
 mod host;
+mod load;
 mod logbook;
+mod resumed;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use host::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
 };
+pub(crate) use load::{Load, WearFlag};
 pub(crate) use logbook::{LogbookCheck, LogbookCommand};
 
 /// Storage performance at every queue depth: measured, explained, published.
@@ -93,101 +96,6 @@ pub(crate) struct ConsentOptions {
     pub(crate) overwrite_signature: Vec<String>,
 }
 
-/// How worn in targets are to be.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum WearFlag {
-    /// Written through twice in sequence.
-    Preconditioned,
-    /// That, and then as many bytes as it has at random.
-    Steady,
-}
-
-impl WearFlag {
-    /// As the workload's crate wants it.
-    pub(crate) fn wear(self) -> Wear {
-        match self {
-            Self::Preconditioned => Wear::Preconditioned,
-            Self::Steady => Wear::Steady,
-        }
-    }
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Load {
-    /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
-    /// write-pressure, or a TOML file), then targets: directories (a measurement
-    /// file is made there), regular files, block devices, emulated
-    /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
-    /// of `standard`; without a target: this directory
-    #[arg(value_name = "PLAN | TARGET")]
-    pub(crate) words: Vec<String>,
-    /// Outstanding I/Os, one point each, as 1,8,64
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
-    pub(crate) outstanding: Option<Vec<u32>>,
-    /// Only these load profiles, as database,streaming
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
-    pub(crate) profile: Option<Vec<String>>,
-    /// Measured time of each point, as 500ms, 30s, 5min; with --until the most
-    #[arg(long)]
-    pub(crate) duration: Option<Nanos>,
-    /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
-    /// least
-    #[arg(long, value_name = "±N%")]
-    pub(crate) until: Option<Tolerance>,
-    /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
-    /// file that is made
-    #[arg(long)]
-    pub(crate) area: Option<String>,
-    /// One request size for every profile, as 4KiB
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) request_size: Option<Bytes>,
-    /// Under write pressure: the write load of the first step, a second, as 100MiB
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) step_from: Option<Bytes>,
-    /// Under write pressure: the write load of the last step, a second
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) step_to: Option<Bytes>,
-    /// Under write pressure: from step to step, a second
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) step_by: Option<Bytes>,
-    /// Under write pressure: the reader asks so many times a second, whether or not it was answered
-    /// (its latency counts from when it should have asked); else each read follows the last
-    #[arg(long, value_name = "IO/S")]
-    pub(crate) reader_rate: Option<f64>,
-    /// Go on, to forty times the duration, until this percentile is known: of the reader under write
-    /// pressure, else of each point; as 99.99
-    #[arg(long, value_name = "PERCENT", conflicts_with = "until")]
-    pub(crate) until_credible: Option<Credible>,
-    /// First write all of each target, so that its state of wear is known: `preconditioned` twice in
-    /// sequence, `steady` that and then its size at random. `qdepth plan` says how many bytes. An
-    /// emulated medium is put into that state
-    #[arg(long, value_name = "STATE", conflicts_with = "read_only")]
-    pub(crate) precondition: Option<WearFlag>,
-    /// Leave out every profile that writes
-    #[arg(long)]
-    pub(crate) read_only: bool,
-    /// Seed of all draws
-    #[arg(long)]
-    pub(crate) seed: Option<u64>,
-    /// In a comparison: names of its columns, in the order of the targets
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
-    pub(crate) variants: Option<Vec<String>>,
-    /// In a comparison: the column that the others are divided by, by its name or number
-    #[arg(long, value_name = "NAME")]
-    pub(crate) base: Option<String>,
-    /// With `processes`: how many, a column each
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
-    pub(crate) processes: Option<Vec<u32>>,
-    /// With `devices`: an array of the drives, a column beside them
-    #[arg(long, value_name = "TARGET")]
-    pub(crate) array: Vec<String>,
-    #[command(flatten)]
-    pub(crate) bandwidth: BandwidthOptions,
-    /// A load that was read already, in place of the words.
-    #[arg(skip)]
-    pub(crate) given: Option<Asked>,
-}
-
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
     /// The file of runs
@@ -242,7 +150,7 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "MEDIUM")]
     pub(crate) expect: Option<String>,
     /// Continue the last run that was interrupted, failed or killed
-    #[arg(long, conflicts_with_all = ["expect", "words", "outstanding", "profile", "duration", "until", "area", "precondition", "read_only", "seed", "engine"])]
+    #[arg(long)]
     pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
@@ -515,7 +423,7 @@ impl Language {
     }
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineFlag {
     /// The best that the kernel allows
     Auto,

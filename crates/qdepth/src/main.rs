@@ -14,7 +14,7 @@ use clap::Parser;
 use crate::flags::{Command, Flags};
 
 fn main() -> ExitCode {
-    let flags = Flags::parse();
+    let flags = Flags::read();
     let answer = match flags.command {
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),

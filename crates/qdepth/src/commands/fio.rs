@@ -158,7 +158,7 @@ fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> 
     if let Some(name) = name.filter(|_| !chosen) {
         words.extend(["--engine".to_owned(), name.to_owned()]);
     }
-    match Flags::try_parse_from(words).map(|flags| flags.command) {
+    match Flags::read_from(words).map(|flags| flags.command) {
         Ok(Command::Run(options)) => Ok(*options),
         Ok(_) => Err(Usage("these are no options of a run".to_owned()).into()),
         Err(error) => Err(Usage(error.to_string().trim_end().to_owned()).into()),

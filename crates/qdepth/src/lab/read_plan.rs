@@ -58,24 +58,26 @@ impl Asked {
     }
 }
 
+/// The word that names the plan, and the words behind it.
+pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
+    match load.words.split_first() {
+        Some((first, rest)) if shipped_plan_text(first).is_some() || is_toml(first) => {
+            (first, rest)
+        }
+        _ => (DEFAULT_PLAN, &load.words),
+    }
+}
+
 /// Reads the words: the first is a plan where it is the name of one or a TOML file.
 pub(crate) fn read(load: &Load) -> Result<Asked> {
     if let Some(given) = &load.given {
         return Ok(given.clone());
     }
-    let (text, origin, targets) = match load.words.split_first() {
-        Some((first, rest)) if shipped_plan_text(first).is_some() => {
-            (shipped_plan_text(first).unwrap_or_default().to_owned(), first.clone(), rest)
-        }
-        Some((first, rest)) if is_toml(first) => {
-            let text = std::fs::read_to_string(first)
-                .map_err(|error| Usage(format!("cannot read the plan {first}: {error}")))?;
-            (text, first.clone(), rest)
-        }
-        _ => {
-            let text = shipped_plan_text(DEFAULT_PLAN).unwrap_or_default().to_owned();
-            (text, DEFAULT_PLAN.to_owned(), load.words.as_slice())
-        }
+    let (origin, targets) = plan_word(load);
+    let text = match shipped_plan_text(origin) {
+        Some(text) => text.to_owned(),
+        None => std::fs::read_to_string(origin)
+            .map_err(|error| Usage(format!("cannot read the plan {origin}: {error}")))?,
     };
     let mut file: PlanFile =
         toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
@@ -92,7 +94,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         return Err(Usage(format!("{origin}: its variants name their targets; give none")).into());
     }
     if targets.is_empty() {
-        targets = own_targets(&file, &origin)?;
+        targets = own_targets(&file, origin)?;
     }
     if targets.is_empty() && file.variants.is_empty() {
         targets.push(PathBuf::from("."));

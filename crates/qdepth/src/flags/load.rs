@@ -1,0 +1,182 @@
+//! What is asked of a load on the command line, and the words that ask for it again.
+
+use clap::{Args, ValueEnum};
+use qdepth_measure::{Bytes, Credible, Nanos, Tolerance};
+use qdepth_workload::Wear;
+
+use crate::flags::BandwidthOptions;
+use crate::lab::read_plan::Asked;
+
+/// How worn in targets are to be.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum WearFlag {
+    /// Written through twice in sequence.
+    Preconditioned,
+    /// That, and then as many bytes as it has at random.
+    Steady,
+}
+
+impl WearFlag {
+    /// As the workload's crate wants it.
+    pub(crate) fn wear(self) -> Wear {
+        match self {
+            Self::Preconditioned => Wear::Preconditioned,
+            Self::Steady => Wear::Steady,
+        }
+    }
+
+    /// As typed.
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Load {
+    /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
+    /// write-pressure, or a TOML file), then targets: directories (a measurement
+    /// file is made there), regular files, block devices, emulated
+    /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
+    /// of `standard`; without a target: this directory
+    #[arg(value_name = "PLAN | TARGET")]
+    pub(crate) words: Vec<String>,
+    /// Outstanding I/Os, one point each, as 1,8,64
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub(crate) outstanding: Option<Vec<u32>>,
+    /// Only these load profiles, as database,streaming
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) profile: Option<Vec<String>>,
+    /// Measured time of each point, as 500ms, 30s, 5min; with --until the most
+    #[arg(long)]
+    pub(crate) duration: Option<Nanos>,
+    /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
+    /// least
+    #[arg(long, value_name = "±N%")]
+    pub(crate) until: Option<Tolerance>,
+    /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
+    /// file that is made
+    #[arg(long)]
+    pub(crate) area: Option<String>,
+    /// One request size for every profile, as 4KiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) request_size: Option<Bytes>,
+    /// Under write pressure: the write load of the first step, a second, as 100MiB
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) step_from: Option<Bytes>,
+    /// Under write pressure: the write load of the last step, a second
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) step_to: Option<Bytes>,
+    /// Under write pressure: from step to step, a second
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) step_by: Option<Bytes>,
+    /// Under write pressure: the reader asks so many times a second, whether or not it was answered
+    /// (its latency counts from when it should have asked); else each read follows the last
+    #[arg(long, value_name = "IO/S")]
+    pub(crate) reader_rate: Option<f64>,
+    /// Go on, to forty times the duration, until this percentile is known: of the reader under write
+    /// pressure, else of each point; as 99.99
+    #[arg(long, value_name = "PERCENT", conflicts_with = "until")]
+    pub(crate) until_credible: Option<Credible>,
+    /// First write all of each target, so that its state of wear is known: `preconditioned` twice in
+    /// sequence, `steady` that and then its size at random. `qdepth plan` says how many bytes. An
+    /// emulated medium is put into that state
+    #[arg(long, value_name = "STATE", conflicts_with = "read_only")]
+    pub(crate) precondition: Option<WearFlag>,
+    /// Leave out every profile that writes
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// Seed of all draws
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// In a comparison: names of its columns, in the order of the targets
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) variants: Option<Vec<String>>,
+    /// In a comparison: the column that the others are divided by, by its name or number
+    #[arg(long, value_name = "NAME")]
+    pub(crate) base: Option<String>,
+    /// With `processes`: how many, a column each
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub(crate) processes: Option<Vec<u32>>,
+    /// With `devices`: an array of the drives, a column beside them
+    #[arg(long, value_name = "TARGET")]
+    pub(crate) array: Vec<String>,
+    #[command(flatten)]
+    pub(crate) bandwidth: BandwidthOptions,
+    /// A load that was read already, in place of the words.
+    #[arg(skip)]
+    pub(crate) given: Option<Asked>,
+}
+
+impl Load {
+    /// The words that ask for the same plan, its name or file first; none where it was not read from
+    /// words. `threads` are those of a plan of bandwidth as they were decided on this machine.
+    pub(crate) fn words_again(
+        &self,
+        plan: &str,
+        seed: u64,
+        threads: &[u32],
+    ) -> Option<Vec<String>> {
+        // Each is named, so that a new option does not compile before it is said here.
+        let Self {
+            words,
+            outstanding,
+            profile,
+            duration,
+            until,
+            area,
+            request_size,
+            step_from,
+            step_to,
+            step_by,
+            reader_rate,
+            until_credible,
+            precondition,
+            read_only,
+            seed: _,
+            variants,
+            base,
+            processes,
+            array,
+            bandwidth,
+            given,
+        } = self;
+        if given.is_some() {
+            return None;
+        }
+        let mut again = Vec::new();
+        if words.first().is_none_or(|first| first != plan) {
+            again.push(plan.to_owned());
+        }
+        again.extend(words.iter().cloned());
+        let options = [
+            ("outstanding", outstanding.as_deref().map(listed)),
+            ("profile", profile.as_deref().map(listed)),
+            ("duration", duration.map(|value| value.to_string())),
+            ("until", until.map(|value| value.to_string())),
+            ("area", area.clone()),
+            ("request-size", request_size.map(|value| value.to_string())),
+            ("step-from", step_from.map(|value| value.to_string())),
+            ("step-to", step_to.map(|value| value.to_string())),
+            ("step-by", step_by.map(|value| value.to_string())),
+            ("reader-rate", reader_rate.map(|value| value.to_string())),
+            ("until-credible", until_credible.map(|value| value.to_string())),
+            ("precondition", precondition.map(WearFlag::name)),
+            ("variants", variants.as_deref().map(listed)),
+            ("base", base.clone()),
+            ("processes", processes.as_deref().map(listed)),
+            ("seed", Some(seed.to_string())),
+        ];
+        for (name, value) in options {
+            again.extend(value.map(|value| format!("--{name}={value}")));
+        }
+        again.extend(read_only.then(|| "--read-only".to_owned()));
+        again.extend(array.iter().map(|array| format!("--array={array}")));
+        again.extend(bandwidth.words_again(threads));
+        Some(again)
+    }
+}
+
+/// As an option takes several values.
+pub(super) fn listed<T: ToString>(values: &[T]) -> String {
+    values.iter().map(T::to_string).collect::<Vec<_>>().join(",")
+}
