@@ -174,6 +174,16 @@ pub struct RunRecord {
 }
 
 impl RunRecord {
+    /// Subject and key of the fact that holds the command which asks for the plan again.
+    pub const COMMAND: (&str, &str) = ("run", "command_again");
+
+    /// The command that asks for the plan again, quoted for a shell; none where no words of a
+    /// command line asked for it, or an earlier version measured.
+    pub fn command_again(&self) -> Option<&str> {
+        let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == Self::COMMAND;
+        self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+    }
+
     /// What was expected of the point at this place.
     pub fn expected_at(&self, point: u32) -> Option<&ExpectedRecord> {
         self.expected.iter().find(|expected| expected.point == point)

@@ -2,7 +2,7 @@
 
 use qdepth_logbook::export_csv;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
-use qdepth_reference::{PublishedDrive, shell_word};
+use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 
 use crate::bandwidth::Bandwidth;
@@ -355,19 +355,19 @@ fn parameters(view: &View<'_>) -> Vec<Block> {
 
 pub(crate) fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
     let (run, words) = (view.run, &view.words.facts);
-    let words_of_targets: Vec<String> = match view.compared {
-        Some(compared) => compared.command_words(run),
-        None => run.targets.iter().map(|t| t.spelling.clone()).collect(),
-    };
-    let targets: Vec<String> = words_of_targets.iter().map(|word| shell_word(word)).collect();
-    let command = format!("qdepth run {} {}", shell_word(&run.plan_name), targets.join(" "));
-    let facts = vec![
-        literal(words.reproduce, command.trim_end()),
+    let command = run.command_again().map(|command| literal(words.reproduce, command));
+    let rest = [
         literal(words.seed, run.seed.to_string()),
         literal(words.plan_hash, &*run.plan_hash),
         literal(view.words.paper.results_hash, results),
         literal(words.run, &*run.id),
     ];
-    let plan = Block::Source { caption: words.plan.to_owned(), text: run.plan_text.clone() };
+    let facts = command.into_iter().chain(rest).collect();
+    let short: String = run.plan_hash.chars().take(12).collect();
+    let plan = Block::Source {
+        caption: words.plan.to_owned(),
+        name: format!("plan-{short}.json"),
+        text: run.plan_text.clone(),
+    };
     vec![Block::Facts(facts), plan]
 }

@@ -146,7 +146,9 @@ pub enum Block {
     Source {
         /// What it is.
         caption: String,
-        /// The text.
+        /// The name of the file that it can be taken out as.
+        name: String,
+        /// The text, JSON.
         text: String,
     },
 }

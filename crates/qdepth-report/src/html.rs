@@ -10,6 +10,10 @@ use crate::document::{Align, Block, Column, Document, Logo, Mark, Picture, Table
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::words::{LabelWords, words};
 
+/// A space as wide as a digit, and one as wide as a point.
+const FIGURE_SPACE: char = '\u{2007}';
+const PUNCTUATION_SPACE: char = '\u{2008}';
+
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -45,6 +49,11 @@ impl Page<'_> {
         format!("{} {number}: ", self.labels.document[kind])
     }
 
+    /// A text as the address of a file that the page itself holds.
+    fn address(&self, text: &str) -> String {
+        format!("data:application/json;base64,{}", STANDARD.encode(text))
+    }
+
     fn table(&self, table: &Table) -> askama::Result<String> {
         let label = if table.caption.is_empty() { String::new() } else { self.label(0) };
         table_html(table, label, false)
@@ -76,7 +85,8 @@ struct RowHtml<'a> {
 struct CellHtml<'a> {
     class: String,
     text: &'a str,
-    /// What must follow a number, unseen, so that decimal points stand below one another.
+    /// Room that must follow a number, so that decimal points stand below one another: spaces as wide
+    /// as digits, in an attribute that style alone reads, since what is text belongs to the number.
     pad: String,
     head: bool,
     struck: bool,
@@ -136,12 +146,18 @@ fn fraction(number: &str) -> &str {
     number.split_once('.').map_or("", |(_, fraction)| fraction)
 }
 
-/// The end of the longest fraction, of which digits are as wide as any.
+/// Room for the end of the longest fraction.
 fn pad(number: &str, longest: &str) -> String {
-    match fraction(number).chars().count() {
+    let end = match fraction(number).chars().count() {
         0 if !longest.is_empty() => format!(".{longest}"),
         own => longest.chars().skip(own).collect(),
-    }
+    };
+    let space = |letter: char| match letter {
+        '0'..='9' => FIGURE_SPACE,
+        '.' => PUNCTUATION_SPACE,
+        other => other,
+    };
+    end.chars().map(space).collect()
 }
 
 fn svg(picture: &Picture) -> String {

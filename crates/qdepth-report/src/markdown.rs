@@ -72,7 +72,7 @@ impl Writer<'_> {
             Block::Table(table) => self.table(table),
             Block::Pictures(pictures) => pictures.iter().for_each(|p| self.picture(p)),
             Block::Finding(group) => self.finding(group),
-            Block::Source { caption, text } => {
+            Block::Source { caption, name: _, text } => {
                 // A fence longer than any within.
                 let fence = "`".repeat(longest_run(text).max(2) + 1);
                 self.line(&format!("{}\n\n{fence}\n{}\n{fence}", plain(caption), text.trim_end()));

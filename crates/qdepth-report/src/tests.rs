@@ -1,9 +1,9 @@
 //! Tests of the whole way from records to a page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{PointRecord, RunState, TargetKind};
+use qdepth_logbook::record::{Observation, PointRecord, RunRecord, RunState, TargetKind};
 use qdepth_measure::{Code, Finding, Severity};
 
 use crate::document::{Block, Document, Mark, Table};
@@ -228,19 +228,68 @@ fn names_of_targets_cannot_break_out() {
     let (mut run, points) = (fixture::run(2), fixture::points(2));
     let evil = "<script>alert(1)</script>\" onload=\"x";
     run.targets[1].name = evil.into();
-    run.targets[1].spelling = "/tmp/it's $(here)".into();
+    let told = "qdepth run standard /dev/nvme0n1 '</td><script>alert(3)</script>'";
+    let (subject, key) = RunRecord::COMMAND;
+    run.environment.push(Observation {
+        subject: subject.into(),
+        key: key.into(),
+        value: Ok(told.into()),
+        source: "command line of qdepth".into(),
+    });
     run.plan_text = "</pre><script>alert(2)</script>".into();
     let page = html(&compose(&run, &points, Lang::En)).expect("a page");
     assert_well_formed(&page);
     assert_self_contained(&page);
     assert!(!page.contains("\" onload=\""));
     let document = compose(&run, &points, Lang::En);
-    let command = document.sections.iter().flat_map(|s| &s.blocks).find_map(|block| match block {
-        Block::Facts(facts) => facts.iter().find(|f| f.name == "Command"),
+    assert_eq!(command_of(&document), Some(told));
+    // Whoever measured without such a command is told none that asks for something else.
+    run.environment.pop();
+    assert_eq!(command_of(&compose(&run, &points, Lang::En)), None);
+}
+
+fn command_of(document: &Document) -> Option<&str> {
+    document.sections.iter().flat_map(|section| &section.blocks).find_map(|block| match block {
+        Block::Facts(facts) => {
+            facts.iter().find(|fact| fact.name == "Command").map(|fact| &*fact.value)
+        }
         _ => None,
-    });
-    let command = &command.expect("a command").value;
-    assert_eq!(command, r"qdepth run standard /dev/nvme0n1 '/tmp/it'\''s $(here)'");
+    })
+}
+
+/// What a program reads in a cell is what is printed, and no digit more.
+#[test]
+fn a_cell_of_the_page_holds_its_text_alone() {
+    let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
+    let page = html(&document).unwrap();
+    let cells: BTreeSet<String> = page
+        .split("<td ")
+        .skip(1)
+        .map(|rest| {
+            let cell = rest.split_once('>').unwrap().1.split_once("</td>").unwrap().0;
+            cell.trim_start_matches("<s>").trim_end_matches("</s>").to_owned()
+        })
+        .collect();
+    let mut padded = 0;
+    for table in tables(&document) {
+        for cell in table.rows.iter().flat_map(|row| &row.cells) {
+            if cell.mark != Mark::Head {
+                assert!(cells.contains(&escaped(&cell.text)), "{}: {}", table.caption, cell.text);
+                padded += usize::from(cell.text.contains('.'));
+            }
+        }
+    }
+    assert!(padded > 50, "{padded}");
+    assert!(cells.iter().all(|cell| !cell.contains('<')), "a tag within a cell");
+    for attribute in page.split("data-pad=\"").skip(1) {
+        let room = attribute.split('"').next().unwrap();
+        assert!(!room.chars().any(char::is_alphanumeric), "{room}");
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let named = [("&", "&#38;"), ("<", "&#60;"), (">", "&#62;"), ("\"", "&#34;"), ("'", "&#39;")];
+    named.iter().fold(text.to_owned(), |text, (letter, name)| text.replace(letter, name))
 }
 
 #[test]

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use jiff::civil::Date;
+
 use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
 use crate::words::{Lang, counted, words};
 
@@ -106,18 +108,13 @@ fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<
     let _ = writeln!(out, "#show: paper.with(\n  {},\n)", arguments.join(",\n  "));
 }
 
-/// A date of Typst, for the PDF's own data; none where there is no day.
+/// A date of Typst, for the PDF's own data; none where there is no such day.
 fn day(iso: &str) -> String {
-    let parts: Vec<Option<u32>> = iso.split('-').map(|part| part.parse().ok()).collect();
-    match parts.as_slice() {
-        [Some(year @ 1..=9999), Some(month @ 1..=12), Some(day @ 1..=28)] => {
-            format!("datetime(year: {year}, month: {month}, day: {day})")
+    match iso.parse::<Date>() {
+        Ok(day) => {
+            format!("datetime(year: {}, month: {}, day: {})", day.year(), day.month(), day.day())
         }
-        // The 29th and later: whether the month has it is not worth a calendar.
-        [Some(year @ 1..=9999), Some(month @ (1 | 3..=12)), Some(day @ (29 | 30))] => {
-            format!("datetime(year: {year}, month: {month}, day: {day})")
-        }
-        _ => "none".to_owned(),
+        Err(_) => "none".to_owned(),
     }
 }
 
@@ -173,8 +170,10 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
             }
         }
         Block::Finding(group) => write_finding(group, out),
-        Block::Source { caption, text: source } => {
-            call(out, "source", &[text(caption), text(&beginning(source, lang))]);
+        Block::Source { caption, name, text: source } => {
+            files.insert(name.clone(), source.clone().into_bytes());
+            let words = [text(caption), text(&beginning(source, lang)), text(name)];
+            call(out, "source", &words);
         }
     }
 }
@@ -242,4 +241,22 @@ fn write_finding(group: &FindingGroup, out: &mut String) {
         text(&group.advice),
     ];
     call(out, "finding", &arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day;
+
+    #[test]
+    fn each_day_of_a_year_is_a_date_and_no_other_is() {
+        let days = |year: &str| {
+            let all = (1..=12).flat_map(|month| (1..=31).map(move |day| (month, day)));
+            all.filter(|(m, d)| day(&format!("{year}-{m:02}-{d:02}")) != "none").count()
+        };
+        assert_eq!((days("2024"), days("2026")), (366, 365));
+        assert_eq!(day("2026-01-31"), "datetime(year: 2026, month: 1, day: 31)");
+        for none in ["2026-02-30", "2026-13-01", "2026-1", "", "yesterday"] {
+            assert_eq!(day(none), "none", "{none}");
+        }
+    }
 }

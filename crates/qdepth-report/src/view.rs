@@ -187,7 +187,9 @@ impl<'a> View<'a> {
 
     /// What was read of the machine, then of the storage below the targets.
     pub(crate) fn observations(&self) -> impl Iterator<Item = &'a Observation> + use<'a> {
-        self.run.environment.iter().chain(facts(self.run, false))
+        let of_the_machine =
+            |seen: &&Observation| (&*seen.subject, &*seen.key) != RunRecord::COMMAND;
+        self.run.environment.iter().filter(of_the_machine).chain(facts(self.run, false))
     }
 
     /// The parameters of emulated media, of several alike once.

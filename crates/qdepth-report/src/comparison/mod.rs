@@ -93,33 +93,6 @@ impl<'a> Compared<'a> {
         })
     }
 
-    /// What stands behind the plan's name on the command line.
-    pub(crate) fn command_words(&self, run: &RunRecord) -> Vec<String> {
-        let is_array = |index| {
-            let of_target = |v: &&VariantRecord| v.role == "array" && v.target == index;
-            self.record.variants.iter().any(|variant| of_target(&variant))
-        };
-        let spelled = |array: bool| {
-            let those = run.targets.iter().filter(move |target| is_array(target.index) == array);
-            those.map(|target| target.spelling.clone())
-        };
-        let mut words: Vec<String> = spelled(false).collect();
-        words.extend(self.record.published.iter().map(|name| format!("published:{name}")));
-        words.extend(spelled(true).flat_map(|array| ["--array".to_owned(), array]));
-        let names: Vec<&str> = self.record.variants.iter().map(|v| v.name.as_str()).collect();
-        if self.record.of == "processes" {
-            let counts: Vec<String> =
-                self.record.variants.iter().map(|v| v.parts.to_string()).collect();
-            words.extend(["--processes".to_owned(), counts.join(",")]);
-        } else if self.record.of != "areas" && names.iter().all(|name| !name.is_empty()) {
-            words.extend(["--variants".to_owned(), names.join(",")]);
-        }
-        if self.record.base > 0 {
-            words.extend(["--base".to_owned(), (self.record.base + 1).to_string()]);
-        }
-        words
-    }
-
     /// Which of four forms of words suits what is compared.
     pub(crate) fn kind(&self) -> usize {
         let all = ["drives", "targets", "processes", "areas"];

@@ -12,6 +12,7 @@ use qdepth_workload::{Plan, side_by_side};
 use crate::commands::run::{lead, tell};
 use crate::ended::{Status, Usage};
 use crate::lab::Lab;
+use crate::lab::again;
 use crate::lab::preparation::may_be_prepared;
 use crate::lab::prepare::after_all;
 use crate::lab::read_plan::Asked;
@@ -45,7 +46,8 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
         let id = handed.get().context("a variant without a run")?;
         runs.push(logbook.measured(id)?);
     }
-    let (run, points) = together(asked, runs)?;
+    let (mut run, points) = together(asked, runs)?;
+    run.environment.extend(again::command(lab.options, &asked.file, run.seed));
     logbook.hold(&run.id)?;
     logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
     for point in &points {

@@ -17,6 +17,7 @@ use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 use crate::ended::Usage;
 use crate::flags::EngineFlag;
 use crate::lab::Lab;
+use crate::lab::again;
 use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
@@ -108,6 +109,7 @@ fn fresh(
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);
+    run.environment.extend(again::command(lab.options, &file, plan.seed));
     note(&mut run, done);
     if let Some(medium) = expect {
         lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));

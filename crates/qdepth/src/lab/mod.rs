@@ -6,6 +6,7 @@ use crate::flags::RunOptions;
 use crate::lab::signals::Signals;
 use crate::screen::Screen;
 
+pub(crate) mod again;
 pub(crate) mod begin;
 pub(crate) mod calibrate;
 pub(crate) mod check;
