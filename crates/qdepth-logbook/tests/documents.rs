@@ -53,8 +53,9 @@ fn the_page_on_the_tables_names_every_column() {
         columns.entry(table).or_default().insert(column);
     }
     assert_eq!(listed("schema.md"), columns);
-    let version: i64 =
-        connection.query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0)).unwrap();
+    let version: i64 = connection
+        .query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0))
+        .unwrap();
     let page = include_str!("../../../docs/schema.md");
     let said = page.split("schema version, now ").nth(1).and_then(|rest| rest.split(')').next());
     assert_eq!(said, Some(version.to_string().as_str()));

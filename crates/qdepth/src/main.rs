@@ -9,8 +9,6 @@ mod screen;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::flags::{Command, Flags};
 
 fn main() -> ExitCode {

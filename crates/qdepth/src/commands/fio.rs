@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use qdepth_foreign::fio::{
     CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
 };
