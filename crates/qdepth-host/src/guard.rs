@@ -31,7 +31,8 @@ use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
-pub(crate) use exclusive::{Use, lock_file};
+pub(crate) use device::check_same;
+pub(crate) use exclusive::{Use, hold, lock_file};
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 

@@ -25,6 +25,7 @@ pub mod consent;
 pub mod environment;
 pub mod extents;
 pub mod guard;
+pub mod held;
 pub mod identity;
 mod kernel_file;
 pub mod label;

@@ -52,6 +52,17 @@ pub struct System {
     root: PathBuf,
     staged: Option<Staged>,
     tape: Option<Arc<Mutex<Recording>>>,
+    switch: Option<Switch>,
+}
+
+/// Called between a look and the act that rests on it; tells which act.
+#[derive(Clone)]
+struct Switch(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl std::fmt::Debug for Switch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Switch")
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -66,7 +77,7 @@ struct Staged {
 impl System {
     /// This machine.
     pub fn real() -> Self {
-        Self { root: PathBuf::from("/"), staged: None, tape: None }
+        Self { root: PathBuf::from("/"), staged: None, tape: None, switch: None }
     }
 
     /// This machine, with every look at it taken down.
@@ -77,7 +88,27 @@ impl System {
     /// A machine that was recorded: no file is read and no command started.
     pub fn recorded(recording: Recording) -> Self {
         let staged = Staged { recorded: Some(recording), ..Staged::default() };
-        Self { root: PathBuf::from("/"), staged: Some(staged), tape: None }
+        Self { root: PathBuf::from("/"), staged: Some(staged), tape: None, switch: None }
+    }
+
+    /// Has something happen in every window between a look and the act that rests on it: for tests,
+    /// which so try each of them and not by luck.
+    #[must_use]
+    pub fn with_switch(mut self, switch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.switch = Some(Switch(Arc::new(switch)));
+        self
+    }
+
+    /// The window before an act.
+    pub(crate) fn switch(&self, act: &str) {
+        if let Some(Switch(switch)) = &self.switch {
+            switch(act);
+        }
+    }
+
+    /// Whether it is this machine, and not one that is made up or was recorded.
+    pub(crate) fn is_real(&self) -> bool {
+        self.staged.is_none()
     }
 
     /// What was taken down so far; empty where nothing is.
@@ -100,7 +131,7 @@ impl System {
     /// A tree of files below `root` in place of this machine: no command is ever started, only
     /// answers staged with [`Self::with_output`] are given.
     pub fn staged(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), staged: Some(Staged::default()), tape: None }
+        Self { root: root.into(), staged: Some(Staged::default()), tape: None, switch: None }
     }
 
     /// Stages the answer of a command, by its name or by its whole line.

@@ -175,6 +175,16 @@ pub fn inspect(system: &System, spelling: &Path) -> Result<Inspected, Refusal> {
             );
         }
     };
+    inspect_held(system, spelling, handle)
+}
+
+/// [`inspect`] of what is held already.
+pub(crate) fn inspect_held(
+    system: &System,
+    spelling: &Path,
+    handle: OwnedFd,
+) -> Result<Inspected, Refusal> {
+    let no = |found: String, remedy: &str| Err(Refusal::new(Guard::G1Resolve, found, remedy));
     let stat = match rustix::fs::fstat(&handle) {
         Ok(stat) => stat,
         Err(error) => {

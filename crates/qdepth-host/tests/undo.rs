@@ -1,37 +1,53 @@
-//! What is taken back on a real machine, and is busy at first.
+//! What is taken back on a real machine: what was done, and nothing else.
 
 #[cfg(test)]
 #[expect(dead_code, reason = "no test file uses all of it")]
 mod common;
 
 use std::fs::{self, File};
+use std::path::Path;
 use std::time::Duration;
 
-use common::{Bench, is_root, sh};
+use common::{Bench, MIB, checksum, is_root, sh};
 use qdepth_host::prepare::journal::Journal;
-use qdepth_host::prepare::{Action, Condition, Node, Place, Tool, Undo, Undone, undo_all};
+use qdepth_host::prepare::{Devices, Undone, Watch, apply, base_devices, read, undo_all};
+
+#[cfg(test)]
+fn bench(test: &str) -> Option<Bench> {
+    if is_root() && sh("losetup -f && command -v mkfs.ext4").is_ok() {
+        return Some(Bench::new());
+    }
+    println!("SKIPPED: {test}: not root, or no loop devices and mkfs.ext4");
+    None
+}
+
+#[cfg(test)]
+/// Makes a file system on a device and mounts it, as a preparation.
+fn prepared(bench: &Bench, device: &Path, at: &Path, journal: &Path) {
+    let (device, at) = (device.display(), at.display());
+    let steps = read(&format!(
+        "[[prepare]]\nstep = \"file-system\"\nkind = \"ext4\"\ndevice = \"{device}\"\n\
+         [[prepare]]\nstep = \"mount\"\nat = \"{at}\"\ndevice = \"{device}\"\n"
+    ))
+    .unwrap();
+    let mut devices = Devices::find(&bench.system, &base_devices(&steps)).unwrap();
+    devices.keep(&bench.system).unwrap();
+    let mut journal = Journal::open(journal).unwrap();
+    for step in &steps {
+        apply(&bench.system, step, &mut devices, &mut journal, Watch::NOBODY).unwrap();
+    }
+    bench.later(format!("! mountpoint -q {at} || umount -l {at}"));
+}
 
 #[test]
 fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
-    if !is_root() {
-        println!("SKIPPED: a_mount_that_is_busy_for_a_moment_is_taken_back: not root");
-        return;
-    }
-    let bench = Bench::new();
-    let place = bench.fresh("mount");
-    fs::create_dir(&place).unwrap();
-    let at = place.display().to_string();
-    sh(&format!("mount -t tmpfs qdepth-test {at}")).unwrap();
-    bench.later(format!("! mountpoint -q {at} || umount -l {at}"));
-    let held = File::create(place.join("held")).unwrap();
+    let Some(bench) = bench("busy mount") else { return };
+    let (device, place) = (bench.device(64 * MIB), bench.fresh("mount"));
     let path = bench.fresh("undo.jsonl");
-    let mut journal = Journal::open(&path).unwrap();
-    let at = Place::try_from(at).unwrap();
-    let device = Node::try_from("/dev/none".to_owned()).unwrap();
-    let action = Action::run(Tool::Umount, [(&at).into()]);
-    journal.intend(&Undo::new(Condition::Mounted { at, device }, action)).unwrap();
+    prepared(&bench, &device, &place, &path);
+    let held = File::create(place.join("held")).unwrap();
     let (sender, told) = std::sync::mpsc::channel();
-    let system = bench.system.clone();
+    let (system, mut journal) = (bench.system.clone(), Journal::open(&path).unwrap());
     let undoing = std::thread::spawn(move || {
         let _ = sender.send(undo_all(&system, &mut journal).unwrap());
     });
@@ -40,6 +56,58 @@ fn a_mount_that_is_busy_for_a_moment_is_taken_back() {
     drop(held);
     let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
     undoing.join().unwrap();
-    assert!(matches!(told.as_slice(), [Undone::Done(_)]), "{told:?}");
+    assert!(told.iter().all(|one| matches!(one, Undone::Done(_))), "{told:?}");
+    assert_eq!(told.len(), 3, "unmounted, its directory removed, its signature wiped");
     assert!(!path.exists(), "the journal goes with its last entry");
+    assert!(!place.exists());
+}
+
+/// Hole 8: of what is mounted, only what the preparation mounted is unmounted.
+#[test]
+fn what_others_mounted_stays() {
+    let Some(bench) = bench("mounts of others") else { return };
+    let anothers = bench.device(64 * MIB);
+    sh(&format!("mkfs.ext4 -q {}", anothers.display())).unwrap();
+    for how in ["over it", "in its place", "the same again"] {
+        let (device, place) = (bench.device(64 * MIB), bench.fresh("mount"));
+        let path = bench.fresh("undo.jsonl");
+        prepared(&bench, &device, &place, &path);
+        let (other, own, at) = (anothers.display(), device.display(), place.display());
+        sh(&match how {
+            "over it" => format!("mount -o ro {other} {at}"),
+            "in its place" => format!("umount {at} && mount -o ro {other} {at}"),
+            _ => format!("umount {at} && mount {own} {at}"),
+        })
+        .unwrap();
+        let before = sh(&format!("findmnt -n -o SOURCE,TARGET {at}")).unwrap();
+        let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
+        let Some(Undone::Left(text, why)) = told.first() else { panic!("{how}: {told:?}") };
+        assert!(text.starts_with("umount") && why.contains("by another"), "{how}: {why}");
+        assert_eq!(sh(&format!("findmnt -n -o SOURCE,TARGET {at}")).unwrap(), before, "{how}");
+        sh(&format!("umount {at}; ! mountpoint -q {at} || umount {at}")).unwrap();
+    }
+}
+
+/// Hole 8: another backing under the same node is another device.
+#[test]
+fn what_took_its_place_is_not_wiped() {
+    let Some(bench) = bench("another backing") else { return };
+    let (image, other) = (bench.image(64 * MIB), bench.image(64 * MIB));
+    sh(&format!("mkfs.ext4 -q {}", other.display())).unwrap();
+    let device = bench.attach(&image);
+    let (place, path) = (bench.fresh("mount"), bench.fresh("undo.jsonl"));
+    prepared(&bench, &device, &place, &path);
+    let node = device.display();
+    sh(&format!(
+        "umount {0} && losetup -d {node} && losetup {node} {1}",
+        place.display(),
+        other.display()
+    ))
+    .unwrap();
+    let before = checksum(&other);
+    let told = undo_all(&bench.system, &mut Journal::open(&path).unwrap()).unwrap();
+    let wiped = told.last().unwrap();
+    assert!(matches!(wiped, Undone::Left(text, _) if text.starts_with("wipefs")), "{told:?}");
+    assert_eq!(checksum(&other), before);
+    fs::remove_dir_all(&place).ok();
 }

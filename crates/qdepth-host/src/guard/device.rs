@@ -235,7 +235,7 @@ fn clear_reserved(file: &File, size_bytes: u64) -> std::io::Result<()> {
 }
 
 /// G10: the device is still the one it was.
-pub(super) fn check_same(system: &System, then: &DeviceIdentity) -> Result<(), Refusal> {
+pub(crate) fn check_same(system: &System, then: &DeviceIdentity) -> Result<(), Refusal> {
     let now = super::identity_now(system, then)?;
     match then.difference(&now) {
         None => Ok(()),

@@ -13,7 +13,7 @@ use crate::target::Inspected;
 
 /// Claims a block device for ourselves alone, which the kernel grants once: not beside a mount,
 /// swap, a volume or another claim, on it, its partitions or its disk. The descriptor reads only.
-pub(super) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
+pub(crate) fn hold(target: &Inspected) -> Result<OwnedFd, Refusal> {
     // The device manager of the system may hold a new device for a moment.
     let mut last = Errno::BUSY;
     for attempt in 0..5 {

@@ -1,24 +1,32 @@
 //! The one place that acts.
 
+use std::collections::BTreeMap;
 use std::io;
 
-use super::journal::Journal;
-use super::purge::{Patience, wait_for_sanitize};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+
+use super::devices::{Act, Devices, ready_again};
+use super::journal::{Entry, Journal};
 use super::setting::Setting;
-use super::word::Word;
-use super::{Action, Condition, Step, Tool, Undo, Watch};
+use super::word::{Node, Place, Word};
+use super::{Action, Condition, Name, Step, Tool, Undo, Watch};
+use crate::held::{Found, boot};
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
 
-/// Applies a step: its way back is on disk before its first action. `watch` is told how far an
-/// action is that takes long, and may end it.
+const GO_BACK: &str = "`qdepth host undo` takes back what was done before";
+
+/// Applies a step: its way back is on disk before its first action, and each action compares its
+/// devices just before it begins. `watch` is told how far an action is that takes long, and may end
+/// it.
 ///
 /// # Errors
 /// The action that failed. What was done before it is in the journal.
 pub fn apply(
     system: &System,
     step: &Step,
+    devices: &mut Devices,
     journal: &mut Journal,
     watch: Watch<'_>,
 ) -> Result<(), Failure> {
@@ -30,25 +38,59 @@ pub fn apply(
         _ => {}
     }
     let thing = step.describe();
+    let failed = |doing: &'static str, thing: String, source: io::Error| Failure {
+        doing,
+        thing,
+        source,
+        remedy: GO_BACK,
+    };
+    devices
+        .must_be_new(system, &step)
+        .map_err(|source| failed("prepare", thing.clone(), source))?;
+    let bounds = devices.bounds(system, &step);
+    let mut mount = None;
     // The way back is walked from its end: what is to be undone first is written last.
     let last = reset_with(system, &step);
     for undo in last.iter().chain(step.undo(make_directory).iter().rev()) {
-        journal.intend(undo).map_err(|source| Failure {
-            doing: "write to the undo journal the way back of",
-            thing: thing.clone(),
-            source,
-            remedy: "Nothing of this step was done; make room for the journal",
+        let entry = Entry::new(undo.clone(), bounds.clone(), boot(system));
+        let id = journal.intend(&entry).map_err(|source| {
+            failed("write to the undo journal the way back of", thing.clone(), source)
         })?;
+        if matches!(undo.only_if, Condition::Mounted { .. }) {
+            mount = Some(id);
+        }
     }
     for action in step.actions() {
-        act(system, &action, watch).map_err(|source| Failure {
-            doing: "prepare",
-            thing: format!("{thing} (`{}`)", action.text()),
-            source,
-            remedy: "`qdepth host undo` takes back what was done before",
+        reaches_its_place(system, &step)
+            .map_err(|source| failed("prepare", thing.clone(), source))?;
+        let act = Act::new(&action, |tool, node| devices.ready(system, &step, tool, node));
+        act.and_then(|act| act.run(system, watch)).map_err(|source| {
+            failed("prepare", format!("{thing} (`{}`)", action.text()), source)
         })?;
+        devices.learn(system, &step, &bounds);
+    }
+    if let (Some(id), Step::Mount { at, .. }) = (mount, &step)
+        && let Some(top) = on_top(system, at)
+    {
+        let number = mount_number(system, at, &top);
+        journal.mounted(id, number).map_err(|source| failed("keep in mind", thing, source))?;
     }
     Ok(())
+}
+
+/// A mount point is where it says: no link leads from it to another place.
+fn reaches_its_place(system: &System, step: &Step) -> io::Result<()> {
+    let Step::Mount { at, .. } = step else { return Ok(()) };
+    // The nearest directory that is there: those below it are made by us.
+    let mut above = std::path::Path::new(at.as_str()).ancestors();
+    let there = above.find_map(|path| Some((path, system.canonical(path)?)));
+    match there {
+        Some((path, real)) if real != path => {
+            let (path, real) = (path.display(), real.display());
+            Err(io::Error::other(format!("{path} is a link to {real}: give the place itself")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What a setting is now, without which there would be no way back.
@@ -81,8 +123,8 @@ pub enum Undone {
     Done(String),
     /// There was nothing to do.
     Nothing(String),
-    /// Somebody else changed it since: it is left as it is.
-    Left(String),
+    /// It is another's by now, and left as it is: why.
+    Left(String, String),
     /// It failed, and stays in the journal.
     Failed(String, io::Error),
 }
@@ -94,22 +136,8 @@ pub enum Undone {
 /// When the journal itself cannot be read or written.
 pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone>> {
     let mut told = Vec::new();
-    for (id, undo) in journal.open_entries()? {
-        let text = undo.action.text();
-        let outcome = match holds(system, &undo.only_if) {
-            false if matches!(undo.only_if, Condition::Holds { .. }) => {
-                if is_back(system, &undo.action) {
-                    Undone::Nothing(text)
-                } else {
-                    Undone::Left(text)
-                }
-            }
-            false => Undone::Nothing(text),
-            true => match act_patiently(system, &undo.action) {
-                Ok(()) => Undone::Done(text),
-                Err(error) => Undone::Failed(text, error),
-            },
-        };
+    for (id, entry) in journal.open_entries()? {
+        let outcome = take_back(system, &entry);
         if !matches!(outcome, Undone::Failed(..)) {
             journal.undone(id)?;
         }
@@ -118,31 +146,123 @@ pub fn undo_all(system: &System, journal: &mut Journal) -> io::Result<Vec<Undone
     Ok(told)
 }
 
-fn is_back(system: &System, action: &Action) -> bool {
-    match action {
-        Action::Set(setting) => shows(system, setting),
-        _ => false,
+/// What there is to take back.
+enum Now {
+    Ours,
+    Nothing,
+    Anothers(String),
+}
+
+fn take_back(system: &System, entry: &Entry) -> Undone {
+    let action = &entry.undo.action;
+    let text = action.text();
+    match look(system, entry) {
+        Now::Nothing => Undone::Nothing(text),
+        Now::Anothers(why) => Undone::Left(text, why),
+        Now::Ours => match act_patiently(system, entry) {
+            Ok(()) => Undone::Done(text),
+            Err(error) => Undone::Failed(text, error),
+        },
     }
 }
 
-fn holds(system: &System, condition: &Condition) -> bool {
-    match condition {
-        Condition::Exists(node) => system.exists(node.as_str()),
-        Condition::Place(place) => system.exists(place.as_str()),
-        Condition::Readable(setting) => system.read_setting(setting.path()).is_ok(),
-        Condition::Mounted { at, .. } => {
-            let mounts = mounts::own(system);
-            mounts.iter().any(|mount| mount.mount_point.as_os_str() == at.as_str())
+fn look(system: &System, entry: &Entry) -> Now {
+    let found = |node: &Node| entry.devices.get(node).map(|bound| bound.find(system));
+    let is = |there: bool| if there { Now::Ours } else { Now::Nothing };
+    match &entry.undo.only_if {
+        Condition::Exists(node) => match found(node) {
+            Some(Found::Here { .. }) => Now::Ours,
+            Some(Found::Gone) => Now::Nothing,
+            Some(Found::Strange(why)) => Now::Anothers(why),
+            None => Now::Anothers("the journal does not say which device it is".to_owned()),
+        },
+        Condition::Place(place) => is(system.exists(place.as_str())),
+        Condition::Readable(setting) => is(system.read_setting(setting.path()).is_ok()),
+        Condition::Mounted { at, device } => mounted(system, entry, at, found(device)),
+        Condition::Group { group, on } => {
+            let devices: Vec<Option<Found>> = on.iter().map(found).collect();
+            lies_on(system, group, &devices)
         }
-        Condition::Group { group, .. } => succeeds(system, Tool::Vgs, &[group.text().into()]),
-        Condition::Succeeds { tool, words } => succeeds(system, *tool, words),
-        Condition::Holds(setting) => shows(system, setting),
+        Condition::Succeeds { tool, words } => {
+            let strange = words.iter().find_map(|word| match word {
+                Word::Device(node) => match found(node) {
+                    Some(Found::Strange(why)) => Some(why),
+                    _ => None,
+                },
+                _ => None,
+            });
+            if let Some(why) = strange {
+                return Now::Anothers(why);
+            }
+            let question = Action::Run { tool: *tool, words: words.clone() };
+            is(act_of(system, &entry.devices, &question).is_ok_and(|act| act.succeeds(system)))
+        }
+        Condition::Holds(setting) if shows(system, setting) => Now::Ours,
+        Condition::Holds(_) => match &entry.undo.action {
+            Action::Set(before) if shows(system, before) => Now::Nothing,
+            _ => Now::Anothers("somebody else changed it since".to_owned()),
+        },
     }
 }
 
-fn succeeds(system: &System, tool: Tool, words: &[Word]) -> bool {
-    let words: Vec<&str> = words.iter().map(Word::text).collect();
-    system.run(tool.name(), &words).is_ok_and(|output| output.status == Some(0))
+/// The mount that one sees at a place.
+fn on_top(system: &System, at: &Place) -> Option<mounts::Mount> {
+    let all = mounts::own(system);
+    all.into_iter().rfind(|mount| mount.mount_point.as_os_str() == at.as_str())
+}
+
+/// A number of the mount that one sees at a place: one that no other mount ever gets since Linux
+/// 6.8 (`STATX_MNT_ID_UNIQUE`), before that one of those that are there.
+fn mount_number(system: &System, at: &Place, top: &mounts::Mount) -> u64 {
+    let unique = StatxFlags::from_bits_retain(0x4000);
+    let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    let asked = system.is_real().then(|| statx(CWD, at.as_str(), flags, unique));
+    match asked {
+        Some(Ok(told)) if told.stx_mask & unique.bits() != 0 => told.stx_mnt_id,
+        _ => top.id,
+    }
+}
+
+/// Whether what is mounted there is what was mounted: the same mount of the same device.
+fn mounted(system: &System, entry: &Entry, at: &Place, device: Option<Found>) -> Now {
+    let Some(top) = on_top(system, at) else { return Now::Nothing };
+    let there = at.as_str();
+    let is_other = entry.boot == boot(system)
+        && entry.mount.is_some_and(|number| number != mount_number(system, at, &top));
+    if is_other {
+        return Now::Anothers(format!("what is mounted at {there} was mounted by another"));
+    }
+    match device {
+        Some(Found::Here { name, .. }) if mounts::devices_below(system, &top).contains(&name) => {
+            Now::Ours
+        }
+        // A drive that was pulled leaves its mount behind.
+        Some(Found::Gone) if entry.mount.is_some() => Now::Ours,
+        Some(Found::Strange(why)) => Now::Anothers(why),
+        _ => Now::Anothers(format!("{} is mounted at {there}, by another", top.source)),
+    }
+}
+
+/// Whether a volume group is there and lies on none but these devices.
+fn lies_on(system: &System, group: &Name, devices: &[Option<Found>]) -> Now {
+    let words = ["--noheadings", "-o", "pv_name", group.as_str()];
+    let Ok(output) = system.run(Tool::Vgs.name(), &words) else { return Now::Nothing };
+    if output.status != Some(0) {
+        return Now::Nothing;
+    }
+    let ours = |path: &str| {
+        let number = system.block_node(path);
+        devices.iter().flatten().any(
+            |found| matches!(found, Found::Here { node, .. } if system.block_node(node) == number),
+        )
+    };
+    let mut others = output.stdout.lines().map(str::trim).filter(|path| !path.is_empty());
+    match others.find(|path| !ours(path)) {
+        None => Now::Ours,
+        Some(other) => {
+            Now::Anothers(format!("the volume group {} lies on {other} as well", group.as_str()))
+        }
+    }
 }
 
 fn shows(system: &System, setting: &Setting) -> bool {
@@ -155,38 +275,29 @@ pub(super) fn chosen(text: &str) -> String {
     inner.map_or(text, |(chosen, _)| chosen).to_owned()
 }
 
+fn act_of<'a>(
+    system: &System,
+    devices: &BTreeMap<Node, crate::held::Bound>,
+    action: &'a Action,
+) -> io::Result<Act<'a>> {
+    Act::new(action, |tool, node| ready_again(system, devices, tool, node))
+}
+
 /// A ring gives its files back some time after its process ended, and so long a mount is busy.
-fn act_patiently(system: &System, action: &Action) -> io::Result<()> {
+fn act_patiently(system: &System, entry: &Entry) -> io::Result<()> {
+    let again = || {
+        let act = act_of(system, &entry.devices, &entry.undo.action)?;
+        act.run(system, Watch::NOBODY)
+    };
     for _ in 1..TRIES {
-        match act(system, action, Watch::NOBODY) {
+        match again() {
             Err(error) if error.to_string().contains("busy") => std::thread::park_timeout(PAUSE),
             other => return other,
         }
     }
-    act(system, action, Watch::NOBODY)
-}
-
-fn act(system: &System, action: &Action, watch: Watch<'_>) -> io::Result<()> {
-    match action {
-        Action::Set(setting) => system.write_setting(setting.path(), setting.value()),
-        Action::AwaitSanitize { device } => {
-            wait_for_sanitize(system, device.as_str(), Patience::REAL, watch)
-        }
-        Action::MakeDirectory(path) => std::fs::create_dir_all(system.path(path.as_str())),
-        Action::RemoveDirectory(path) => std::fs::remove_dir(system.path(path.as_str())),
-        Action::Run { tool, words } => {
-            let words: Vec<&str> = words.iter().map(Word::text).collect();
-            let output = system.run_for(tool.name(), &words, LONGEST).map_err(io::Error::other)?;
-            match output.status {
-                Some(0) => Ok(()),
-                _ => Err(io::Error::other(crate::environment::complaint(tool.name(), &output))),
-            }
-        }
-    }
+    again()
 }
 
 /// Five seconds in all for what is busy.
 const TRIES: u32 = 25;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
-/// Making a file system or erasing a drive may take this long.
-const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);

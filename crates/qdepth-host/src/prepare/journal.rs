@@ -1,33 +1,63 @@
 //! The undo journal: what takes back what was done, on disk before it is done.
 //!
-//! One JSON object a line. `{"id":3,"undo":…}` is written and synced before the action that it
-//! takes back; `{"undone":3}` after it was taken back, or was found to have nothing to do. A last
-//! line that was cut by a kill counts as not written: its action had not begun.
+//! One JSON object a line, the first of them the version. `{"id":3,"undo":…}` is written and synced
+//! before the action that it takes back; `{"undone":3}` after it was taken back, or was found to
+//! have nothing to do. A last line that was cut by a kill counts as not written: its action had not
+//! begun. What the journal says is done, as root: so it is nobody's but ours, and a line that is
+//! not understood ends the reading.
 
-use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use qdepth_files::{FileError, How, Kept, Trust, limit};
 use serde::{Deserialize, Serialize};
 
-use super::Undo;
+use super::{Node, Undo};
+use crate::held::Bound;
+use crate::refusal::{Failure, Guard, Problem, Refusal};
 
 /// Where it is kept.
 pub const PLACE: &str = "/var/lib/qdepth/undo.jsonl";
 
+/// Of what stands in it.
+const VERSION: u32 = 2;
+
+/// One action of the way back, with what it needs to be sure that it takes back ours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When, and what.
+    #[serde(flatten)]
+    pub undo: Undo,
+    /// Which devices are meant.
+    pub devices: BTreeMap<Node, Bound>,
+    /// Since which boot.
+    pub boot: Option<String>,
+    /// Which mount it was, where something was mounted.
+    #[serde(skip)]
+    pub mount: Option<u64>,
+}
+
+impl Entry {
+    /// An action of the way back on these devices.
+    pub fn new(undo: Undo, devices: BTreeMap<Node, Bound>, boot: Option<String>) -> Self {
+        Self { undo, devices, boot, mount: None }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Line {
-    Undo { id: u64, undo: Undo },
+    Version { journal: u32 },
+    Undo { id: u64, undo: Box<Entry> },
+    Mounted { of: u64, mount: u64 },
     Undone { undone: u64 },
 }
 
 /// A journal, open for one process alone.
 #[derive(Debug)]
 pub struct Journal {
-    path: PathBuf,
-    file: File,
+    kept: Kept,
     next: u64,
 }
 
@@ -35,35 +65,54 @@ impl Journal {
     /// Opens it, or begins one.
     ///
     /// # Errors
-    /// What the system answered; [`io::ErrorKind::WouldBlock`] while another process has it.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)?;
+    /// Refused where another user owns it or could write to it, another process has it open, or it
+    /// holds what is not understood; failed where the system did not let it be opened.
+    pub fn open(path: &Path) -> Result<Self, Problem> {
+        let kept = Kept::open_or_make(path, Trust::Orders, true).map_err(problem)?;
+        let locked = rustix::fs::flock(kept.file(), LOCK);
+        if locked == Err(rustix::io::Errno::WOULDBLOCK) {
+            let found = format!("another process uses the undo journal {}", path.display());
+            return Err(Refusal::new(Guard::G2Exclusive, found, "Wait for its end").into());
         }
-        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-        rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive)?;
-        let text = std::fs::read_to_string(path)?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            // What a kill cut off must not run into the next line.
-            (&file).write_all(b"\n")?;
+        locked.map_err(|error| failed(path, error.into()))?;
+        let text = kept.text(limit::JOURNAL).map_err(problem)?;
+        // What a kill cut off was not begun, and must not run into the next line.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            kept.file().set_len(whole as u64).map_err(|error| failed(path, error))?;
         }
-        let ids = lines(&text).into_iter().map(|line| match line {
-            Line::Undo { id, .. } => id,
-            Line::Undone { undone } => undone,
+        let lines = lines(&text).map_err(|why| not_understood(path, &why))?;
+        let ids = lines.iter().filter_map(|line| match line {
+            Line::Undo { id, .. } => Some(*id),
+            _ => None,
         });
         let next = ids.max().map_or(0, |id| id.saturating_add(1));
-        Ok(Self { path: path.to_owned(), file, next })
+        let mut journal = Self { kept, next };
+        if whole == 0 {
+            journal
+                .write(&Line::Version { journal: VERSION })
+                .map_err(|error| failed(path, error))?;
+        }
+        Ok(journal)
     }
 
-    /// Keeps the way back of what is about to be done.
+    /// Keeps the way back of what is about to be done; the number of its entry.
     ///
     /// # Errors
     /// What the system answered; then nothing may be done.
-    pub fn intend(&mut self, undo: &Undo) -> io::Result<()> {
+    pub fn intend(&mut self, entry: &Entry) -> io::Result<u64> {
         let id = self.next;
-        self.write(&Line::Undo { id, undo: undo.clone() })?;
+        self.write(&Line::Undo { id, undo: Box::new(entry.clone()) })?;
         self.next += 1;
-        Ok(())
+        Ok(id)
+    }
+
+    /// Keeps which mount an entry is about.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn mounted(&mut self, id: u64, mount: u64) -> io::Result<()> {
+        self.write(&Line::Mounted { of: id, mount })
     }
 
     /// Notes that something was taken back. When nothing is left the journal goes.
@@ -73,7 +122,7 @@ impl Journal {
     pub fn undone(&mut self, id: u64) -> io::Result<()> {
         self.write(&Line::Undone { undone: id })?;
         if self.open_entries()?.is_empty() {
-            std::fs::remove_file(&self.path)?;
+            self.kept.remove().map_err(io::Error::other)?;
         }
         Ok(())
     }
@@ -82,12 +131,9 @@ impl Journal {
     ///
     /// # Errors
     /// What the system answered.
-    pub fn open_entries(&self) -> io::Result<Vec<(u64, Undo)>> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            other => other?,
-        };
-        Ok(open_in(&text))
+    pub fn open_entries(&self) -> io::Result<Vec<(u64, Entry)>> {
+        let text = self.kept.text(limit::JOURNAL).map_err(io::Error::other)?;
+        open_in(&text).map_err(io::Error::other)
     }
 
     /// Lets the journal go if nothing in it is to be taken back: steps without a way back leave it
@@ -96,8 +142,8 @@ impl Journal {
     /// # Errors
     /// What the system answered.
     pub fn close(self) -> io::Result<()> {
-        if self.open_entries()?.is_empty() && self.path.exists() {
-            std::fs::remove_file(&self.path)?;
+        if self.open_entries()?.is_empty() {
+            self.kept.remove().map_err(io::Error::other)?;
         }
         Ok(())
     }
@@ -105,25 +151,65 @@ impl Journal {
     fn write(&mut self, line: &Line) -> io::Result<()> {
         let mut text = serde_json::to_string(line)?;
         text.push('\n');
-        self.file.write_all(text.as_bytes())?;
-        self.file.sync_all()
+        let mut file = self.kept.file();
+        file.write_all(text.as_bytes())?;
+        file.sync_all()
     }
+}
+
+const LOCK: rustix::fs::FlockOperation = rustix::fs::FlockOperation::NonBlockingLockExclusive;
+
+fn problem(error: FileError) -> Problem {
+    if error.how == How::Failed {
+        return failed(&error.path.clone(), io::Error::other(error));
+    }
+    let remedy = if error.remedy.is_empty() { "Look at it" } else { &error.remedy };
+    let found = format!("the undo journal cannot be used: {}", error.found);
+    Refusal::new(Guard::G8Ownership, found, remedy).into()
+}
+
+fn failed(path: &Path, source: io::Error) -> Problem {
+    Problem::Failed(Failure {
+        doing: "use",
+        thing: format!("the undo journal {}", path.display()),
+        source,
+        remedy: "Name another with --journal, or look at its folder",
+    })
+}
+
+fn not_understood(path: &Path, why: &str) -> Problem {
+    let found = format!("the undo journal {} is not understood: {why}", path.display());
+    let remedy = "Take back by hand what it tells, with the version of qdepth that wrote it, then \
+                  remove it";
+    Refusal::new(Guard::G8Ownership, found, remedy).into()
 }
 
 /// Whether anything is left to be taken back there. What cannot be read may hold something.
 pub fn is_open(path: &Path) -> bool {
-    match std::fs::read_to_string(path) {
-        Ok(text) => !open_in(&text).is_empty(),
-        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    match Kept::open(path, Trust::Orders, false) {
+        Ok(None) => false,
+        Ok(Some(kept)) => match kept.text(limit::JOURNAL) {
+            Ok(text) => open_in(&text).map_or(true, |open| !open.is_empty()),
+            Err(_) => true,
+        },
+        Err(_) => true,
     }
 }
 
 /// What these lines leave open, the last done first.
-fn open_in(text: &str) -> Vec<(u64, Undo)> {
-    let (mut open, mut done) = (Vec::new(), BTreeSet::new());
-    for line in lines(text) {
+fn open_in(text: &str) -> Result<Vec<(u64, Entry)>, String> {
+    let mut open: Vec<(u64, Entry)> = Vec::new();
+    let mut done = BTreeSet::new();
+    for line in lines(text)? {
         match line {
-            Line::Undo { id, undo } => open.push((id, undo)),
+            Line::Version { .. } => {}
+            Line::Undo { id, undo } => open.push((id, *undo)),
+            Line::Mounted { of, mount } => {
+                let entry = open.iter_mut().find(|(id, _)| *id == of);
+                if let Some((_, entry)) = entry {
+                    entry.mount = Some(mount);
+                }
+            }
             Line::Undone { undone } => {
                 done.insert(undone);
             }
@@ -131,9 +217,22 @@ fn open_in(text: &str) -> Vec<(u64, Undo)> {
     }
     open.retain(|(id, _)| !done.contains(id));
     open.reverse();
-    open
+    Ok(open)
 }
 
-fn lines(text: &str) -> Vec<Line> {
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+/// All whole lines; why not, where one of them is not understood.
+fn lines(text: &str) -> Result<Vec<Line>, String> {
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let mut all = Vec::new();
+    for (number, line) in whole.lines().enumerate() {
+        let line = serde_json::from_str(line)
+            .map_err(|_| format!("line {} is none of version {VERSION}", number + 1))?;
+        match (number, &line) {
+            (0, Line::Version { journal: VERSION }) => {}
+            (0, _) => return Err(format!("it is not of version {VERSION}")),
+            _ => {}
+        }
+        all.push(line);
+    }
+    Ok(all)
 }

@@ -6,6 +6,7 @@
 //! before each action, so that [`undo_all`] finds it after a kill at any moment.
 
 mod apply;
+mod devices;
 pub mod journal;
 mod options;
 mod purge;
@@ -15,6 +16,7 @@ mod tune;
 mod word;
 
 pub use apply::{Undone, apply, undo_all};
+pub use devices::Devices;
 pub use options::{Kind, Metadata, MountOptions};
 pub use purge::{Watch, can_purge};
 pub use setting::{Setting, settings};
@@ -71,6 +73,11 @@ pub enum Tool {
 }
 
 impl Tool {
+    /// Whether it takes a device for itself alone before it touches it.
+    pub const fn claims(self) -> bool {
+        !matches!(self, Self::Blkdiscard | Self::Nvme | Self::Parted)
+    }
+
     /// Its name.
     pub const fn name(self) -> &'static str {
         match self {

@@ -225,7 +225,19 @@ pub fn steps_of(plan: &[serde_json::Value]) -> Result<Vec<Step>, PrepareError> {
 
 fn checked(steps: Vec<Step>) -> Result<Vec<Step>, PrepareError> {
     for (index, step) in steps.iter().enumerate() {
-        step.check().map_err(|what| PrepareError::Value { place: index + 1, what })?;
+        let wrong = |what| PrepareError::Value { place: index + 1, what };
+        step.check().map_err(wrong)?;
+        if let Step::Mount { device, .. } = step {
+            let made =
+                |step: &Step| matches!(step, Step::FileSystem(made) if made.device == *device);
+            if !steps[..index].iter().any(made) {
+                let device = device.as_str();
+                return Err(wrong(format!(
+                    "no step before makes a file system on `{device}`, and what is there already \
+                     was not given up: mount it yourself, and measure its directory"
+                )));
+            }
+        }
     }
     Ok(steps)
 }
@@ -247,6 +259,10 @@ pub fn base_devices(steps: &[Step]) -> Vec<Node> {
 impl Step {
     fn check(&self) -> Result<(), String> {
         match self {
+            Self::Array { device, .. } if !device.is_of_an_array() => Err(format!(
+                "`{}` is no node of an array: give /dev/md0 or /dev/md/NAME",
+                device.as_str()
+            )),
             Self::Array { level, members, .. } => {
                 let least = if *level == Level::Raid5 { 3 } else { 2 };
                 if members.len() < least {
@@ -287,6 +303,16 @@ impl Step {
                 Vec::new()
             }
         }
+    }
+
+    /// All devices that it names.
+    pub(super) fn names(&self) -> Vec<Node> {
+        let mut all = self.destroys();
+        all.extend(self.makes());
+        if let Self::Mount { device, .. } = self {
+            all.push(device.clone());
+        }
+        all
     }
 
     /// For a person.

@@ -18,6 +18,11 @@ fn one(keys: &str) -> Step {
     read(&format!("[[prepare]]\n{keys}")).unwrap().remove(0)
 }
 
+/// The devices that a step takes, as if every guard had let them pass.
+pub(super) fn given(machine: &FakeMachine, step: &Step) -> Devices {
+    Devices::find(&machine.system, &base_devices(std::slice::from_ref(step))).unwrap()
+}
+
 fn lines(step: &Step) -> Vec<String> {
     step.actions().iter().map(Action::text).collect()
 }
@@ -88,6 +93,14 @@ fn what_cannot_be_is_said() {
             "place of the system",
         ),
         ("[[prepare]]\nstep = \"mount\"\nat = \"/m/../etc\"\ndevice = \"/dev/a\"", "whole path"),
+        (
+            "[[prepare]]\nstep = \"mount\"\nat = \"/mnt/x\"\ndevice = \"/dev/a\"",
+            "mount it yourself",
+        ),
+        (
+            "[[prepare]]\nstep = \"array\"\ndevice = \"/dev/sda\"\nlevel = \"0\"\nmembers = [\"/dev/a\", \"/dev/b\"]",
+            "no node of an array",
+        ),
         ("[[prepare]]\nstep = \"dance\"", "dance"),
     ] {
         let error = read(text).unwrap_err().to_string();
@@ -184,7 +197,9 @@ fn a_setting_that_shows_no_value_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let step = one(&format!("step = \"setting\"\npath = \"{path}\"\nvalue = \"none\""));
-    let failed = apply(&machine.system, &step, &mut journal, Watch::NOBODY).unwrap_err();
+    let failed =
+        apply(&machine.system, &step, &mut Devices::default(), &mut journal, Watch::NOBODY)
+            .unwrap_err();
     assert!(failed.to_string().contains("no text"), "{failed}");
     assert_eq!(std::fs::read(machine.system.path(path)).unwrap(), [0xff, 0xfe, 0x1b]);
     assert!(journal.open_entries().unwrap().is_empty());
@@ -430,7 +445,8 @@ fn the_number_of_requests_comes_back_with_its_scheduler() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let steps = tuning(&machine.system, &["sda".to_owned()]);
     let scheduler = steps.iter().find(|step| step.describe().contains("scheduler")).unwrap();
-    apply(&machine.system, scheduler, &mut journal, Watch::NOBODY).unwrap();
+    apply(&machine.system, scheduler, &mut Devices::default(), &mut journal, Watch::NOBODY)
+        .unwrap();
     let requests = "/sys/block/sda/queue/nr_requests";
     std::fs::write(machine.system.path(requests), "1023\n").unwrap();
     let told = undo_all(&machine.system, &mut journal).unwrap();
@@ -467,7 +483,8 @@ fn what_was_done_when_it_was_killed_is_undone() {
         let before = state(machine.root());
         let mut journal = Journal::open(&path).unwrap();
         for step in steps.iter().take(killed_after) {
-            apply(&machine.system, step, &mut journal, Watch::NOBODY).unwrap();
+            apply(&machine.system, step, &mut Devices::default(), &mut journal, Watch::NOBODY)
+                .unwrap();
         }
         drop(journal);
         assert_eq!(before == state(machine.root()), killed_after == 0);
@@ -488,13 +505,14 @@ fn steps_without_a_way_back_leave_nothing_open() {
     let path = folder.path().join("undo.jsonl");
     let purge = one("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
     let mut journal = Journal::open(&path).unwrap();
-    apply(&machine.system, &purge, &mut journal, Watch::NOBODY).unwrap();
+    apply(&machine.system, &purge, &mut given(&machine, &purge), &mut journal, Watch::NOBODY)
+        .unwrap();
     assert!(path.exists() && !journal::is_open(&path));
     journal.close().unwrap();
     assert!(!path.exists() && !journal::is_open(&path));
     let mut journal = Journal::open(&path).unwrap();
     let tune = &tuning(&machine.system, &[])[0];
-    apply(&machine.system, tune, &mut journal, Watch::NOBODY).unwrap();
+    apply(&machine.system, tune, &mut Devices::default(), &mut journal, Watch::NOBODY).unwrap();
     journal.close().unwrap();
     assert!(journal::is_open(&path), "what is to be taken back stays");
     let mut journal = Journal::open(&path).unwrap();
@@ -511,7 +529,8 @@ fn a_kill_between_journal_and_action_leaves_nothing_to_do() {
     let steps = tuning(&machine.system, &[]);
     let before = state(machine.root());
     let mut journal = Journal::open(&path).unwrap();
-    journal.intend(&steps[0].undo(false)[0]).unwrap();
+    let undo = steps[0].undo(false).remove(0);
+    journal.intend(&journal::Entry::new(undo, [].into(), None)).unwrap();
     drop(journal);
     // The last line was cut by the kill.
     let mut text = std::fs::read_to_string(&path).unwrap();
@@ -528,11 +547,12 @@ fn what_somebody_else_changed_since_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let steps = tuning(&machine.system, &[]);
-    apply(&machine.system, &steps[0], &mut journal, Watch::NOBODY).unwrap();
+    apply(&machine.system, &steps[0], &mut Devices::default(), &mut journal, Watch::NOBODY)
+        .unwrap();
     let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
     machine.file(governor, "schedutil\n");
     let told = undo_all(&machine.system, &mut journal).unwrap();
-    assert!(matches!(told.as_slice(), [Undone::Left(_)]), "{told:?}");
+    assert!(matches!(told.as_slice(), [Undone::Left(..)]), "{told:?}");
     assert_eq!(machine.system.read_trimmed(governor).as_deref(), Some("schedutil"));
 }
 
@@ -542,12 +562,132 @@ fn a_command_that_fails_stays_in_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let file_system = one("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
-    let failed =
-        apply(&machine.system, &file_system, &mut journal, Watch::NOBODY).unwrap_err().to_string();
+    let failed = apply(
+        &machine.system,
+        &file_system,
+        &mut given(&machine, &file_system),
+        &mut journal,
+        Watch::NOBODY,
+    )
+    .unwrap_err()
+    .to_string();
     assert!(failed.contains("mkfs.xfs") && failed.contains("host undo"), "{failed}");
     let told = undo_all(&machine.system, &mut journal).unwrap();
     assert!(matches!(told.as_slice(), [Undone::Failed(..)]), "{told:?}");
     assert_eq!(journal.open_entries().unwrap().len(), 1);
+}
+
+/// Hole 8: what a step would make is not another's already.
+#[test]
+fn what_is_there_already_is_not_made_nor_taken_back() {
+    let machine = machine().disk("sdb", "8:16").disk("md0", "9:0").with_output("vgs", 0, "");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("undo.jsonl");
+    let members = "[\"/dev/sda\", \"/dev/sdb\"]";
+    for keys in [
+        format!("step = \"array\"\ndevice = \"/dev/md0\"\nlevel = \"0\"\nmembers = {members}"),
+        format!("step = \"volume\"\ngroup = \"g\"\nname = \"v\"\ndevices = {members}"),
+    ] {
+        let step = one(&keys);
+        let mut journal = Journal::open(&path).unwrap();
+        let mut devices = given(&machine, &step);
+        let failed = apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY);
+        let failed = failed.unwrap_err().to_string();
+        assert!(failed.contains("already"), "{failed}");
+        assert!(journal.open_entries().unwrap().is_empty());
+    }
+}
+
+/// Hole 5: a device that was neither consented to nor made by a step before is given to no program.
+#[test]
+fn no_program_gets_a_device_that_no_guard_was_asked_about() {
+    let machine = machine().with_output("blkdiscard", 0, "");
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
+    let purge = one("step = \"purge\"\ndevice = \"/dev/sda\"\nmethod = \"discard\"");
+    let mut none = Devices::default();
+    let failed = apply(&machine.system, &purge, &mut none, &mut journal, Watch::NOBODY);
+    assert!(failed.unwrap_err().to_string().contains("neither consented to nor made"));
+    // Nor one that is another by now.
+    for (key, text) in [("diskseq", "9\n"), ("size", "4096\n"), ("device/serial", "OTHER1\n")] {
+        let machine = machine_of("7");
+        let mut devices = given(&machine, &purge);
+        machine.file(&format!("/sys/class/block/sda/{key}"), text);
+        let failed = apply(&machine.system, &purge, &mut devices, &mut journal, Watch::NOBODY);
+        let failed = failed.unwrap_err().to_string();
+        assert!(failed.contains("/dev/sda is not the device it was"), "{key}: {failed}");
+    }
+}
+
+fn machine_of(diskseq: &str) -> FakeMachine {
+    FakeMachine::new()
+        .disk("sda", "8:0")
+        .attribute("sda", "diskseq", diskseq)
+        .attribute("sda", "device/serial", "S1\n")
+        .with_file("/proc/sys/kernel/random/boot_id", "first\n")
+        .with_output("mkfs.xfs", 0, "")
+        .with_output("wipefs", 0, "")
+}
+
+/// Hole 8: what is taken back is what was done, or nothing.
+#[test]
+fn another_device_in_its_place_is_left() {
+    let step = one("step = \"file-system\"\nkind = \"xfs\"\ndevice = \"/dev/sda\"");
+    let undone = |change: &dyn Fn(&FakeMachine)| {
+        let machine = machine_of("7");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("undo.jsonl");
+        let mut journal = Journal::open(&path).unwrap();
+        let mut devices = given(&machine, &step);
+        apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY).unwrap();
+        drop(journal);
+        change(&machine);
+        let told = undo_all(&machine.system, &mut Journal::open(&path).unwrap()).unwrap();
+        format!("{told:?}")
+    };
+    let boot = |machine: &FakeMachine| {
+        machine.file("/proc/sys/kernel/random/boot_id", "second\n");
+        machine.file("/sys/class/block/sda/diskseq", "1\n");
+    };
+    assert!(undone(&|_| ()).contains("Done"));
+    assert!(undone(&|m| m.file("/sys/class/block/sda/diskseq", "8\n")).contains("diskseq was"));
+    assert!(undone(&boot).contains("Done"), "a drive is known by its serial after a boot");
+    let other = undone(&|machine| {
+        boot(machine);
+        machine.file("/sys/class/block/sda/device/serial", "S2\n");
+    });
+    assert!(other.contains("Nothing"), "{other}");
+}
+
+/// Hole 8: a journal says what is done as root, so it is nobody's but ours.
+#[test]
+fn a_journal_that_others_could_write_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("undo.jsonl");
+    let begin = |text: &str, mode: u32| {
+        let _ = std::fs::remove_file(&path);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        assert!(
+            text.is_empty() || journal::is_open(&path),
+            "what is not understood may hold something"
+        );
+        Journal::open(&path).map(|_| ()).map_err(|no| no.to_string())
+    };
+    assert_eq!(begin("", 0o600), Ok(()));
+    assert!(begin("", 0o622).unwrap_err().contains("chmod go-w"));
+    assert!(begin("{\"journal\":1}\n", 0o600).unwrap_err().contains("version"));
+    let old = "{\"id\":0,\"undo\":{\"only_if\":{\"exists\":\"/dev/sda\"},\"action\":{\"run\":[\"rm\"]}}}\n";
+    assert!(begin(old, 0o600).unwrap_err().contains("not understood"));
+    let unknown = "{\"journal\":2}\n{\"run\":\"rm\"}\n{\"undone\":0}\n";
+    assert!(begin(unknown, 0o600).unwrap_err().contains("line 2"));
+    if rustix::process::geteuid().is_root() {
+        assert_eq!(begin("", 0o600), Ok(()));
+        std::os::unix::fs::chown(&path, Some(1000), None).unwrap();
+        let no = Journal::open(&path).unwrap_err().to_string();
+        assert!(no.contains("user 1000"), "{no}");
+    }
 }
 
 proptest::proptest! {
@@ -561,6 +701,8 @@ proptest::proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("undo.jsonl");
         std::fs::write(&path, text).unwrap();
-        let _ = Journal::open(&path).unwrap().open_entries().unwrap();
+        if let Ok(journal) = Journal::open(&path) {
+            let _ = journal.open_entries().unwrap();
+        }
     }
 }

@@ -98,6 +98,15 @@ impl Node {
         &self.0
     }
 
+    /// Whether it is one that mdadm makes: `/dev/md0`, `/dev/md/NAME`.
+    pub(super) fn is_of_an_array(&self) -> bool {
+        let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
+        let name = |rest: &str| Name::try_from(rest.to_owned()).is_ok();
+        self.0
+            .strip_prefix("/dev/md")
+            .is_some_and(|rest| rest.strip_prefix('/').map_or_else(|| number(rest), name))
+    }
+
     /// Of a device whose name ends in a digit a partition has a `p` before its number.
     pub fn first_partition(&self) -> Self {
         let p = if self.0.ends_with(|c: char| c.is_ascii_digit()) { "p" } else { "" };

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use qdepth_host::environment::{inventory, redact, storage};
-use qdepth_host::prepare::{Step, Watch, apply, journal, tuning};
+use qdepth_host::prepare::{Devices, Step, Watch, apply, journal, tuning};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_linux::MPI_SHIM;
@@ -71,7 +71,7 @@ fn tune(options: &TuneOptions) -> Result<Status> {
     }
     show(&steps, options.apply)?;
     if options.apply {
-        take(&system, &steps, &options.journal)?;
+        take(&system, &steps, Devices::default(), &options.journal)?;
     }
     Ok(Status::Valid)
 }
@@ -85,8 +85,8 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
     let system = System::real();
     show(&steps, options.apply)?;
     if options.apply {
-        may_be_done(&system, &steps, &options.consent, &Screen::new())?;
-        take(&system, &steps, &options.journal)?;
+        let devices = may_be_done(&system, &steps, &options.consent, &Screen::new())?;
+        take(&system, &steps, devices, &options.journal)?;
     }
     Ok(Status::Valid)
 }
@@ -99,13 +99,18 @@ fn show(steps: &[Step], apply: bool) -> Result<()> {
     Ok(())
 }
 
-fn take(system: &System, steps: &[Step], option: &JournalOption) -> Result<()> {
+fn take(
+    system: &System,
+    steps: &[Step],
+    mut devices: Devices,
+    option: &JournalOption,
+) -> Result<()> {
     let mut journal = open_journal(&option.journal)?;
     let screen = Screen::new();
     // A signal ends this process; what was done is in the journal.
     let watch = Watch { say: &|line| screen.say(line), stop: &|| false };
     for step in steps {
-        apply(system, step, &mut journal, watch)?;
+        apply(system, step, &mut devices, &mut journal, watch)?;
     }
     journal.close()?;
     screen.say(&if journal::is_open(&option.journal) {

@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_host::guard::{Writing, clear_for_writing};
+use qdepth_host::held::Held;
 use qdepth_host::prepare::journal::{self, Journal};
 use qdepth_host::prepare::{
-    Node, Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
+    Devices, Node, Step, Undone, Watch, apply, base_devices, can_purge, steps_of, undo_all,
 };
 use qdepth_host::system::System;
-use qdepth_host::target::inspect;
+use qdepth_host::target::Inspected;
 
 use crate::ended::Usage;
 use crate::flags::ConsentOptions;
@@ -20,47 +21,47 @@ use crate::lab::read_plan::Asked;
 use crate::screen::Screen;
 
 /// Asks whether the drives can do these steps, every guard of the devices whose contents they
-/// destroy, and the user.
+/// destroy, and the user. What is held of them is for the steps.
 pub(crate) fn may_be_done(
     system: &System,
     steps: &[Step],
     options: &ConsentOptions,
     screen: &Screen,
-) -> Result<()> {
+) -> Result<Devices> {
     can_purge(system, steps)?;
     may_be_destroyed(system, &base_devices(steps), options, screen)
 }
 
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
-/// held while the others are asked, and let go at the end: the programs that prepare open them
-/// for themselves.
+/// held for ourselves alone while the others are asked; at the end that is given up, since the
+/// programs that prepare claim them for themselves, and they stay open, so that they stay what they
+/// are.
 fn may_be_destroyed(
     system: &System,
-    devices: &[Node],
+    nodes: &[Node],
     options: &ConsentOptions,
     screen: &Screen,
-) -> Result<()> {
+) -> Result<Devices> {
     let writing = Writing {
         run_id: "preparation",
         now: Timestamp::now(),
         results_dir: Path::new("."),
         direct: false,
     };
-    let mut found = Vec::new();
-    for device in devices {
-        found.push(inspect(system, Path::new(device.as_str()))?);
-    }
-    all_different(&found.iter().collect::<Vec<_>>())?;
+    let mut devices = Devices::find(system, nodes)?;
+    let found: Vec<&Inspected> = devices.given().filter_map(Held::target).collect();
+    all_different(&found)?;
     let mut held = Vec::new();
-    for target in &found {
+    for target in found {
         let device = target
             .block_device()
             .ok_or_else(|| Usage(format!("{} is no block device", target.spelling.display())))?;
         let consent = consent_for(system, device, options, screen)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
     }
+    devices.keep(system)?;
     drop(held);
-    Ok(())
+    Ok(devices)
 }
 
 /// Finds what is wrong with the preparation of any variant, and asks the guards of all their devices,
@@ -74,7 +75,7 @@ pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[Asked]) -> Result<()> {
     }
     devices.sort();
     devices.dedup();
-    may_be_destroyed(lab.system, &devices, &lab.options.consent, lab.screen)
+    may_be_destroyed(lab.system, &devices, &lab.options.consent, lab.screen).map(drop)
 }
 
 /// What would be run for these steps, and what would take it back, for a person.
@@ -105,7 +106,7 @@ pub(crate) fn steps(asked: &Asked) -> Result<Vec<Step>> {
 
 /// A journal for this process alone.
 pub(crate) fn open_journal(path: &Path) -> Result<Journal> {
-    Journal::open(path).with_context(|| format!("cannot use the undo journal {}", path.display()))
+    Ok(Journal::open(path)?)
 }
 
 /// Takes back what is in the journal; what became of each action, and how many failed.
@@ -117,7 +118,7 @@ pub(crate) fn take_back(system: &System, path: &Path) -> Result<(Vec<String>, us
     let lines = told.into_iter().map(|one| match one {
         Undone::Done(text) => format!("done       {text}"),
         Undone::Nothing(text) => format!("not needed {text}"),
-        Undone::Left(text) => format!("left       {text}: somebody else changed it since"),
+        Undone::Left(text, why) => format!("left       {text}: {why}"),
         Undone::Failed(text, error) => {
             failed += 1;
             format!("failed     {text}: {error}")
@@ -147,7 +148,7 @@ impl<'a> Preparation<'a> {
                 place.display()
             )));
         }
-        may_be_done(lab.system, &steps, &lab.options.consent, lab.screen)?;
+        let mut devices = may_be_done(lab.system, &steps, &lab.options.consent, lab.screen)?;
         // From here on whatever happens is taken back.
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;
@@ -155,7 +156,7 @@ impl<'a> Preparation<'a> {
             Watch { say: &|line| lab.screen.say(line), stop: &|| lab.signals.caught().is_some() };
         for step in &steps {
             lab.screen.say(&format!("prepare    {}", step.describe()));
-            apply(lab.system, step, &mut journal, watch)?;
+            apply(lab.system, step, &mut devices, &mut journal, watch)?;
         }
         drop(journal);
         Ok(Some(prepared))

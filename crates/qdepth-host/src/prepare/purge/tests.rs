@@ -234,11 +234,16 @@ fn the_step_sanitizes_then_waits() {
     let mut journal = Journal::open(&folder.path().join("undo.jsonl")).unwrap();
     let machine = |status: &str| {
         FakeMachine::new()
+            .disk("nvme0n1", "259:0")
             .with_output("nvme sanitize /dev/nvme0n1 --sanact=2", 0, "")
             .with_outputs(LOG, &[&log(status, 65535)])
     };
-    apply(&machine(DONE).system, &step, &mut journal, Watch::NOBODY).unwrap();
-    let failed = apply(&machine(FAILED).system, &step, &mut journal, Watch::NOBODY).unwrap_err();
+    let mut applied = |machine: &FakeMachine| {
+        let mut devices = crate::prepare::tests::given(machine, &step);
+        apply(&machine.system, &step, &mut devices, &mut journal, Watch::NOBODY)
+    };
+    applied(&machine(DONE)).unwrap();
+    let failed = applied(&machine(FAILED)).unwrap_err();
     let failed = failed.to_string();
     assert!(failed.contains("purge /dev/nvme0n1") && failed.contains("SSTAT 3"), "{failed}");
 }

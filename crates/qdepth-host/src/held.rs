@@ -1,0 +1,275 @@
+//! A device that is found once and held until what is done to it is done; and how it is found again
+//! when that is taken back.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
+use serde::{Deserialize, Serialize};
+
+use crate::guard::{check_same, hold};
+use crate::identity::DeviceIdentity;
+use crate::refusal::{Guard, Refusal};
+use crate::sysfs::{self, DeviceNumber};
+use crate::system::System;
+use crate::target::{Inspected, inspect_held};
+
+/// A device, looked up once by the name that somebody gave it. From then on that name counts for
+/// nothing: what is done is done to the device that is held, by the kernel's name for it.
+#[derive(Debug)]
+pub struct Held {
+    identity: DeviceIdentity,
+    /// None on a made-up machine.
+    target: Option<Inspected>,
+    /// As long as it is open the kernel gives its number to no other device, and detaches nothing
+    /// from it.
+    open: Option<OwnedFd>,
+}
+
+impl Held {
+    /// Looks it up, following links of file systems but none of the kernel's magic ones.
+    ///
+    /// # Errors
+    /// [`Guard::G1Resolve`] when it is no block device.
+    pub fn find(system: &System, path: &Path) -> Result<Self, Refusal> {
+        let no = |found: String| {
+            Refusal::new(Guard::G1Resolve, found, "Give the path of a block device that is there")
+        };
+        if !system.is_real() {
+            let number = system.block_node(path);
+            let identity = number.and_then(|number| DeviceIdentity::read(system, number));
+            let identity =
+                identity.ok_or_else(|| no(format!("{} is no block device", path.display())))?;
+            return Ok(Self { identity, target: None, open: None });
+        }
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let handle = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)
+            .map_err(|error| no(format!("{} could not be found: {error}", path.display())))?;
+        let target = inspect_held(system, path, handle)?;
+        let identity = target.block_device().map(|device| device.identity.clone());
+        let identity =
+            identity.ok_or_else(|| no(format!("{} is no block device", path.display())))?;
+        Ok(Self { identity, target: Some(target), open: None })
+    }
+
+    /// What was looked at, for the guards; none on a made-up machine.
+    pub fn target(&self) -> Option<&Inspected> {
+        self.target.as_ref()
+    }
+
+    /// Which device it is.
+    pub fn identity(&self) -> &DeviceIdentity {
+        &self.identity
+    }
+
+    /// Keeps it open for reading, so that it stays the device that it is.
+    ///
+    /// # Errors
+    /// [`Guard::G2Exclusive`] where it cannot be opened, [`Guard::G10Identity`] where it changed.
+    pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
+        if let Some(target) = &self.target {
+            let open = target.open(OFlags::RDONLY | OFlags::NONBLOCK);
+            let open = open.map_err(|error| {
+                let found = format!("{} could not be opened: {error}", target.spelling.display());
+                Refusal::new(Guard::G2Exclusive, found, "Check that the storage answers")
+            })?;
+            self.open = Some(open);
+        }
+        check_same(system, &self.identity)
+    }
+
+    /// The kernel's node of it, after its identity was compared.
+    ///
+    /// # Errors
+    /// [`Guard::G10Identity`] where it is another device, or the node leads elsewhere.
+    pub fn node(&self, system: &System) -> Result<String, Refusal> {
+        check_same(system, &self.identity)?;
+        node_of(system, &self.identity)
+    }
+
+    /// Holds it for ourselves alone while a program works on it that does not do so; none on a
+    /// made-up machine.
+    ///
+    /// # Errors
+    /// [`Guard::G2Exclusive`] while somebody else holds it.
+    pub fn exclusive(&self) -> Result<Option<OwnedFd>, Refusal> {
+        self.target.as_ref().map(hold).transpose()
+    }
+
+    /// As the undo journal keeps it.
+    pub fn bound(&self, system: &System) -> Bound {
+        let DeviceIdentity { kernel_name, number, serial, wwid, size_bytes, diskseq } =
+            self.identity.clone();
+        Bound::Device(Known {
+            partition: partition(system, &kernel_name),
+            kernel_name,
+            number: number.to_string(),
+            serial,
+            wwid,
+            size_bytes,
+            diskseq,
+            boot: boot(system),
+        })
+    }
+}
+
+/// Under which number the machine runs since it was booted.
+pub(crate) fn boot(system: &System) -> Option<String> {
+    system.read_trimmed("/proc/sys/kernel/random/boot_id")
+}
+
+fn partition(system: &System, name: &str) -> Option<String> {
+    system.read_trimmed(format!("/sys/class/block/{name}/partition"))
+}
+
+/// The node that the kernel made for a device.
+fn node_of(system: &System, identity: &DeviceIdentity) -> Result<String, Refusal> {
+    // sysfs writes `!` for the `/` of a name as cciss/c0d0.
+    let node = format!("/dev/{}", identity.kernel_name.replace('!', "/"));
+    if system.block_node(&node) == Some(identity.number) {
+        return Ok(node);
+    }
+    Err(Refusal::new(
+        Guard::G10Identity,
+        format!("{node} is not block device {}", identity.number),
+        "Have udev make the node anew (`udevadm trigger`), or look who changed it",
+    ))
+}
+
+/// A device, so described that it is known again by another process, perhaps after a boot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// One that was there.
+    Device(Known),
+    /// One that was made of others: known by its node, as long as it lies on none but these.
+    Made {
+        /// Its node.
+        node: String,
+        /// What it lies on.
+        on: Vec<Bound>,
+    },
+}
+
+/// What a device was known by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Known {
+    kernel_name: String,
+    number: String,
+    partition: Option<String>,
+    serial: Option<String>,
+    wwid: Option<String>,
+    size_bytes: u64,
+    diskseq: Option<u64>,
+    boot: Option<String>,
+}
+
+/// Where a device is now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Here.
+    Here {
+        /// The kernel's node.
+        node: String,
+        /// The kernel's name.
+        name: String,
+    },
+    /// Nowhere.
+    Gone,
+    /// It cannot be told, or another is in its place: why.
+    Strange(String),
+}
+
+impl Bound {
+    /// Looks for it.
+    pub fn find(&self, system: &System) -> Found {
+        match self {
+            Self::Device(known) => known.find(system),
+            Self::Made { node, on } => made(system, node, on),
+        }
+    }
+
+    /// The name that it has, or had while it was there.
+    fn last_name(&self, system: &System) -> Option<String> {
+        match (self.find(system), self) {
+            (Found::Here { name, .. }, _) => Some(name),
+            (Found::Gone, Self::Device(known)) => Some(known.kernel_name.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Known {
+    fn find(&self, system: &System) -> Found {
+        if self.boot == boot(system) {
+            let Ok(number) = self.number.parse::<DeviceNumber>() else {
+                return Found::Strange(format!("`{}` is no number of a device", self.number));
+            };
+            return match DeviceIdentity::read(system, number) {
+                None => Found::Gone,
+                Some(now) if now.size_bytes == 0 && self.size_bytes > 0 => Found::Gone,
+                Some(now) => match self.difference(&now) {
+                    None => here(system, &now),
+                    Some(why) => Found::Strange(why),
+                },
+            };
+        }
+        if self.serial.is_none() && self.wwid.is_none() {
+            return Found::Strange(format!(
+                "the machine was booted since, and {} has no serial by which it would be known",
+                self.kernel_name
+            ));
+        }
+        let names = system.list_dir("/sys/class/block").unwrap_or_default();
+        let same = |name: &String| {
+            let now = DeviceIdentity::read(system, sysfs::number_of(system, name)?)?;
+            let same = now.serial == self.serial
+                && now.wwid == self.wwid
+                && now.size_bytes == self.size_bytes
+                && partition(system, name) == self.partition;
+            same.then_some(now)
+        };
+        let all: Vec<DeviceIdentity> = names.iter().filter_map(same).collect();
+        match all.as_slice() {
+            [] => Found::Gone,
+            [one] => here(system, one),
+            _ => Found::Strange(format!("several devices look like {}", self.kernel_name)),
+        }
+    }
+
+    fn difference(&self, now: &DeviceIdentity) -> Option<String> {
+        let then = DeviceIdentity {
+            kernel_name: self.kernel_name.clone(),
+            number: now.number,
+            serial: self.serial.clone(),
+            wwid: self.wwid.clone(),
+            size_bytes: self.size_bytes,
+            diskseq: self.diskseq,
+        };
+        Some(format!("{} is another device: {}", self.kernel_name, then.difference(now)?))
+    }
+}
+
+fn here(system: &System, now: &DeviceIdentity) -> Found {
+    match node_of(system, now) {
+        Ok(node) => Found::Here { node, name: now.kernel_name.clone() },
+        Err(no) => Found::Strange(no.found),
+    }
+}
+
+fn made(system: &System, node: &str, on: &[Bound]) -> Found {
+    let Some(number) = system.block_node(node) else { return Found::Gone };
+    let Some(now) = DeviceIdentity::read(system, number) else { return Found::Gone };
+    let ours: Vec<String> = on.iter().filter_map(|below| below.last_name(system)).collect();
+    let name = &now.kernel_name;
+    let below = sysfs::whole_of(system, name)
+        .map_or_else(|| sysfs::slaves_of(system, name), |whole| vec![whole]);
+    if below.is_empty() || below.iter().any(|name| !ours.contains(name)) {
+        return Found::Strange(format!(
+            "{node} lies on {} and not on what it was made of ({})",
+            if below.is_empty() { "nothing".to_owned() } else { below.join(", ") },
+            ours.join(", ")
+        ));
+    }
+    here(system, &now)
+}

@@ -1,0 +1,232 @@
+//! The devices of a preparation, and the one way from an action to a program that is started.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use super::purge::{Patience, wait_for_sanitize};
+use super::word::{Node, Word};
+use super::{Action, Step, Tool, Watch};
+use crate::held::{Bound, Found, Held};
+use crate::refusal::Refusal;
+use crate::system::System;
+
+/// Devices that are held, and what steps made of them. No program of a preparation gets a device
+/// that is not among them.
+#[derive(Debug, Default)]
+pub struct Devices {
+    given: BTreeMap<Node, Held>,
+    made: BTreeMap<Node, Bound>,
+}
+
+/// What a program gets for a device.
+pub(super) struct Ready {
+    node: String,
+    held: Option<OwnedFd>,
+}
+
+impl Devices {
+    /// Looks up what these steps are given, each device once.
+    ///
+    /// # Errors
+    /// [`crate::Guard::G1Resolve`] for what is no block device.
+    pub fn find(system: &System, nodes: &[Node]) -> Result<Self, Refusal> {
+        let mut given = BTreeMap::new();
+        for node in nodes {
+            let held = Held::find(system, std::path::Path::new(node.as_str()))?;
+            given.insert(node.clone(), held);
+        }
+        Ok(Self { given, made: BTreeMap::new() })
+    }
+
+    /// Those that were given.
+    pub fn given(&self) -> impl Iterator<Item = &Held> {
+        self.given.values()
+    }
+
+    /// Keeps them open from here on: they passed the guards.
+    ///
+    /// # Errors
+    /// Where one of them is not what it was any more.
+    pub fn keep(&mut self, system: &System) -> Result<(), Refusal> {
+        self.given.values_mut().try_for_each(|held| held.keep(system))
+    }
+
+    /// How the devices of a step are known again: those that it takes, and those that it makes.
+    pub(super) fn bounds(&self, system: &System, step: &Step) -> BTreeMap<Node, Bound> {
+        let mut all: BTreeMap<Node, Bound> =
+            self.given.iter().map(|(node, held)| (node.clone(), held.bound(system))).collect();
+        all.extend(self.made.clone());
+        let below: Vec<Bound> =
+            step.destroys().iter().filter_map(|node| all.get(node).cloned()).collect();
+        all.extend(step.makes().into_iter().map(|node| {
+            let path = node.as_str().to_owned();
+            (node, Bound::Made { node: path, on: below.clone() })
+        }));
+        let named = step.names();
+        all.retain(|node, _| named.contains(node));
+        all
+    }
+
+    /// Refuses what a step would make if it is there: taking it back would take away another's.
+    pub(super) fn must_be_new(&self, system: &System, step: &Step) -> io::Result<()> {
+        for node in step.makes() {
+            let is_partition = matches!(step, Step::Partition { .. });
+            if !is_partition && system.exists(node.as_str()) {
+                let node = node.as_str();
+                let found = format!("{node} is there already, and this step would make it");
+                return Err(io::Error::other(found));
+            }
+        }
+        let Step::Volume { group, .. } = step else { return Ok(()) };
+        let known = system.run(Tool::Vgs.name(), &[group.as_str()]);
+        if known.is_ok_and(|output| output.status == Some(0)) {
+            let group = group.as_str();
+            let found =
+                format!("there is a volume group {group} already, which the step would make");
+            return Err(io::Error::other(found));
+        }
+        Ok(())
+    }
+
+    /// Takes note of what a step has made so far.
+    pub(super) fn learn(&mut self, system: &System, step: &Step, bounds: &BTreeMap<Node, Bound>) {
+        for node in step.makes() {
+            let bound = bounds.get(&node).cloned();
+            let bound = bound.filter(|bound| matches!(bound.find(system), Found::Here { .. }));
+            self.made.extend(bound.map(|bound| (node, bound)));
+        }
+    }
+
+    /// What a program of this step gets for a device: the kernel's node, compared just now.
+    pub(super) fn ready(
+        &self,
+        system: &System,
+        step: &Step,
+        tool: Tool,
+        node: &Node,
+    ) -> io::Result<Ready> {
+        if let Some(held) = self.given.get(node) {
+            let path = held.node(system).map_err(|no| io::Error::other(no.found))?;
+            let exclusive = if tool.claims() { None } else { held.exclusive().map_err(other)? };
+            return Ok(Ready { node: path, held: exclusive });
+        }
+        if let Some(bound) = self.made.get(node) {
+            return ready(bound.find(system), node, &tool);
+        }
+        if step.makes().contains(node) && !system.exists(node.as_str()) {
+            return Ok(Ready { node: node.as_str().to_owned(), held: None });
+        }
+        let found = format!("{} was neither consented to nor made by a step", node.as_str());
+        Err(io::Error::other(found))
+    }
+}
+
+fn other(no: Refusal) -> io::Error {
+    io::Error::other(format!("{}. {}", no.found, no.remedy))
+}
+
+fn ready(found: Found, node: &Node, tool: &Tool) -> io::Result<Ready> {
+    match found {
+        Found::Here { node, .. } => Ok(Ready { node, held: None }),
+        Found::Gone => {
+            let (node, tool) = (node.as_str(), tool.name());
+            Err(io::Error::other(format!("{node} is not there for {tool}")))
+        }
+        Found::Strange(why) => Err(io::Error::other(why)),
+    }
+}
+
+/// Of the way back: what a program gets for a device that the journal describes.
+pub(super) fn ready_again(
+    system: &System,
+    bounds: &BTreeMap<Node, Bound>,
+    tool: Tool,
+    node: &Node,
+) -> io::Result<Ready> {
+    let found = bounds.get(node).map_or_else(
+        || Found::Strange(format!("the journal does not say which device {} is", node.as_str())),
+        |bound| bound.find(system),
+    );
+    ready(found, node, &tool)
+}
+
+/// An action whose devices were compared just now. Only this starts a program.
+pub(super) struct Act<'a> {
+    action: &'a Action,
+    words: Vec<String>,
+    _held: Vec<OwnedFd>,
+}
+
+impl<'a> Act<'a> {
+    /// Compares every device of the action.
+    pub(super) fn new(
+        action: &'a Action,
+        look: impl Fn(Tool, &Node) -> io::Result<Ready>,
+    ) -> io::Result<Self> {
+        let (mut given, mut held) = (Vec::new(), Vec::new());
+        let mut take = |tool, node: &Node| -> io::Result<()> {
+            let ready = look(tool, node)?;
+            given.push(ready.node);
+            held.extend(ready.held);
+            Ok(())
+        };
+        match action {
+            Action::Run { tool, words } => {
+                for word in words {
+                    if let Word::Device(node) = word {
+                        take(*tool, node)?;
+                    }
+                }
+            }
+            Action::AwaitSanitize { device } => take(Tool::Nvme, device)?,
+            Action::Set(_) | Action::MakeDirectory(_) | Action::RemoveDirectory(_) => {}
+        }
+        let mut given = given.into_iter();
+        let words = match action {
+            Action::Run { words, .. } => words
+                .iter()
+                .filter_map(|word| match word {
+                    Word::Device(_) => given.next(),
+                    other => Some(other.text().to_owned()),
+                })
+                .collect(),
+            _ => given.collect(),
+        };
+        Ok(Self { action, words, _held: held })
+    }
+
+    /// Runs it.
+    pub(super) fn run(&self, system: &System, watch: Watch<'_>) -> io::Result<()> {
+        let path = |place: &super::Place| system.path(place.as_str());
+        match self.action {
+            Action::Set(setting) => {
+                system.switch("set");
+                system.write_setting(setting.path(), setting.value())
+            }
+            Action::AwaitSanitize { .. } => {
+                let device = self.words.first().map_or("", String::as_str);
+                wait_for_sanitize(system, device, Patience::REAL, watch)
+            }
+            Action::MakeDirectory(place) => std::fs::create_dir_all(path(place)),
+            Action::RemoveDirectory(place) => std::fs::remove_dir(path(place)),
+            Action::Run { tool, .. } => {
+                system.switch(tool.name());
+                let output =
+                    system.run_for(tool.name(), &self.words, LONGEST).map_err(io::Error::other)?;
+                match output.status {
+                    Some(0) => Ok(()),
+                    _ => Err(io::Error::other(crate::environment::complaint(tool.name(), &output))),
+                }
+            }
+        }
+    }
+
+    /// Whether it succeeds, where it is a question.
+    pub(super) fn succeeds(&self, system: &System) -> bool {
+        self.run(system, Watch::NOBODY).is_ok()
+    }
+}
+
+/// Making a file system or erasing a drive may take this long.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(4 * 3600);
