@@ -14,13 +14,14 @@ use crate::sort::{Identity, identity};
 /// where fields begin and end, so they are the process's and not a caller's.
 #[derive(Debug)]
 struct Names {
-    results: BTreeSet<(Identity, OsString)>,
+    /// With what has the name now.
+    results: BTreeMap<(Identity, OsString), Option<Identity>>,
     kept: BTreeMap<(Identity, OsString), usize>,
     read: BTreeSet<Born>,
 }
 
 static NAMES: Mutex<Names> =
-    Mutex::new(Names { results: BTreeSet::new(), kept: BTreeMap::new(), read: BTreeSet::new() });
+    Mutex::new(Names { results: BTreeMap::new(), kept: BTreeMap::new(), read: BTreeSet::new() });
 
 fn names() -> MutexGuard<'static, Names> {
     NAMES.lock().unwrap_or_else(PoisonError::into_inner)
@@ -29,8 +30,8 @@ fn names() -> MutexGuard<'static, Names> {
 /// What a name is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A result goes there: nothing else may.
-    Result,
+    /// A result goes there, in the place of what has the name: nothing else may.
+    Result(Option<Identity>),
     /// A file of ours is kept there, opened as often as is wanted.
     Kept,
 }
@@ -47,12 +48,12 @@ impl Claim {
     pub(crate) fn new(folder: Identity, name: &OsStr, using: Use) -> Option<Self> {
         let place = (folder, name.to_owned());
         let mut names = names();
-        let free = !names.results.contains(&place)
+        let free = !names.results.contains_key(&place)
             && (using == Use::Kept || !names.kept.contains_key(&place));
         free.then(|| {
             match using {
-                Use::Result => {
-                    names.results.insert(place.clone());
+                Use::Result(now) => {
+                    names.results.insert(place.clone(), now);
                 }
                 Use::Kept => *names.kept.entry(place.clone()).or_default() += 1,
             }
@@ -65,7 +66,7 @@ impl Drop for Claim {
     fn drop(&mut self) {
         let mut names = names();
         match self.using {
-            Use::Result => {
+            Use::Result(_) => {
                 names.results.remove(&self.place);
             }
             Use::Kept => {
@@ -91,11 +92,15 @@ fn born(file: &File) -> rustix::io::Result<Born> {
     Ok((identity(&fstat(file)?), birth))
 }
 
-/// Notes that this file was read.
-pub(crate) fn was_read(file: &File) -> rustix::io::Result<()> {
+/// Notes that this file is read; false where a result is to take its place.
+pub(crate) fn may_be_read(file: &File) -> rustix::io::Result<bool> {
     let born = born(file)?;
-    names().read.insert(born);
-    Ok(())
+    let mut names = names();
+    let free = !names.results.values().any(|now| *now == Some(born.0));
+    if free {
+        names.read.insert(born);
+    }
+    Ok(free)
 }
 
 /// Whether this file was read.

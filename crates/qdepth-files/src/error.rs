@@ -1,7 +1,9 @@
 //! What is said where a file is not read or written.
 
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
@@ -27,9 +29,9 @@ pub struct FileError {
     /// What was found, naming the thing; no full stop at the end.
     pub found: String,
     /// What the user can do; no full stop at the end. Empty where nothing can be done.
-    pub remedy: String,
+    pub remedy: Box<str>,
     /// A name that would do in place of `path`.
-    pub instead: Option<PathBuf>,
+    pub instead: Option<Box<Path>>,
     /// What the system answered, where it was asked.
     pub errno: Option<Errno>,
 }
@@ -48,22 +50,23 @@ impl fmt::Display for FileError {
 }
 
 impl FileError {
-    fn new(how: How, path: &Path, found: String, remedy: String) -> Self {
-        Self { how, path: path.to_owned(), found, remedy, instead: None, errno: None }
+    fn new(how: How, path: &Path, found: String, remedy: impl Into<Box<str>>) -> Self {
+        let (path, remedy) = (path.to_owned(), remedy.into());
+        Self { how, path, found, remedy, instead: None, errno: None }
     }
 
-    pub(crate) fn wrong(path: &Path, found: String, remedy: impl Into<String>) -> Self {
-        Self::new(How::Wrong, path, found, remedy.into())
+    pub(crate) fn wrong(path: &Path, found: String, remedy: impl Into<Box<str>>) -> Self {
+        Self::new(How::Wrong, path, found, remedy)
     }
 
-    pub(crate) fn refused(path: &Path, found: String, remedy: impl Into<String>) -> Self {
-        Self::new(How::Refused, path, found, remedy.into())
+    pub(crate) fn refused(path: &Path, found: String, remedy: impl Into<Box<str>>) -> Self {
+        Self::new(How::Refused, path, found, remedy)
     }
 
     /// The system said no to `doing`, as `make a file in DIR`.
     pub(crate) fn failed(path: &Path, doing: &str, errno: Errno) -> Self {
         let found = format!("cannot {doing}: {}", io::Error::from(errno));
-        let mut failed = Self::new(How::Failed, path, found, remedy_of(errno).to_owned());
+        let mut failed = Self::new(How::Failed, path, found, remedy_of(errno));
         failed.errno = Some(errno);
         failed
     }
@@ -72,12 +75,31 @@ impl FileError {
     pub(crate) fn failed_io(path: &Path, doing: &str, error: &io::Error) -> Self {
         match error.raw_os_error() {
             Some(code) => Self::failed(path, doing, Errno::from_raw_os_error(code)),
-            None => Self::new(How::Failed, path, format!("cannot {doing}: {error}"), String::new()),
+            None => Self::new(How::Failed, path, format!("cannot {doing}: {error}"), ""),
         }
     }
 
     pub(crate) fn instead(self, instead: PathBuf) -> Self {
-        Self { instead: Some(instead), ..self }
+        Self { instead: Some(instead.into()), ..self }
+    }
+
+    /// The command line with a name that would do in the place of this one; none where there is no
+    /// such name, or the command line does not hold this one.
+    pub fn next_command(&self, words: impl Iterator<Item = OsString>) -> Option<String> {
+        let (instead, named) = (self.instead.as_deref()?, self.path.as_os_str());
+        let mut found = false;
+        let words: Vec<String> = words
+            .map(|word| match word.as_bytes().strip_suffix(named.as_bytes()) {
+                Some(before) if before.is_empty() || before.ends_with(b"=") => {
+                    found = true;
+                    let mut word = OsStr::from_bytes(before).to_owned();
+                    word.push(instead);
+                    self::word(Path::new(&word))
+                }
+                _ => self::word(Path::new(&word)),
+            })
+            .collect();
+        found.then(|| words.join(" "))
     }
 
     /// Whether the directory is not there.

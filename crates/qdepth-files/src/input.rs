@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, Stat, fstat, fstatfs, open, stat};
 use rustix::io::Errno;
 
-use crate::claim::was_read;
+use crate::claim::may_be_read;
 use crate::error::FileError;
 use crate::sort::{is_regular, of_the_kernel, sort_of};
 
@@ -154,7 +154,9 @@ impl Input {
             return Err(self.too_large(&format!("{} bytes", found.st_size)));
         }
         let file = File::from(file);
-        was_read(&file).map_err(no)?;
+        if !may_be_read(&file).map_err(no)? {
+            return Err(self.wrong("it is named for a result, too"));
+        }
         Ok((file, found))
     }
 

@@ -23,6 +23,14 @@ pub enum Privacy {
 }
 
 impl Privacy {
+    /// Permission bits of folders that hold such files, before the umask.
+    pub const fn of_folders(self) -> u32 {
+        match self {
+            Self::Private => 0o700,
+            Self::Public | Self::Program => 0o777,
+        }
+    }
+
     pub(crate) const fn mode(self) -> u32 {
         match self {
             Self::Private => 0o600,
@@ -74,8 +82,11 @@ impl Output {
     /// Where the name must not, or cannot, be given to a result.
     pub fn at(path: &Path, privacy: Privacy) -> Result<Self, FileError> {
         let standard = STANDARD.iter().any(|name| path.as_os_str() == *name);
-        let to =
-            if standard { To::Standard } else { Place::at(path)?.map_or(To::Nowhere, To::File) };
+        let to = if standard {
+            To::Standard
+        } else {
+            Place::at(path, privacy)?.map_or(To::Nowhere, To::File)
+        };
         Ok(Self { to, privacy })
     }
 

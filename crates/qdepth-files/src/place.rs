@@ -20,6 +20,9 @@ use crate::walk::Missing;
 /// So much of a file is looked at before it is replaced.
 const HEAD: usize = 4096;
 
+/// How programs and libraries begin.
+const PROGRAM: &[u8] = b"\x7fELF";
+
 /// The name of a result that was given none.
 const RESULT: &str = "qdepth-result";
 
@@ -41,20 +44,21 @@ enum Found {
 
 impl Place {
     /// Looks whether a result may go there; none for `/dev/null`, by whatever name.
-    pub(crate) fn at(path: &Path) -> Result<Option<Self>, FileError> {
+    pub(crate) fn at(path: &Path, privacy: Privacy) -> Result<Option<Self>, FileError> {
         let (folder, name) = Folder::of(path, Missing::Error)?;
         let where_from = folder
             .identity()
             .map_err(|errno| FileError::failed(path, "look at its directory", errno))?;
-        match looked_at(&folder, &name, path)? {
+        let now = match looked_at(&folder, &name, path, privacy)? {
             Found::Null => return Ok(None),
             Found::Nothing if folder.among_devices() => {
                 let found = format!("{} would be a file among device nodes", path.display());
                 return Err(FileError::refused(path, found, "Name a file elsewhere")
                     .instead(PathBuf::from(&name)));
             }
-            Found::Nothing | Found::Replaceable(_) => {}
-        }
+            Found::Nothing => None,
+            Found::Replaceable(old) => Some(identity(&old)),
+        };
         folder.may_write().map_err(|errno| match errno {
             Errno::ACCESS | Errno::PERM | Errno::ROFS => {
                 let why = std::io::Error::from(errno);
@@ -63,7 +67,7 @@ impl Place {
             }
             _ => FileError::failed(path, "ask whether its directory may be written to", errno),
         })?;
-        let Some(claim) = Claim::new(where_from, &name, Use::Result) else {
+        let Some(claim) = Claim::new(where_from, &name, Use::Result(now)) else {
             let found = format!("{} is named for two things at once", path.display());
             return Err(FileError::wrong(path, found, "Name another file"));
         };
@@ -87,7 +91,7 @@ impl Place {
         window: impl FnOnce(),
     ) -> Result<Option<Replaced>, FileError> {
         let named = |error: FileError| FileError { path: self.path.clone(), ..error };
-        match looked_at(&self.folder, &self.name, &self.path)? {
+        match looked_at(&self.folder, &self.name, &self.path, privacy)? {
             Found::Null => Ok(None),
             Found::Nothing => {
                 let fresh =
@@ -152,7 +156,12 @@ impl Place {
 }
 
 /// Whether the name may be given to a result, and what has it now.
-fn looked_at(folder: &Folder, name: &OsString, path: &Path) -> Result<Found, FileError> {
+fn looked_at(
+    folder: &Folder,
+    name: &OsString,
+    path: &Path,
+    privacy: Privacy,
+) -> Result<Found, FileError> {
     let failed = |errno| FileError::failed(path, &format!("look at {}", path.display()), errno);
     let Some(found) = folder.look(name).map_err(failed)? else { return Ok(Found::Nothing) };
     if is_null(&found) {
@@ -195,7 +204,7 @@ fn looked_at(folder: &Folder, name: &OsString, path: &Path) -> Result<Found, Fil
     if is_read(&file).map_err(into)? {
         return no("was read by this very command".to_owned(), "Name another file");
     }
-    match what_it_holds(file).map_err(into)? {
+    match what_it_holds(file, privacy).map_err(into)? {
         None => Ok(Found::Replaceable(found)),
         Some(what) => {
             let remedy = format!("Name another file, or take it away: `rm -- {}`", word(path));
@@ -204,18 +213,23 @@ fn looked_at(folder: &Folder, name: &OsString, path: &Path) -> Result<Found, Fil
     }
 }
 
-/// What a file holds that is not to be replaced by a result: none of ours begins like this.
-fn what_it_holds(file: File) -> rustix::io::Result<Option<&'static str>> {
+/// What a file holds that is not to be replaced by a result: none of ours begins like this. A program
+/// takes the place of a program.
+fn what_it_holds(file: File, privacy: Privacy) -> rustix::io::Result<Option<&'static str>> {
     let mut head = Vec::with_capacity(HEAD);
     let read = file.take(HEAD as u64).read_to_end(&mut head);
     read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let pictures_and_print: [&[u8]; 3] = [b"%PDF-", b"\x89PNG", b"\xff\xd8\xff"];
-    if pictures_and_print.iter().any(|mark| head.starts_with(mark)) || is_text(&head) {
+    let program = head.starts_with(PROGRAM);
+    if pictures_and_print.iter().any(|mark| head.starts_with(mark))
+        || is_text(&head)
+        || (program && privacy == Privacy::Program)
+    {
         return Ok(None);
     }
     Ok(Some(if head.starts_with(b"SQLite format 3\0") {
         "is an SQLite file (a logbook, for example), and no result"
-    } else if head.starts_with(b"\x7fELF") {
+    } else if program {
         "is a program, and no result"
     } else {
         "holds bytes that no result does"

@@ -233,7 +233,7 @@ fn what_comes_between_look_and_change_is_not_lost() {
             if was_there {
                 fs::write(&path, "earlier").unwrap();
             }
-            let place = Place::at(&path).unwrap().unwrap();
+            let place = Place::at(&path, Privacy::Private).unwrap().unwrap();
             let mut after = Vec::new();
             let answer = place.write_between(b"later", Privacy::Private, || {
                 if was_there {
@@ -255,7 +255,7 @@ fn what_comes_between_look_and_change_is_not_lost() {
     let dir = folder();
     let path = dir.path().join("report.html");
     fs::write(&path, "earlier").unwrap();
-    let place = Place::at(&path).unwrap().unwrap();
+    let place = Place::at(&path, Privacy::Private).unwrap().unwrap();
     place
         .write_between(b"later", Privacy::Private, || fs::remove_file(&path).unwrap())
         .unwrap_err();
@@ -298,6 +298,11 @@ fn one_name_is_not_used_for_two_things() {
     fs::write(at("job.fio"), "[a]\n").unwrap();
     assert_eq!(Input::file(at("job.fio"), limit::JOB).text().unwrap(), "[a]\n");
     assert!(refused(dir.path(), &at("job.fio")).to_string().contains("read by this very command"));
+    // Nor is what it writes to given to it to read, afterwards.
+    fs::write(at("b.html"), "text").unwrap();
+    let _result = Output::at(&at("b.html"), Privacy::Private).unwrap();
+    let error = Input::file(at("b.html"), limit::JOB).text().unwrap_err();
+    assert!(error.to_string().contains("is named for a result, too"), "{error}");
 }
 
 #[test]
@@ -458,10 +463,14 @@ fn a_socket_takes_only_the_place_of_a_dead_one() {
     let error = Socket::listen(&path).unwrap_err();
     assert!(error.to_string().contains("somebody listens there"), "{error}");
     // Killed: the listener is gone, its name is not.
-    drop((listener, socket));
+    drop(listener);
+    std::mem::forget(socket);
     let (socket, _listener) = Socket::listen(&path).unwrap();
     UnixStream::connect(&path).unwrap();
     socket.remove().unwrap();
+    assert_eq!(contents(dir.path()), []);
+    // Where serving does not begin, its name goes, too.
+    drop(Socket::listen(&path).unwrap());
     assert_eq!(contents(dir.path()), []);
     for name in ["file", "link"] {
         let path = dir.path().join(name);
