@@ -1,9 +1,8 @@
 //! Everybody who is connected, and the door.
 
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
@@ -11,11 +10,16 @@ use nbd::server::{Export, handshake};
 use qdepth_measure::Nanos;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::connection::Connection;
 
-/// A client that has not agreed on an export by then is let go.
+/// A client that has not agreed on an export by then, however it fills the time, is let go.
 const NEGOTIATION: Duration = Duration::from_secs(10);
+/// So many are let in at once, those who negotiate among them: each has a thread or buffers.
+pub(crate) const CLIENTS_MAX: usize = 64;
+/// The negotiation calls a few functions deep.
+const STACK: usize = 256 << 10;
 
 /// A client by the place that it has, and by its number, since places are taken again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,27 +34,41 @@ pub(crate) struct Clients {
     listener: UnixListener,
     capacity: u64,
     places: Vec<Option<(u64, Connection)>>,
-    negotiated: (Sender<UnixStream>, Receiver<UnixStream>),
+    /// Those who negotiate, and what came of it: none where a client was let go.
+    negotiating: usize,
+    negotiated: (Sender<Option<UnixStream>>, Receiver<Option<UnixStream>>),
     /// How many have come.
     pub(crate) count: u64,
+    /// How many were turned away because all places were taken.
+    pub(crate) turned_away: u64,
 }
 
 impl Clients {
-    pub(crate) fn new(socket: &Path, capacity: u64) -> io::Result<Self> {
-        let listener = UnixListener::bind(socket)?;
+    pub(crate) fn new(listener: UnixListener, capacity: u64) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self { listener, capacity, places: Vec::new(), negotiated: channel(), count: 0 })
+        Ok(Self {
+            listener,
+            capacity,
+            places: Vec::new(),
+            negotiating: 0,
+            negotiated: channel(),
+            count: 0,
+            turned_away: 0,
+        })
     }
 
-    /// Lets new clients in. They negotiate on threads of their own, so that a slow one delays
-    /// nobody.
+    /// Lets new clients in, as far as there are places. They negotiate on threads of their own, so
+    /// that a slow one delays nobody.
     pub(crate) fn welcome(&mut self) -> io::Result<()> {
         while let Ok((stream, _)) = self.listener.accept() {
-            let (negotiated, size) = (self.negotiated.0.clone(), self.capacity);
-            let thread = std::thread::Builder::new().name("negotiation".to_owned());
-            thread.spawn(move || negotiate(&stream, size).map(|()| negotiated.send(stream)))?;
+            // Turned away, a client is told at once: its stream ends.
+            if self.all().len() + self.negotiating >= CLIENTS_MAX || !self.negotiate(stream) {
+                self.turned_away += 1;
+            }
         }
-        while let Ok(stream) = self.negotiated.1.try_recv() {
+        while let Ok(answer) = self.negotiated.1.try_recv() {
+            self.negotiating -= 1;
+            let Some(stream) = answer else { continue };
             self.count += 1;
             let client = Some((self.count, Connection::new(stream)?));
             match self.places.iter_mut().find(|place| place.is_none()) {
@@ -59,6 +77,20 @@ impl Clients {
             }
         }
         Ok(())
+    }
+
+    /// Whether there is a thread for it.
+    fn negotiate(&mut self, stream: UnixStream) -> bool {
+        let (negotiated, size) = (self.negotiated.0.clone(), self.capacity);
+        let thread = std::thread::Builder::new().name("negotiation".to_owned()).stack_size(STACK);
+        let work = move || {
+            let agreed = negotiate(&stream, size).is_ok();
+            // Nobody waits for it where serving has ended.
+            let _ = negotiated.send(agreed.then_some(stream));
+        };
+        let spawned = thread.spawn(work).is_ok();
+        self.negotiating += usize::from(spawned);
+        spawned
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -125,9 +157,45 @@ impl Clients {
 
 fn negotiate(stream: &UnixStream, size: u64) -> io::Result<()> {
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(NEGOTIATION))?;
-    stream.set_write_timeout(Some(NEGOTIATION))?;
     let export =
         |_: &str| Ok(Export { size, send_trim: true, send_flush: true, ..Export::default() });
-    handshake(stream, export)
+    handshake(Bounded { stream, until: clock() + NEGOTIATION }, export)
+}
+
+/// A stream on which everything together takes no longer than it may: a client that sends a byte
+/// now and then, or asks without end, is no better than a silent one.
+struct Bounded<'a> {
+    stream: &'a UnixStream,
+    /// By the monotonic clock.
+    until: Duration,
+}
+
+impl Bounded<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.until.checked_sub(clock()).filter(|left| !left.is_zero());
+        left.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into())
+    }
+}
+
+impl Read for Bounded<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Write for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn clock() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

@@ -9,6 +9,8 @@ use crate::wire::{Command, Kind};
 pub struct Served {
     /// Clients that agreed on an export.
     pub clients: u64,
+    /// Clients that found all places taken.
+    pub turned_away: u64,
     /// Reads answered with success.
     pub reads: u64,
     /// Bytes of them.

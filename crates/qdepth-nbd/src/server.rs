@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_engine::{Completions, Slot, Target};
@@ -38,14 +38,6 @@ pub enum ServeError {
     /// It cannot be made, or has parts with streams of their own.
     #[error(transparent)]
     Medium(#[from] MediaError),
-    /// The socket cannot be made.
-    #[error("cannot listen on {path}: {source}{}", hint(.source))]
-    Socket {
-        /// Where.
-        path: String,
-        /// Why not.
-        source: io::Error,
-    },
     /// The file for what clients write cannot be as large as the medium.
     #[error("cannot make a sparse file of {bytes} bytes for what clients write: {source}")]
     Store {
@@ -57,13 +49,6 @@ pub enum ServeError {
     /// The clients can no longer be waited for.
     #[error("cannot wait for clients: {0}")]
     Wait(#[from] io::Error),
-}
-
-fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::AddrInUse => " (something is there: remove it, or choose another path)",
-        _ => "",
-    }
 }
 
 /// A request in flight.
@@ -92,23 +77,22 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on `socket`. What clients write is kept in `file`, which is empty. Answers leave
+    /// Lets clients in through `listener`. What clients write is kept in `file`, which is empty. Answers leave
     /// `lead` before the medium's time for them, for the way that they have to the client; none
     /// before its request has come.
     ///
     /// # Errors
-    /// Where the medium has several parts, or socket or file cannot be.
+    /// Where the medium has several parts, or the file cannot be as large as it.
     pub fn new(
         spelled: &Spelled,
-        socket: &Path,
+        listener: UnixListener,
         file: File,
         lead: Nanos,
     ) -> Result<Self, ServeError> {
         let (medium, capacity) = open(spelled)?;
         let store = Store::new(file, capacity)
             .map_err(|source| ServeError::Store { bytes: capacity, source })?;
-        let clients = Clients::new(socket, capacity)
-            .map_err(|source| ServeError::Socket { path: socket.display().to_string(), source })?;
+        let clients = Clients::new(listener, capacity)?;
         Ok(Self {
             medium,
             capacity,
@@ -160,6 +144,7 @@ impl Server {
             }
         }
         self.served.clients = self.clients.count;
+        self.served.turned_away = self.clients.turned_away;
         Ok(self.served)
     }
 

@@ -5,7 +5,7 @@
 #[expect(clippy::disallowed_methods, reason = "the test holds the medium's time against a clock")]
 mod tests {
     use std::io::{Read, Seek, SeekFrom, Write};
-    use std::os::unix::net::UnixStream;
+    use std::os::unix::net::{UnixListener, UnixStream};
     use std::path::PathBuf;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,8 @@ mod tests {
         let spelled = Spelled::read(spelling).unwrap();
         let data = tempfile::tempfile_in(folder.path()).unwrap();
         let socket = folder.path().join("socket");
-        let server = Server::new(&spelled, &socket, data, Nanos::ZERO).unwrap();
+        let listener = UnixListener::bind(socket).unwrap();
+        let server = Server::new(&spelled, listener, data, Nanos::ZERO).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || server.serve(&stopped, false).unwrap());
@@ -183,6 +184,94 @@ mod tests {
         serving.end();
     }
 
+    /// Whether the server has ended the stream within so many seconds.
+    fn ends_within(stream: &mut UnixStream, seconds: u64) -> bool {
+        stream.set_read_timeout(Some(Duration::from_secs(seconds))).unwrap();
+        let mut all = Vec::new();
+        match stream.read_to_end(&mut all) {
+            Ok(_) => true,
+            Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+        }
+    }
+
+    #[test]
+    fn a_client_that_never_agrees_is_let_go_however_it_fills_the_time() {
+        let serving = serve("media:null");
+        let silent = UnixStream::connect(serving.socket()).unwrap();
+        let mut drips = UnixStream::connect(serving.socket()).unwrap();
+        let mut asks = UnixStream::connect(serving.socket()).unwrap();
+        for stream in [&drips, &asks] {
+            stream.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
+        }
+        let began = std::time::Instant::now();
+        // Flags, then options without end: NBD_OPT_LIST is answered, and another may follow.
+        asks.write_all(&3_u32.to_be_bytes()).unwrap();
+        let list = [b"IHAVEOPT".as_slice(), &3_u32.to_be_bytes(), &0_u32.to_be_bytes()].concat();
+        let mut gone = [false; 2];
+        while gone != [true; 2] {
+            let took = began.elapsed();
+            assert!(took < Duration::from_secs(20), "still there after {took:?}: {gone:?}");
+            gone[0] |= drips.write_all(b"\0").is_err();
+            gone[1] |= asks.write_all(&list).is_err();
+            // What it answers is read, so that nothing is full.
+            asks.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+            let _ = asks.read(&mut [0; 1 << 16]);
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        let mut silent = silent;
+        assert!(ends_within(&mut silent, 10));
+        let (mut sane, _) = serving.connect();
+        sane.write_all(&request(3, 8, 0, 0)).unwrap();
+        assert_eq!(reply(&mut sane, |_| 0), (0, 8));
+        serving.end();
+    }
+
+    /// Threads of this process that negotiate.
+    fn negotiating() -> usize {
+        let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+        tasks.filter_map(|task| name(task).ok()).filter(|n| n.trim() == "negotiation").count()
+    }
+
+    #[test]
+    fn a_thousand_connections_take_no_more_than_the_places_there_are() {
+        let serving = serve("media:null");
+        let (mut sane, _) = serving.connect();
+        let mut all = Vec::new();
+        let mut most = 0;
+        for _ in 0..1000 {
+            // A full queue is waited for: a thousand come at once.
+            all.push(UnixStream::connect(serving.socket()).unwrap());
+            most = most.max(negotiating());
+        }
+        let began = std::time::Instant::now();
+        let mut ended = 0;
+        while ended < 1000 - 64 {
+            assert!(began.elapsed() < Duration::from_secs(20), "{ended} were turned away");
+            ended = 0;
+            for stream in &mut all {
+                stream.set_nonblocking(true).unwrap();
+                let mut greeting = [0; 64];
+                let read = stream.read(&mut greeting);
+                ended += usize::from(matches!(read, Ok(0)) || is_reset(&read));
+            }
+            most = most.max(negotiating());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(most <= 64 * 4, "{most} threads");
+        // Who is inside stays served.
+        sane.write_all(&request(3, 8, 0, 0)).unwrap();
+        assert_eq!(reply(&mut sane, |_| 0), (0, 8));
+        drop(all);
+        let served = serving.end();
+        assert!(served.turned_away >= 1000 - 64, "{}", served.turned_away);
+    }
+
+    fn is_reset(read: &std::io::Result<usize>) -> bool {
+        let reset = std::io::ErrorKind::ConnectionReset;
+        matches!(read, Err(error) if error.kind() == reset)
+    }
+
     #[test]
     fn a_fault_of_the_medium_reaches_the_client() {
         let serving = serve("fault(media:null, errors=2)");
@@ -200,9 +289,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let spelled = Spelled::read("independent(media:null*2)").unwrap();
         let data = tempfile::tempfile().unwrap();
-        let socket = folder.path().join("socket");
-        let refused = Server::new(&spelled, &socket, data, Nanos::ZERO).unwrap_err().to_string();
+        let listener = UnixListener::bind(folder.path().join("socket")).unwrap();
+        let refused = Server::new(&spelled, listener, data, Nanos::ZERO).unwrap_err().to_string();
         assert!(refused.contains("serve each drive by itself"), "{refused}");
-        assert!(!socket.exists());
     }
 }

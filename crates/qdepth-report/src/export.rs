@@ -174,13 +174,13 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
             vec![
                 picture.origin.emulated.to_string(),
                 guarded(&line.name),
-                unit.clone(),
+                guarded(unit),
                 place.x.to_string(),
                 number(place.y),
                 number(place.low),
                 number(place.high),
                 place.state.to_owned(),
-                picture.origin.run.clone(),
+                guarded(&picture.origin.run),
                 place.points.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
             ]
         }));
@@ -194,5 +194,6 @@ fn csv_of(picture: &Picture) -> Vec<u8> {
 
 /// A text that a spreadsheet would take for a formula gets a `'` before it.
 fn guarded(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.to_owned() }
+    let runs = ['=', '+', '-', '@', '\t', '\r'];
+    if text.starts_with(runs) { format!("'{text}") } else { text.to_owned() }
 }

@@ -6,7 +6,7 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::document::{Align, Block, Column, Document, Logo, Mark, Table};
+use crate::document::{Align, Block, Column, Document, Logo, Mark, Picture, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::words::{LabelWords, words};
 
@@ -158,6 +158,10 @@ fn pad(number: &str, longest: &str) -> String {
         other => other,
     };
     end.chars().map(space).collect()
+}
+
+fn svg(picture: &Picture) -> String {
+    picture.figure.svg(&picture.id, &picture.title, &picture.description)
 }
 
 /// Rules that give the fixed colours of a picture to the page's own (dark mode).

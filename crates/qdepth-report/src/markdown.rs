@@ -108,7 +108,7 @@ impl Writer<'_> {
 
     fn picture(&mut self, picture: &Picture) {
         let name = format!("{}.svg", picture.id);
-        let svg = picture.svg();
+        let svg = picture.figure.svg(&picture.id, &picture.title, &picture.description);
         self.pictures.insert(name.clone(), svg.into_bytes());
         let number = self.number(1);
         self.line(&format!("**{number}: {}**", plain(&picture.title)));
@@ -169,10 +169,20 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(letter);
             }
+            // Some readers make links of addresses that stand in the text.
+            ':' if ends_in_a_dead_scheme(&out) => out.push_str("&#58;"),
             letter => out.push(letter),
         }
     }
     out
+}
+
+/// Beginnings of addresses that no text of ours has, and that readers of Markdown may follow.
+const DEAD: [&str; 7] = ["javascript", "vbscript", "data", "file", "ftp", "xmpp", "blob"];
+
+fn ends_in_a_dead_scheme(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    DEAD.iter().any(|dead| dead.eq_ignore_ascii_case(word))
 }
 
 /// A span of code; a `|` would end the cell of a table, but facts stand in lists.
@@ -184,4 +194,32 @@ fn code(text: &str) -> String {
 
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_others_becomes_a_link_that_runs() {
+        for hostile in [
+            "[x](javascript:alert(1))",
+            "[x]: javascript:alert(1)",
+            "<javascript:alert(1)>",
+            "see JavaScript:alert(1) or data:text/html,x",
+            "<a href=\"javascript:alert(1)\">x</a>",
+            "![x](file:///etc/passwd)",
+        ] {
+            let told = plain(hostile);
+            let lower = told.to_ascii_lowercase();
+            assert!(DEAD.iter().all(|dead| !lower.contains(&format!("{dead}:"))), "{told}");
+            assert!(!told.contains('<') && !told.replace("\\]", "").contains(']'), "{told}");
+        }
+        // What a reader may follow, and what only looks alike, stays as it was written.
+        for fine in
+            ["https://example.org/a", "mailto:lab@example.org", "media:null", "metadata: 4:1"]
+        {
+            assert_eq!(plain(fine), fine);
+        }
+    }
 }
