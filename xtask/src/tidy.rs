@@ -2,6 +2,7 @@
 //! sizes, lints, stray paths.
 
 mod lints;
+mod security;
 mod sizes;
 
 use std::collections::BTreeMap;
@@ -57,11 +58,13 @@ pub fn tidy() -> Result<()> {
     arrows(&mut broken)?;
     architecture(&mut broken)?;
     lints::check(&mut broken)?;
+    let mut sources = Vec::new();
     for folder in ["crates", "xtask"] {
         for file in files(&root().join(folder))? {
-            source(&file, &mut broken)?;
+            sources.push(source(&file, &mut broken)?);
         }
     }
+    security::check(&sources, &mut broken)?;
     if !broken.is_empty() {
         bail!("not tidy:\n{}", broken.join("\n"));
     }
@@ -127,7 +130,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn source(path: &Path, broken: &mut Vec<String>) -> Result<()> {
+fn source(path: &Path, broken: &mut Vec<String>) -> Result<String> {
     let text = fs::read_to_string(path)?;
     let name = path.strip_prefix(root()).unwrap_or(path).display().to_string();
     sizes::check(&name, &text, broken)?;
@@ -144,5 +147,5 @@ fn source(path: &Path, broken: &mut Vec<String>) -> Result<()> {
             broken.push(format!("{name}: holds a path of somebody's machine ({word})"));
         }
     }
-    Ok(())
+    Ok(text)
 }

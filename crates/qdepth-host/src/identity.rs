@@ -6,7 +6,7 @@ use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
 
 /// What identifies a target over time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity {
     /// A block device.
     Device(DeviceIdentity),
@@ -22,7 +22,7 @@ pub enum Identity {
 }
 
 /// What identifies a block device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeviceIdentity {
     /// The kernel's name.
     pub kernel_name: String,

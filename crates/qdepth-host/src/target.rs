@@ -135,6 +135,11 @@ impl Inspected {
         both_files && self.stat.st_dev == other.stat.st_dev
     }
 
+    /// The number of the file system that a file or directory is on: equal numbers share its room.
+    pub fn file_system(&self) -> u64 {
+        self.stat.st_dev
+    }
+
     /// Device of the file system and inode, as compared with other files.
     pub(crate) fn inode(&self) -> (DeviceNumber, u64) {
         (DeviceNumber::of(self.stat.st_dev), self.stat.st_ino)

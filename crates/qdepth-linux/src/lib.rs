@@ -12,6 +12,7 @@ mod call;
 mod clock;
 mod inline;
 mod kernel_target;
+mod memory;
 mod mpi;
 mod null;
 mod nvme;
@@ -28,6 +29,7 @@ pub use clock::{ClockCheck, now};
 pub use kernel_target::{
     Engine, EngineChoice, KernelTarget, OnEngine, OpenError, OpenOptions, Probe,
 };
+pub use memory::Memory;
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
 pub use passthrough::Namespace;

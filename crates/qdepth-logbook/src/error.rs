@@ -18,6 +18,9 @@ const NO_SPACE_BYTES: u64 = 64 << 10;
 /// than SQLite writes at a time, and than it makes its shared memory larger by.
 const NEAR_LIMIT_BYTES: u64 = 64 << 10;
 
+/// Log, shared memory, a directory to be synced, and a temporary file.
+const FILES: usize = 4;
+
 /// Why a logbook could not be opened, written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogbookError {
@@ -146,6 +149,16 @@ pub enum LogbookError {
         /// As with [`LogbookError::Full`].
         kept: bool,
     },
+    /// SQLite needs a few files at once, and this process may not open them.
+    #[error(
+        "{path}: {doing} failed: too many files are open (`ulimit -n`); all earlier points are kept: raise the limit, then resume"
+    )]
+    TooManyFiles {
+        /// The logbook.
+        path: PathBuf,
+        /// What was tried.
+        doing: &'static str,
+    },
     /// No run has this id.
     #[error("no run `{asked}` in {path}: `qdepth list` shows the runs")]
     NoSuchRun {
@@ -206,6 +219,9 @@ impl LogbookError {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             _ if is_limited(&path, &source) => Self::Limited { path, doing, kept: false },
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !files_can_be_opened() => {
+                Self::TooManyFiles { path, doing }
+            }
             _ if is_full(&path, &source) => Self::Full { path, doing, kept: false },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path, doing },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -255,6 +271,14 @@ fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
         file.is_ok_and(|file| file.len() + NEAR_LIMIT_BYTES > limit)
     };
     limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
+}
+
+/// Whether as many files as SQLite has besides its own can still be open: of a limit on them it says
+/// only that it cannot open.
+fn files_can_be_opened() -> bool {
+    let more: rustix::io::Result<Vec<_>> =
+        (0..FILES).map(|_| rustix::io::dup(rustix::stdio::stderr())).collect();
+    !matches!(more, Err(Errno::MFILE | Errno::NFILE))
 }
 
 /// SQLite says FULL for ENOSPC of a write only; of fsync, truncate and shared memory, and for a

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use qdepth_files::{Input, limit};
 use typst::foundations::Bytes;
 use typst::text::Font;
 
@@ -32,8 +33,7 @@ pub(crate) fn installed() -> Result<Vec<Font>, PdfError> {
         let file = folders.iter().find_map(|folder| find(folder, &names, DEPTH));
         let file =
             file.ok_or_else(|| PdfError::NoFont { name: names[0], folders: folders.clone() })?;
-        let bytes =
-            std::fs::read(&file).map_err(|source| PdfError::Read { path: file.clone(), source })?;
+        let bytes = Input::file(&file, limit::MARKUP).bytes()?;
         fonts.extend(Font::iter(Bytes::new(bytes)));
     }
     Ok(fonts)

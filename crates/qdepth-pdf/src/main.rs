@@ -10,6 +10,8 @@ mod typeset;
 use std::path::Path;
 use std::process::ExitCode;
 
+use qdepth_files::{Lines, Output, Privacy, visible};
+
 use crate::typeset::PdfError;
 
 const USAGE: &str = "usage: qdepth-pdf FOLDER OUTPUT.pdf
@@ -32,19 +34,14 @@ fn main() -> ExitCode {
 
 #[expect(clippy::print_stderr, reason = "the one place where the program says something")]
 fn say(text: &str, status: u8) -> ExitCode {
-    eprintln!("{text}");
+    eprintln!("{}", visible(text, Lines::Many));
     ExitCode::from(status)
 }
 
 /// Typesets the folder; a PDF that is there is replaced in one step.
 fn write(folder: &Path, output: &Path) -> Result<(), PdfError> {
+    let file = Output::file(output, Privacy::Private)?;
     let pdf = typeset::pdf(folder, fonts::installed()?)?;
-    let partial = output.with_extension("pdf.partial");
-    std::fs::write(&partial, pdf)
-        .and_then(|()| std::fs::rename(&partial, output))
-        .inspect_err(|_| {
-            // It may not have been made.
-            let _ = std::fs::remove_file(&partial);
-        })
-        .map_err(|source| PdfError::Write { path: output.to_owned(), source })
+    file.write(&pdf)?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use qdepth_files::{How, Input, limit};
 use typst::diag::{FileError, FileResult, SourceDiagnostic};
 use typst::foundations::{Bytes, Datetime, Duration, Smart};
 use typst::syntax::{FileId, RootedPath, Source, VirtualPath, VirtualRoot};
@@ -30,22 +31,9 @@ pub(crate) enum PdfError {
         /// Where it was looked for.
         folders: Vec<PathBuf>,
     },
-    /// A file could not be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The PDF could not be written.
-    #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// Where to.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    /// A file could not be read, or the PDF not be written.
+    #[error(transparent)]
+    File(#[from] qdepth_files::FileError),
     /// The markup could not be typeset.
     #[error("cannot typeset {MAIN}: {0}")]
     Typst(String),
@@ -55,8 +43,9 @@ impl PdfError {
     /// The exit status: 3 where what is needed is missing, 4 where the work failed.
     pub(crate) fn status(&self) -> u8 {
         match self {
-            Self::NoFont { .. } | Self::Read { .. } => 3,
-            Self::Write { .. } | Self::Typst(_) => 4,
+            Self::NoFont { .. } => 3,
+            Self::File(error) if error.how != How::Failed => 3,
+            Self::File(_) | Self::Typst(_) => 4,
         }
     }
 }
@@ -69,7 +58,7 @@ fn list(folders: &[PathBuf]) -> String {
 /// of the machine, nor the time, is in them.
 ///
 /// # Errors
-/// [`PdfError::Read`] without the file, [`PdfError::Typst`] where its markup is wrong.
+/// [`PdfError::File`] without the file, [`PdfError::Typst`] where its markup is wrong.
 pub(crate) fn pdf(folder: &Path, fonts: Vec<Font>) -> Result<Vec<u8>, PdfError> {
     let world = Folder::new(folder, fonts)?;
     let document = typst::compile::<PagedDocument>(&world).output;
@@ -92,8 +81,7 @@ struct Folder {
 impl Folder {
     fn new(root: &Path, fonts: Vec<Font>) -> Result<Self, PdfError> {
         let path = root.join(MAIN);
-        let text = std::fs::read_to_string(&path)
-            .map_err(|source| PdfError::Read { path: path.clone(), source })?;
+        let text = Input::file(&path, limit::MARKUP).text()?;
         let name = VirtualPath::new(MAIN).map_err(|error| PdfError::Typst(error.to_string()))?;
         let id = FileId::new(RootedPath::new(VirtualRoot::Project, name));
         Ok(Self {
@@ -145,7 +133,8 @@ impl World for Folder {
             return Err(FileError::AccessDenied);
         }
         let path = id.get().vpath().realize(&self.root).map_err(FileError::Realize)?;
-        let bytes = std::fs::read(&path).map_err(|error| FileError::from_io(error, &path))?;
+        let bytes = Input::file(&path, limit::MARKUP).bytes();
+        let bytes = bytes.map_err(|error| FileError::Other(Some(error.to_string().into())))?;
         Ok(Bytes::new(bytes))
     }
 

@@ -1,11 +1,18 @@
 //! How the program ends: the table of exit statuses, and what is said on standard error.
 
-use std::process::ExitCode;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
+use clap::error::ErrorKind;
+use qdepth_files::{FileError, How};
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
 use qdepth_media::MediaError;
 use qdepth_workload::ResolveError;
+
+use crate::terminal::say;
+
+/// The exit status of what began and could not end.
+const FAILED: u8 = 4;
 
 /// Exit statuses that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +25,13 @@ pub(crate) enum Status {
     Interrupted(i32),
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Valid => Self::SUCCESS,
-            Status::Invalid => Self::from(1),
-            Status::Interrupted(signal) => Self::from(128 + signal as u8),
+impl Status {
+    /// The exit status.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Self::Valid => 0,
+            Self::Invalid => 1,
+            Self::Interrupted(signal) => 128 + signal as u8,
         }
     }
 }
@@ -64,21 +72,81 @@ impl std::fmt::Display for Elsewhere {
 }
 impl std::error::Error for Elsewhere {}
 
+/// Does the work and gives its exit status; of a fault of the program itself that of a failure, and
+/// it is said in words.
+pub(crate) fn caught(work: impl FnOnce() -> u8) -> u8 {
+    std::panic::set_hook(Box::new(|fault| say(&fault_text(fault))));
+    // Nothing is used again of what the fault left half done.
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(FAILED)
+}
+
+fn fault_text(fault: &PanicHookInfo<'_>) -> String {
+    let words = fault.payload_as_str().unwrap_or("no words");
+    // What the standard library says where it gets no thread, and what nothing else does.
+    if words.starts_with("failed to spawn thread") {
+        return format!(
+            "qdepth: {words}: a limit on threads is in the way (`ulimit -u`, or pids.max of the \
+             control group). What was finished before is kept in the logbook; raise the limit, \
+             then `qdepth run --resume`"
+        );
+    }
+    let place = fault.location().map_or_else(String::new, |place| format!(" ({place})"));
+    format!(
+        "qdepth: a fault of this program: {}{place}. What was finished before is kept in the \
+         logbook; `qdepth run --resume` goes on with a run. Please tell us, with the command line: \
+         {}/issues",
+        words,
+        env!("CARGO_PKG_REPOSITORY"),
+    )
+}
+
+/// Says why the words of the command line are none, or what was asked of them; the exit status.
+pub(crate) fn not_understood(error: &clap::Error) -> u8 {
+    let asked = [
+        ErrorKind::DisplayHelp,
+        ErrorKind::DisplayVersion,
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand,
+    ];
+    if asked.contains(&error.kind()) {
+        // Texts of our own, in colours where a terminal has them.
+        let _ = error.print();
+    } else {
+        say(error.render().to_string().trim_end());
+    }
+    error.exit_code() as u8
+}
+
 /// Says what went wrong and chooses the exit status.
-#[expect(clippy::print_stderr, reason = "the one place where errors are shown")]
-pub(crate) fn explain(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     // Errors of the logbook say their own cause; others leave it to the chain.
     match error.downcast_ref::<LogbookError>() {
-        Some(error) => eprintln!("qdepth: {error}"),
-        None => eprintln!("qdepth: {error:#}"),
+        Some(error) => say(&format!("qdepth: {error}")),
+        None => say(&format!("qdepth: {error:#}")),
     }
-    ExitCode::from(status(error))
+    if let Some(next) = file_error(error).and_then(|e| e.next_command(std::env::args_os())) {
+        say(&format!("as, for example: {next}"));
+    }
+    status(error)
+}
+
+fn file_error(error: &anyhow::Error) -> Option<&FileError> {
+    match error.downcast_ref() {
+        Some(LogbookError::File { source, .. }) => Some(source),
+        _ => error.downcast_ref(),
+    }
 }
 
 /// The exit status of what went wrong: 2 wrong usage, 3 refused (nothing was changed), 4 failed.
 pub(crate) fn status(error: &anyhow::Error) -> u8 {
     if let Some(elsewhere) = error.downcast_ref::<Elsewhere>() {
         return elsewhere.status;
+    }
+    if let Some(error) = file_error(error) {
+        return match error.how {
+            How::Wrong => 2,
+            How::Refused => 3,
+            How::Failed => FAILED,
+        };
     }
     let wrong = error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>();
     let refused = error.is::<Refusal>()
@@ -88,6 +156,18 @@ pub(crate) fn status(error: &anyhow::Error) -> u8 {
     match (wrong, refused) {
         (true, _) => 2,
         (_, true) => 3,
-        _ => 4,
+        _ => FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_a_failure_and_not_a_status_of_its_own() {
+        assert_eq!(caught(|| 3), 3);
+        assert_eq!(caught(|| panic!("nobody foresaw this")), 4);
+        let _ = std::panic::take_hook();
     }
 }

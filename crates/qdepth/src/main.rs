@@ -5,14 +5,34 @@ mod commands;
 mod ended;
 mod flags;
 mod lab;
+mod result_file;
 mod screen;
+mod terminal;
 
+#[cfg(test)]
+mod hostile_names;
+
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::flags::{Command, Flags};
 
+#[global_allocator]
+static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
+
 fn main() -> ExitCode {
-    let flags = Flags::read();
+    ExitCode::from(ended::caught(|| program(std::env::args_os())))
+}
+
+/// The whole program; its exit status.
+fn program(words: impl Iterator<Item = OsString>) -> u8 {
+    if let Err(error) = lab::signals::outlive_limits() {
+        return ended::explain(&error);
+    }
+    let flags = match Flags::read_from(words) {
+        Ok(flags) => flags,
+        Err(error) => return ended::not_understood(&error),
+    };
     let answer = match flags.command {
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
@@ -31,7 +51,7 @@ fn main() -> ExitCode {
         Command::Schema(options) => commands::read::schema(options),
     };
     match answer {
-        Ok(status) => status.into(),
+        Ok(status) => status.number(),
         Err(error) => ended::explain(&error),
     }
 }

@@ -1,7 +1,7 @@
 //! What a person at the terminal sees while things run. Everything goes to standard error; results
 //! go to standard output.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use qdepth_engine::Interval;
 use qdepth_measure::Nanos;
 use qdepth_workload::{Plan, Point};
+
+use crate::terminal;
 
 /// The terminal, or its absence.
 #[derive(Debug)]
@@ -22,19 +24,16 @@ impl Screen {
     }
 
     /// A line for the person.
-    #[expect(clippy::print_stderr, reason = "the screen is what prints")]
     pub(crate) fn say(&self, line: &str) {
-        eprintln!("{line}");
+        terminal::say(line);
     }
 
     /// Asks for a line; none where nobody can answer.
-    #[expect(clippy::print_stderr, reason = "the screen is what prints")]
     pub(crate) fn ask(&self, question: &str) -> Option<String> {
         if !self.terminal || !std::io::stdin().is_terminal() {
             return None;
         }
-        eprint!("{question}");
-        std::io::stderr().flush().ok()?;
+        terminal::ask(question);
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer).ok()?;
         Some(answer.trim().to_owned())
@@ -55,7 +54,7 @@ impl Screen {
         bar.set_style(style(
             "{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}",
         ));
-        bar.set_message(what);
+        bar.set_message(terminal::shown(&what).into_owned());
         bar
     }
 
@@ -111,12 +110,9 @@ impl Running {
             1 => String::new(),
             loads => format!(" ({loads} loads)"),
         };
-        self.bar.set_prefix(format!(
-            "point {}/{}  {what}{others}  {}",
-            first.index + 1,
-            self.points,
-            target(first.target)
-        ));
+        let target = target(first.target);
+        let prefix = format!("point {}/{}  {what}{others}  {target}", first.index + 1, self.points);
+        self.bar.set_prefix(terminal::shown(&prefix).into_owned());
     }
 
     /// An interval of the point at this place of the group has passed; the first is shown.
@@ -147,12 +143,11 @@ impl Running {
     }
 
     /// A point has ended.
-    #[expect(clippy::print_stderr, reason = "the screen is what prints")]
     pub(crate) fn ended(&self, line: &str) {
         if self.plain {
-            eprintln!("{line}");
+            terminal::say(line);
         } else {
-            self.bar.println(line);
+            self.bar.println(terminal::shown(line));
         }
     }
 

@@ -62,12 +62,13 @@ mod tests {
     fn wrong_words_are_wrong_usage_and_leave_nothing() {
         let place = Place::new();
         std::fs::write(place.dir.path().join("taken"), "mine").unwrap();
-        for (medium, socket, says) in [
-            ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`"),
-            ("independent(media:null*2)", "socket", "serve each drive by itself"),
-            ("media:null", "taken", "choose another path"),
+        for (medium, socket, says, status) in [
+            ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`", 2),
+            ("independent(media:null*2)", "socket", "serve each drive by itself", 2),
+            ("media:null", "taken", "Choose another path", 3),
         ] {
-            let ended = place.run(&format!("serve-medium {medium} --socket {socket}")).expect(2);
+            let words = format!("serve-medium {medium} --socket {socket}");
+            let ended = place.run(&words).expect(status);
             assert!(ended.err.contains(says), "{}", ended.err);
         }
         assert!(!place.dir.path().join("socket").exists());

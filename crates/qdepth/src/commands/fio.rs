@@ -4,12 +4,12 @@
 mod output;
 
 use std::cell::OnceCell;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::CommandFactory;
+use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::fio::{
     CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
 };
@@ -18,13 +18,14 @@ use qdepth_logbook::Logbook;
 use qdepth_measure::{Code, Finding};
 use qdepth_workload::{Choices, PlanFile};
 
-use crate::commands::read::print;
 use crate::commands::run;
 use crate::ended::{Status, Usage};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
 use crate::lab::prepare::{Made, find, foreseen};
 use crate::lab::read_plan::Asked;
+use crate::result_file::ResultFile;
 use crate::screen::Screen;
+use crate::terminal::print_document;
 
 /// Options of `qdepth run` that stand among fio's.
 const OURS: &[&str] = &[
@@ -58,7 +59,7 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
         screen.say(&remark.to_string());
     }
     if convert {
-        print(&plan_text(&converted))?;
+        print_document(&plan_text(&converted))?;
         return Ok(Status::Valid);
     }
     if line.parse_only {
@@ -69,7 +70,28 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
         let cpus = cpus.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
         (run.cpus, run.share_cpus) = (Some(cpus), !split);
     }
-    measure(&line, &set, &converted, run, &screen)
+    let results = Results::open(&line, &set, &converted, &run)?;
+    measure(&line, &set, &converted, run, &screen, &results)
+}
+
+/// Files in fio's forms.
+struct Results {
+    document: Option<ResultFile>,
+    logs: output::Logs,
+}
+
+impl Results {
+    fn open(
+        line: &CommandLine,
+        set: &JobSet,
+        converted: &Converted,
+        run: &RunOptions,
+    ) -> Result<Self> {
+        let asked = line.format != OutputFormat::Normal && !run.json;
+        let path = line.output.as_ref().filter(|_| asked);
+        let document = path.map(|path| ResultFile::at(path, Privacy::Private)).transpose()?;
+        Ok(Self { document, logs: output::Logs::open(set, converted)? })
+    }
 }
 
 fn measure(
@@ -78,6 +100,7 @@ fn measure(
     converted: &Converted,
     mut run: RunOptions,
     screen: &Screen,
+    results: &Results,
 ) -> Result<Status> {
     let file: PlanFile =
         toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
@@ -98,14 +121,12 @@ fn measure(
     let id = handed.get().map_or("latest", String::as_str);
     let logbook = Logbook::open_read_only(&run.logbook.logbook)?;
     let (record, points) = logbook.measured(id)?;
-    output::logs(set, converted, &points, screen)?;
+    results.logs.write(set, converted, &points, screen)?;
     if handed.get().is_some() {
         let text = output::json(line.format, set, converted, &record, &points);
-        match &line.output {
-            Some(path) => {
-                std::fs::write(path, text + "\n").with_context(|| format!("cannot write {path}"))?
-            }
-            None => print(&text)?,
+        match &results.document {
+            Some(file) => file.write(text + "\n")?,
+            None => print_document(&text)?,
         }
     }
     Ok(status)
@@ -170,14 +191,7 @@ fn refused(refusal: FioRefusal) -> Usage {
 }
 
 fn read(path: &String) -> Result<(String, String)> {
-    let bytes = if path == "-" {
-        let mut bytes = Vec::new();
-        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        std::fs::read(path)
-    };
-    let bytes =
-        bytes.map_err(|error| Usage(format!("cannot read the job file {path}: {error}")))?;
+    let bytes = Input::at(path, limit::JOB).bytes()?;
     Ok((path.clone(), String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -189,7 +203,7 @@ fn surroundings() -> Surroundings<'static> {
     let memory = rustix::system::sysinfo();
     Surroundings {
         variable: &|name| std::env::var(name).ok(),
-        include: &|name| std::fs::read_to_string(name).map_err(|error| error.to_string()),
+        include: &|name| Input::file(name, limit::JOB).text().map_err(|error| error.to_string()),
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: (memory.totalram * u64::from(memory.mem_unit)) >> 20,
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64),

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use qdepth_files::{Input, Privacy, Scratch, limit};
 use qdepth_host::environment::{inventory, redact, storage};
 use qdepth_host::prepare::{Devices, Step, Watch, apply, journal, tuning};
 use qdepth_host::recording::Recording;
@@ -10,7 +11,7 @@ use qdepth_linux::MPI_SHIM;
 use qdepth_logbook::export_host_json;
 use qdepth_report::{Lang, host_tables};
 
-use crate::commands::read::{print, print_list};
+use crate::commands::read::print_list;
 use crate::ended::{Status, Usage};
 use crate::flags::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
@@ -20,7 +21,9 @@ use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
 use crate::lab::crew::beside;
 use crate::lab::preparation::{may_be_done, open_journal, shown, take_back};
+use crate::result_file::ResultFile;
 use crate::screen::Screen;
+use crate::terminal::{print, print_document};
 
 /// Of a calibration that a person asked for, some seconds in all.
 const ROUNDS: u32 = 9;
@@ -47,7 +50,11 @@ pub(crate) fn host(options: &HostOptions) -> Result<Status> {
 fn check(options: &CheckOptions) -> Result<Status> {
     let engine = options.engine.engine.choice().first();
     let checked = lab::check::check(&System::real(), &Screen::new(), engine, options.duration)?;
-    print(&if options.json { checked.json() } else { checked.text() })?;
+    if options.json {
+        print_document(&checked.json())?;
+    } else {
+        print(&checked.text())?;
+    }
     Ok(Status::Valid)
 }
 
@@ -79,8 +86,7 @@ fn tune(options: &TuneOptions) -> Result<Status> {
 /// Shows the steps of a preparation, and takes them where that is asked and every guard agrees.
 fn prepare(options: &PrepareOptions) -> Result<Status> {
     let path = options.file.display();
-    let text = std::fs::read_to_string(&options.file)
-        .map_err(|error| Usage(format!("the preparation {path} cannot be read: {error}")))?;
+    let text = Input::file(&options.file, limit::PREPARATION).text()?;
     let steps = qdepth_host::prepare::read(&text).map_err(|e| Usage(format!("{path}: {e}")))?;
     let system = System::real();
     show(&steps, options.apply)?;
@@ -139,11 +145,12 @@ fn undo(option: &JournalOption) -> Result<Status> {
 
 /// Tells what the machine is.
 fn tell(options: &InventoryOptions) -> Result<Status> {
+    let record = options.record.as_ref().map(|path| ResultFile::file(path, Privacy::Private));
+    let record = record.transpose()?;
     let system = looked_at(options)?;
     let mut facts = inventory(&system);
-    if let Some(path) = &options.record {
-        std::fs::write(path, system.tape().text())
-            .with_context(|| format!("cannot write the recording {}", path.display()))?;
+    if let Some(record) = record {
+        record.write(system.tape().text())?;
     }
     if options.redact {
         redact(&mut facts);
@@ -151,7 +158,7 @@ fn tell(options: &InventoryOptions) -> Result<Status> {
     if options.json {
         let version = env!("CARGO_PKG_VERSION");
         let now = Timestamp::now().to_string();
-        print(export_host_json(&facts, version, &now, options.redact).trim_end())?;
+        print_document(export_host_json(&facts, version, &now, options.redact).trim_end())?;
         return Ok(Status::Valid);
     }
     for table in host_tables(&facts, options.all, Lang::En) {
@@ -165,21 +172,22 @@ fn looked_at(options: &InventoryOptions) -> Result<System> {
     let Some(path) = &options.recorded else {
         return Ok(if options.record.is_some() { System::recording() } else { System::real() });
     };
-    let wrong =
-        |why: String| Usage(format!("the recording {} cannot be read: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let recording = Recording::parse(&text).map_err(|error| wrong(error.to_string()))?;
+    let text = Input::at(path, limit::RECORDING).text()?;
+    let recording = Recording::parse(&text).map_err(|error| {
+        Usage(format!("the recording {} cannot be read: {error}", path.display()))
+    })?;
     Ok(System::recorded(recording))
 }
 
 /// Compiles the shim through which the program finds a site's MPI, beside the program.
 fn mpi(mpicc: &str) -> Result<Status> {
     let shim = beside().context("cannot find the program")?;
-    let source = shim.with_extension("c");
-    std::fs::write(&source, MPI_SHIM)
-        .with_context(|| format!("cannot write {}", source.display()))?;
+    let library = ResultFile::file(&shim, Privacy::Program)?;
+    let folder = Scratch::new()?;
+    let [source, made] = ["qdepth-mpi.c", "libqdepth-mpi.so"].map(|name| folder.path().join(name));
+    ResultFile::file(&source, Privacy::Private)?.write(MPI_SHIM)?;
     let words = ["-shared", "-fPIC", "-O2", "-o"].map(std::ffi::OsStr::new);
-    let words: Vec<_> = words.into_iter().chain([shim.as_os_str(), source.as_os_str()]).collect();
+    let words: Vec<_> = words.into_iter().chain([made.as_os_str(), source.as_os_str()]).collect();
     // A site's compiler often stands where only the user's PATH leads.
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(mpicc));
@@ -188,12 +196,9 @@ fn mpi(mpicc: &str) -> Result<Status> {
     let compiler = found.unwrap_or_else(|| mpicc.to_owned());
     let output = System::real().run(&compiler, &words)?;
     if output.status != Some(0) {
-        anyhow::bail!(
-            "{compiler} could not compile {}: {}",
-            source.display(),
-            output.stderr.trim()
-        );
+        anyhow::bail!("{compiler} could not compile the shim: {}", output.stderr.trim());
     }
+    library.write(Input::file(&made, limit::MADE).bytes()?)?;
     print(&format!("{}: mpirun -n 8 qdepth run bandwidth DIR", shim.display()))?;
     Ok(Status::Valid)
 }

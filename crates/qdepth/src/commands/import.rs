@@ -2,19 +2,19 @@
 
 use anyhow::{Context, Result};
 use jiff::Timestamp;
+use qdepth_files::{Input, limit};
 use qdepth_foreign::{ImportError, import as read};
 use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunState;
 
-use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::ImportOptions;
+use crate::terminal::print;
 
 pub(crate) fn import(options: &ImportOptions) -> Result<Status> {
     let mut files = Vec::new();
     for path in &options.files {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Usage(format!("cannot read {}: {error}", path.display())))?;
+        let bytes = Input::at(path, limit::RESULT).bytes()?;
         files.push((path.display().to_string(), bytes));
     }
     // All are read before the first is stored.

@@ -7,19 +7,21 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use qdepth_files::Privacy;
 use qdepth_foreign::ior::{Ior, IorPhase, IorRank, IorTest, Summary, ior_csv, ior_json, ior_text};
 use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunRecord;
 use qdepth_measure::Nanos;
 use qdepth_workload::{Choices, PlanFile, Point};
 
-use crate::commands::read::print;
 use crate::commands::run;
 use crate::ended::{Status, Usage};
 use crate::flags::{Command, Flags, IorOptions, RunOptions};
 use crate::lab::crew::ranks;
 use crate::lab::execute::{Rank, Ranks};
 use crate::lab::read_plan::Asked;
+use crate::result_file::ResultFile;
+use crate::terminal::print_document;
 
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let ior = Ior::read(&options.words).map_err(|refusal| {
@@ -29,9 +31,11 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let tasks = ior.tasks.or(ranks()).unwrap_or(1);
     let text = ior.plan(tasks);
     if options.convert {
-        print(text.trim_end())?;
+        print_document(text.trim_end())?;
         return Ok(Status::Valid);
     }
+    let summary = ior.summary_file.as_ref().map(|path| ResultFile::at(path, Privacy::Private));
+    let summary = summary.transpose()?;
     let (handed, ranks): (Rc<OnceCell<String>>, Rc<RefCell<Ranks>>) = Default::default();
     let run = RunOptions {
         handed: Some(handed.clone()),
@@ -43,7 +47,7 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let Some(id) = handed.get() else { return Ok(status) };
     let record = Logbook::open_read_only(&run.logbook.logbook)?.run(id)?;
     let phases = phases(&ranks.borrow());
-    tell(&ior, &test(&ior, tasks, &record), &phases)?;
+    tell(&ior, &test(&ior, tasks, &record), &phases, summary.as_ref())?;
     Ok(status)
 }
 
@@ -160,16 +164,19 @@ fn test(ior: &Ior, tasks: u32, record: &RunRecord) -> IorTest {
     }
 }
 
-fn tell(ior: &Ior, test: &IorTest, phases: &[IorPhase]) -> Result<()> {
+fn tell(
+    ior: &Ior,
+    test: &IorTest,
+    phases: &[IorPhase],
+    summary: Option<&ResultFile>,
+) -> Result<()> {
     let text = match ior.summary {
         Summary::Default => ior_text(test, phases, ior.verbose),
         Summary::Json => ior_json(test, phases),
         Summary::Csv => ior_csv(test, phases),
     };
-    match &ior.summary_file {
-        Some(path) => {
-            std::fs::write(path, text + "\n").with_context(|| format!("cannot write {path}"))
-        }
-        None => print(&text),
+    match summary {
+        Some(file) => file.write(text + "\n"),
+        None => print_document(&text),
     }
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::Result;
 use qdepth_logbook::{Checked, Damage, Logbook};
 
-use crate::commands::read::print;
 use crate::ended::Status;
 use crate::flags::{LogbookCheck, LogbookCommand};
+use crate::terminal::print;
 
 pub(crate) fn logbook(command: &LogbookCommand) -> Result<Status> {
     let LogbookCommand::Check(LogbookCheck { file }) = command;

@@ -1,14 +1,15 @@
 //! `qdepth media`: the catalogue of emulated media, and what is known of one.
 
 use anyhow::Result;
+use qdepth_files::{Input, limit};
 use qdepth_media::{Description, catalogue, is_file, name_and_format, parameters};
 use qdepth_reference::{Reference, Use, compare};
 
-use crate::commands::read::print;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::MediaOptions;
 use crate::lab::emulate::emulate;
 use crate::lab::signals::Signals;
+use crate::terminal::print;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
     match &options.name {
@@ -58,8 +59,7 @@ fn standing(description: &Description) -> &'static str {
 fn one(name: &str) -> Result<String> {
     let (name, format) = name_and_format(name);
     let description = if is_file(name) {
-        let text = std::fs::read_to_string(name)
-            .map_err(|error| Usage(format!("cannot read the description {name}: {error}")))?;
+        let text = Input::file(name, limit::DESCRIPTION).text()?;
         Description::read(name, &text)?
     } else {
         Description::shipped(name)?

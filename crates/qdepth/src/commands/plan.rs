@@ -1,5 +1,6 @@
 //! `qdepth plan`: what would run. Touches nothing.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -20,13 +21,13 @@ use qdepth_workload::{
 
 use qdepth_foreign::fio::as_fio;
 
-use crate::commands::read::print;
 use crate::ended::{Status, Usage};
 use crate::flags::PlanOptions;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made};
 use crate::lab::read_plan::Asked;
 use crate::lab::{precondition, preparation, read_plan};
+use crate::terminal::{print, print_document};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {
@@ -35,7 +36,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         let text = text.ok_or_else(|| {
             Usage(format!("there is no plan or profile `{name}`; there are: {}", names.join(", ")))
         })?;
-        print(text.trim_end())?;
+        print_document(text.trim_end())?;
         return Ok(Status::Valid);
     }
     let asked = read_plan::read(&options.load)?;
@@ -73,11 +74,11 @@ fn one(asked: &Asked, options: &PlanOptions) -> Result<Status> {
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
-        print(as_fio(&plan, &names).trim_end())?;
+        print_document(as_fio(&plan, &names).trim_end())?;
         return Ok(Status::Valid);
     }
     if options.json {
-        print(&plan.text())?;
+        print_document(&plan.text())?;
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
@@ -109,18 +110,15 @@ fn describe(
         if plan.precondition.is_empty() { "" } else { " and to precondition" }
     )];
     let now = Timestamp::now();
-    let mut promised: Vec<(&Inspected, u64)> = Vec::new();
+    // Of each file system, what was promised of it; of each target, its points.
+    let mut promised: BTreeMap<u64, u64> = BTreeMap::new();
+    let all = by_target(&plan.points, targets.len());
+    let first = by_target(&plan.precondition, targets.len());
+    let makes_files = plan.points.iter().any(|point| point.layout.makes_files());
     for (index, (target, spelling)) in targets.iter().zip(spellings).enumerate() {
+        let (all, first) = (&all[index], &first[index]);
         let Found::Real(target) = target else {
-            lines.push(String::new());
-            lines.push(format!(
-                "target {}: EMULATED: virtual time, nothing is touched",
-                spelling.display()
-            ));
-            if let Some(wear) = plan.wear() {
-                lines.push(format!("  {:<10} without writing", wear.name()));
-            }
-            lines.extend(points(plan, index));
+            lines.extend(emulated(plan, spelling, all));
             continue;
         };
         let makes_file = match target.kind {
@@ -129,8 +127,7 @@ fn describe(
             Kind::BlockDevice(_) => false,
         };
         let (verdicts, fills) = if makes_file {
-            let shared = promised.iter().filter(|(other, _)| other.shares_file_system(target));
-            let taken = shared.map(|(_, bytes)| bytes).sum();
+            let taken = promised.get(&target.file_system()).copied().unwrap_or(0);
             match &made {
                 Made::OwnFiles(files) => {
                     let wanted = files.wanted(index, targets.len(), "", (writes, false));
@@ -146,16 +143,59 @@ fn describe(
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
             (review(system, target, writes.then_some(&writing)), 0)
         };
-        promised.push((target, fills));
+        *promised.entry(target.file_system()).or_default() += fills;
         lines.push(String::new());
         lines.push(format!("target {}: {}", target.spelling.display(), kind(target)));
-        lines.push(format!("  writes     {}", written(plan, index, target, fills, makes_file)));
-        let known = fills + plan.precondition_bytes(index);
+        let fills = Fills { bytes: fills, makes_file, makes_files };
+        lines.push(format!("  writes     {}", written(all, first, target, fills)));
+        let known = fills.bytes + bytes_of(first);
         lines.push(format!("  endurance  {}", endurance(system, target, writes, known)));
         lines.extend(guards(&verdicts));
-        lines.extend(points(plan, index));
+        lines.extend(points(all));
     }
     Ok(lines.join("\n"))
+}
+
+fn emulated(plan: &Plan, spelling: &Path, all: &[&Point]) -> Vec<String> {
+    let spelling = spelling.display();
+    let mut lines = vec![
+        String::new(),
+        format!("target {spelling}: EMULATED: virtual time, nothing is touched"),
+    ];
+    if let Some(wear) = plan.wear() {
+        lines.push(format!("  {:<10} without writing", wear.name()));
+    }
+    lines.extend(points(all));
+    lines
+}
+
+/// What belongs to each target, looked through once: what is said of a target must not look through
+/// what belongs to all.
+fn by_target<'a>(
+    points: impl IntoIterator<Item = &'a Point>,
+    targets: usize,
+) -> Vec<Vec<&'a Point>> {
+    let mut all = vec![Vec::new(); targets];
+    for point in points {
+        // A plan's points have targets that there are.
+        if let Some(of_target) = all.get_mut(point.target as usize) {
+            of_target.push(point);
+        }
+    }
+    all
+}
+
+fn bytes_of(first: &[&Point]) -> u64 {
+    first.iter().map(|point| point.bytes_of_streams()).sum()
+}
+
+/// What fills a target before it is measured.
+#[derive(Clone, Copy)]
+struct Fills {
+    bytes: u64,
+    makes_file: bool,
+    /// Whether points make files of their own.
+    makes_files: bool,
 }
 
 fn kind(target: &Inspected) -> String {
@@ -172,31 +212,29 @@ fn kind(target: &Inspected) -> String {
 }
 
 /// Bytes where they are known before the rate is: the filling, and what the link can carry at most.
-fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file: bool) -> String {
+fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -> String {
     let mut parts = Vec::new();
-    match (makes_file, fills) {
+    match (fills.makes_file, fills.bytes) {
         (true, 0) => parts.push("nothing to fill: a complete measurement file is there".to_owned()),
-        (true, _) if plan.points.iter().any(|point| point.layout.makes_files()) => {}
-        (true, _) => {
-            let area = Bytes(fills.saturating_sub(LABEL_BYTES));
+        (true, _) if fills.makes_files => {}
+        (true, bytes) => {
+            let area = Bytes(bytes.saturating_sub(LABEL_BYTES));
             parts.push(format!("{area} to fill the measurement file, and its label"));
         }
         (false, _) => {}
     }
-    let first = plan.precondition.iter().filter(|point| point.target as usize == index);
-    let first: Vec<String> = first.map(precondition::what).collect();
     if !first.is_empty() {
-        let bytes = Bytes(plan.precondition_bytes(index));
+        let bytes = Bytes(bytes_of(first));
+        let first: Vec<String> = first.iter().map(|point| precondition::what(point)).collect();
         parts.push(format!("{bytes} to precondition it ({})", first.join(", then ")));
     }
-    let ours = || plan.points.iter().filter(|point| point.target as usize == index);
-    let writing: Vec<_> = ours().filter(|point| point.writes()).collect();
+    let writing: Vec<_> = all.iter().filter(|point| point.writes()).collect();
     let ns: u64 = writing.iter().map(|point| point.warm_up_ns + point.stop.duration_ns).sum();
     if writing.is_empty() {
         parts.push("no point writes".to_owned());
     } else if writing.iter().all(|point| point.bytes_of_streams() > 0) {
         let bytes = Bytes(writing.iter().map(|point| point.bytes_of_streams()).sum());
-        parts.push(format!("{bytes} in {} of {} points", writing.len(), ours().count()));
+        parts.push(format!("{bytes} in {} of {} points", writing.len(), all.len()));
     } else {
         let link = target.block_device().and_then(|device| device.link.as_ref());
         let most = link.map_or_else(
@@ -210,7 +248,7 @@ fn written(plan: &Plan, index: usize, target: &Inspected, fills: u64, makes_file
             "writes go on for {} in {} of {} points, {most}",
             long(ns),
             writing.len(),
-            ours().count()
+            all.len()
         ));
     }
     parts.join("; then ")
@@ -261,9 +299,9 @@ fn guards(verdicts: &Verdicts) -> Vec<String> {
 }
 
 /// A line for each profile, with its intensities.
-fn points(plan: &Plan, index: usize) -> Vec<String> {
+fn points(all: &[&Point]) -> Vec<String> {
     let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
-    for point in plan.points.iter().filter(|point| point.target as usize == index) {
+    for point in all {
         let (what, intensity) = (load(point), intensity(point));
         match lines.iter_mut().find(|(line, _)| *line == what) {
             Some((_, listed)) if listed.last() == Some(&intensity) => {}
@@ -324,4 +362,32 @@ pub(crate) fn counted(points: usize) -> String {
 pub(crate) fn long(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use qdepth_workload::{Choices, PlanFile, TargetShape, resolve};
+
+    use super::*;
+
+    #[test]
+    fn each_point_is_looked_at_once_however_many_targets_there_are() {
+        let file: PlanFile = toml::from_str(shipped_plan_text("quick").unwrap()).unwrap();
+        let whole = qdepth_workload::Extent { offset_bytes: 0, length_bytes: 1 << 40 };
+        let looks = |targets: usize| {
+            let shapes = vec![TargetShape::whole(whole, 512); targets];
+            let plan = resolve(&file, &Choices::default(), &shapes).unwrap();
+            let looks = Cell::new(0);
+            let counted = plan.points.iter().inspect(|_| looks.set(looks.get() + 1));
+            let all = by_target(counted, targets);
+            let told: usize = all.iter().map(|points| points.len()).sum();
+            assert!(all.iter().all(|of_target| of_target.len() * targets == told));
+            (looks.get(), told)
+        };
+        let (few, many) = (looks(10), looks(1000));
+        assert_eq!(few.0 * 100, many.0);
+        assert_eq!(few.1 * 100, many.1);
+    }
 }

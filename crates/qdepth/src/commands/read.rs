@@ -1,9 +1,6 @@
 //! The verbs that read the logbook: list, show, report, export; and the schemas.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{
@@ -16,15 +13,7 @@ use qdepth_workload::plan_schema;
 use crate::ended::{Status, Usage};
 use crate::flags::{ExportOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
 use crate::screen::Screen;
-
-/// Prints a result; a reader that went away is no failure.
-pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        answer => answer.context("cannot write to standard output"),
-    }
-}
+use crate::terminal::{print, print_document};
 
 fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
@@ -102,34 +91,6 @@ fn print_styled(data: &qdepth_report::Table, style: TableStyle) -> Result<()> {
         }
     }
     print(&table.to_string())
-}
-
-/// Writes the HTML report; a report that is there is replaced in one step.
-pub(crate) fn write_report(
-    run: &RunRecord,
-    points: &[PointRecord],
-    telling: &Telling,
-    path: &Path,
-) -> Result<()> {
-    write_page(&qdepth_report::compose(run, points, telling.clone()), path)
-}
-
-/// Writes a document as HTML; what is there is replaced in one step.
-pub(crate) fn write_page(document: &qdepth_report::Document, path: &Path) -> Result<()> {
-    replace(path, qdepth_report::html(document)?.as_bytes())
-}
-
-/// Writes a file; what is there is replaced in one step.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    std::fs::write(&partial, bytes)
-        .and_then(|()| std::fs::rename(&partial, path))
-        .inspect_err(|_| {
-            let _ = std::fs::remove_file(&partial);
-        })
-        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
@@ -211,12 +172,12 @@ fn where_measured(point: &PointRecord) -> String {
 pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
     let text = if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
-    print(text.trim_end())?;
+    print_document(text.trim_end())?;
     Ok(told_whole(&run))
 }
 
 pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
-    print(&match options.of {
+    print_document(&match options.of {
         SchemaOf::Plan => plan_schema(),
         SchemaOf::Run => json_schema(),
         SchemaOf::Figures => qdepth_report::figures_schema(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use qdepth_files::{Folder, Input, Privacy, Scratch, limit};
 use qdepth_host::system::{Output, System};
 use qdepth_media::Description;
 use qdepth_reference::{PublishedDrive, Reference};
@@ -12,15 +13,19 @@ use qdepth_report::{
     DataSheet, Document, Lang, Logo, LogoKind, Paper, Telling, Text, compose_campaign,
 };
 
-use crate::commands::read::{chosen_all, print, replace};
+use crate::commands::read::chosen_all;
 use crate::ended::{Missing, Status, Usage};
 use crate::flags::{Format, Language, ReportOptions};
+use crate::result_file::ResultFile;
+use crate::terminal::print;
 
 /// Beside `qdepth`, or in a folder of programs.
 const TYPESETTER: &str = "qdepth-pdf";
 /// A paper of 1,000 points is hundreds of pages: a minute on one core, longer on a busy machine.
 const TYPESETTING_LIMIT: Duration = Duration::from_secs(1800);
 const STEM: &str = "qdepth-report";
+/// The name of standard output.
+const STANDARD: &str = "-";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let runs = chosen_all(&options.runs, &options.logbook)?;
@@ -37,36 +42,69 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         published: published.clone(),
         redact: options.redact,
     };
-    let output = options.output.as_deref();
-    write_all(&formats, &options.lang, output, typesetter.as_deref(), |lang| {
-        compose_campaign(&runs, telling(lang))
-    })?;
+    // What it says of the machine is its owner's, unless that was taken out.
+    let privacy = if options.redact { Privacy::Public } else { Privacy::Private };
+    let sheets = Sheets::open(&formats, &options.lang, options.output.as_deref(), privacy)?;
+    sheets.write(typesetter.as_deref(), |lang| compose_campaign(&runs, telling(lang)))?;
     Ok(Status::Valid)
 }
 
-/// Writes a document in every format and language, and prints where each is.
-pub(crate) fn write_all(
-    formats: &[Format],
-    languages: &[Language],
-    output: Option<&Path>,
-    typesetter: Option<&str>,
-    document: impl Fn(Lang) -> Document,
-) -> Result<()> {
-    let place = Place {
-        output,
-        alone: formats.len() == 1 && languages.len() == 1,
-        by_language: languages.len() > 1,
-    };
-    for lang in languages {
-        let lang = lang.of_report();
-        let document = document(lang);
-        for format in formats {
-            let path = place.of(lang.tag(), format.ending());
-            write(&document, *format, &path, typesetter)?;
-            print(&path.display().to_string())?;
+/// Where a document goes, in every format and language.
+pub(crate) struct Sheets {
+    languages: Vec<(Lang, Vec<Sheet>)>,
+    privacy: Privacy,
+}
+
+struct Sheet {
+    format: Format,
+    path: PathBuf,
+    /// None where the format is a folder.
+    file: Option<ResultFile>,
+}
+
+impl Sheets {
+    /// Looks at all names before the first is written.
+    pub(crate) fn open(
+        formats: &[Format],
+        languages: &[Language],
+        output: Option<&Path>,
+        privacy: Privacy,
+    ) -> Result<Self> {
+        let alone = formats.len() == 1 && languages.len() == 1;
+        if output == Some(Path::new(STANDARD)) && !(alone && formats[0].is_one_file()) {
+            bail!(Usage("-o - is for one file: html, pdf or json, in one language".to_owned()));
         }
+        let place = Place { output, alone, by_language: languages.len() > 1 };
+        let sheet = |lang: Lang, format: Format| {
+            let path = place.of(lang.tag(), format.ending());
+            let file = (!format.is_a_folder()).then(|| ResultFile::at(&path, privacy));
+            anyhow::Ok(Sheet { format, file: file.transpose()?, path })
+        };
+        let mut all = Vec::new();
+        for lang in languages.iter().map(|lang| lang.of_report()) {
+            let sheets = formats.iter().map(|format| sheet(lang, *format));
+            all.push((lang, sheets.collect::<Result<_>>()?));
+        }
+        Ok(Self { languages: all, privacy })
     }
-    Ok(())
+
+    /// Writes the document, and prints where each file is.
+    pub(crate) fn write(
+        &self,
+        typesetter: Option<&str>,
+        document: impl Fn(Lang) -> Document,
+    ) -> Result<()> {
+        for (lang, sheets) in &self.languages {
+            let document = document(*lang);
+            for sheet in sheets {
+                write(&document, sheet, typesetter, self.privacy)?;
+                if sheet.path != Path::new(STANDARD) {
+                    print(&sheet.path.display().to_string())?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The formats that were asked for; without, the one that the output's name ends in, or HTML.
@@ -97,6 +135,7 @@ impl Place<'_> {
     /// `report.html`, or among several `report.ja.pdf`.
     fn of(&self, lang: &str, ending: &str) -> PathBuf {
         match self.output {
+            Some(output) if output == Path::new(STANDARD) => output.to_owned(),
             Some(output) if self.alone && output.extension().is_some() => output.to_owned(),
             output => {
                 let stem = output.unwrap_or(Path::new(STEM));
@@ -144,12 +183,11 @@ fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
 fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>)> {
     let Some(path) = path else { return Ok(Default::default()) };
     let usage = |why: String| Usage(format!("--paper {}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let text = Input::file(path, limit::PAPER).text()?;
     let paper = Paper::from_toml(&text).map_err(|error| usage(error.to_string()))?;
     let Some(name) = &paper.logo else { return Ok((paper, None)) };
     let file = path.with_file_name(name);
-    let bytes = std::fs::read(&file)
-        .map_err(|error| usage(format!("the logo {} cannot be read: {error}", file.display())))?;
+    let bytes = Input::file(&file, limit::PICTURE).bytes()?;
     let kind = match bytes.as_slice() {
         [0x89, b'P', b'N', b'G', ..] => LogoKind::Png,
         [0xff, 0xd8, ..] => LogoKind::Jpeg,
@@ -174,20 +212,30 @@ pub(crate) fn typesetter() -> Result<String> {
     }
 }
 
-fn write(document: &Document, format: Format, path: &Path, typesetter: Option<&str>) -> Result<()> {
-    match format {
-        Format::Html => replace(path, qdepth_report::html(document)?.as_bytes()),
+fn write(
+    document: &Document,
+    sheet: &Sheet,
+    typesetter: Option<&str>,
+    privacy: Privacy,
+) -> Result<()> {
+    let Some(file) = &sheet.file else {
+        let files = match sheet.format {
+            Format::Csv => qdepth_report::figures_csv(document),
+            _ => qdepth_report::typst(document),
+        };
+        return fill(&sheet.path, &files, privacy);
+    };
+    match sheet.format {
         Format::Md => {
-            let folder = beside(path);
+            let folder = beside(&sheet.path);
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let (text, pictures) = qdepth_report::markdown(document, &name);
-            fill(&folder, &pictures)?;
-            replace(path, text.as_bytes())
+            fill(&folder, &pictures, privacy)?;
+            file.write(text)
         }
-        Format::Typst => fill(path, &qdepth_report::typst(document)),
-        Format::Pdf => typeset(document, path, typesetter.unwrap_or(TYPESETTER)),
-        Format::Csv => fill(path, &qdepth_report::figures_csv(document)),
-        Format::Json => replace(path, qdepth_report::figures_json(document).as_bytes()),
+        Format::Pdf => file.write(typeset(document, typesetter.unwrap_or(TYPESETTER))?),
+        Format::Json => file.write(qdepth_report::figures_json(document)),
+        Format::Html | Format::Csv | Format::Typst => file.write(qdepth_report::html(document)?),
     }
 }
 
@@ -199,19 +247,24 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// Writes files into a folder, which is made where it is not there; what it holds besides stays.
-fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()> {
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-    files.iter().try_for_each(|(name, bytes)| replace(&folder.join(name), bytes))
+fn fill(folder: &Path, files: &BTreeMap<String, Vec<u8>>, privacy: Privacy) -> Result<()> {
+    Folder::make(folder, privacy.of_folders())?;
+    let open = |(name, bytes): (&String, _)| {
+        ResultFile::file(folder.join(name), privacy).map(|file| (file, bytes))
+    };
+    let all: Vec<(ResultFile, &Vec<u8>)> = files.iter().map(open).collect::<Result<_>>()?;
+    all.iter().try_for_each(|(file, bytes)| file.write(bytes))
 }
 
-fn typeset(document: &Document, path: &Path, program: &str) -> Result<()> {
-    let folder = tempfile::tempdir().context("cannot make a folder for typesetting")?;
-    fill(folder.path(), &qdepth_report::typst(document))?;
-    let words = [folder.path().as_os_str(), path.as_os_str()];
+/// The document as a PDF.
+fn typeset(document: &Document, program: &str) -> Result<Vec<u8>> {
+    let (markup, made) = (Scratch::new()?, Scratch::new()?);
+    fill(markup.path(), &qdepth_report::typst(document), Privacy::Private)?;
+    let pdf = made.path().join("document.pdf");
+    let words = [markup.path().as_os_str(), pdf.as_os_str()];
     let output = System::real().run_for(program, &words, TYPESETTING_LIMIT)?;
     match output.status {
-        Some(0) => Ok(()),
+        Some(0) => Ok(Input::file(&pdf, limit::MADE).bytes()?),
         Some(3) => bail!(Missing(output.stderr.trim().to_owned())),
         _ => bail!("{program} ended with a failure: {}", output.stderr.trim()),
     }

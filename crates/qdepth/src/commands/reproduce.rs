@@ -1,15 +1,18 @@
 //! `qdepth reproduce`: published figures beside emulated ones. Touches no storage.
 
 use anyhow::Result;
+use qdepth_files::Privacy;
 use qdepth_reference::{Comparison, Reference, compare};
 use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_tables};
 
-use crate::commands::read::{print, print_any_table, write_page};
-use crate::commands::report::{typesetter, write_all};
+use crate::commands::read::print_any_table;
+use crate::commands::report::{Sheets, typesetter};
 use crate::ended::{Status, Usage};
 use crate::flags::{Format, ReproduceOptions};
 use crate::lab::emulate::emulate;
 use crate::lab::signals::Signals;
+use crate::result_file::ResultFile;
+use crate::terminal::{print, print_document};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let mut reference = Reference::shipped()?;
@@ -21,6 +24,12 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     }
     let wanted = options.paper.is_some() && options.format.contains(&Format::Pdf);
     let typesetter = wanted.then(typesetter).transpose()?;
+    let html = options.html.as_ref().map(|path| ResultFile::file(path, Privacy::Public));
+    let html = html.transpose()?;
+    let edition = options.paper.as_deref();
+    let edition = edition
+        .map(|name| Sheets::open(&options.format, &options.lang, Some(name), Privacy::Public))
+        .transpose()?;
     let signals = Signals::watch()?;
     let emulation = emulate(&reference, signals.stop())?;
     if let Some(signal) = signals.caught() {
@@ -28,19 +37,18 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     }
     let comparison = compare(&reference, emulation);
     if options.json {
-        print(&qdepth_reference::json(&comparison))?;
+        print_document(&qdepth_reference::json(&comparison))?;
     } else {
         show(&comparison, options)?;
     }
-    if let Some(path) = &options.html {
-        let version = env!("CARGO_PKG_VERSION");
+    let version = env!("CARGO_PKG_VERSION");
+    if let Some(html) = html {
         let page = compose_reproduction(&comparison, version, &command(options), lang(options));
-        write_page(&page, path)?;
+        html.write(qdepth_report::html(&page)?)?;
     }
-    if let Some(name) = &options.paper {
-        let version = env!("CARGO_PKG_VERSION");
-        let edition = |lang| compose_edition(&comparison, version, &command(options), lang);
-        write_all(&options.format, &options.lang, Some(name), typesetter.as_deref(), edition)?;
+    if let Some(edition) = edition {
+        let document = |lang| compose_edition(&comparison, version, &command(options), lang);
+        edition.write(typesetter.as_deref(), document)?;
     }
     Ok(if comparison.reached() { Status::Valid } else { Status::Invalid })
 }

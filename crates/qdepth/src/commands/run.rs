@@ -1,19 +1,17 @@
 //! `qdepth run`: measure, keep, tell.
 
-use std::path::Path;
-
-use anyhow::Result;
+use anyhow::{Context, Result};
 use jiff::Timestamp;
+use qdepth_files::Privacy;
 use qdepth_host::system::System;
 use qdepth_logbook::export_json;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_measure::{Finding, Grade};
-use rustix::io::Errno;
 
 use crate::commands::plan::{counted, long};
-use crate::commands::read::{print, print_table, write_report};
+use crate::commands::read::print_table;
 use crate::commands::variants;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::RunOptions;
 use crate::lab::Lab;
 use crate::lab::begin::begin;
@@ -23,17 +21,23 @@ use crate::lab::points::points;
 use crate::lab::preparation::Preparation;
 use crate::lab::read_plan;
 use crate::lab::signals::Signals;
+use crate::result_file::ResultFile;
 use crate::screen::Screen;
+use crate::terminal::print_document;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     let (screen, system) = (Screen::new(), System::real());
     let signals = Signals::watch()?;
-    if !options.no_report {
-        can_hold_a_report(&options.report)?;
-    }
+    let report = report_file(options)?;
     let crew = crew()?;
-    let lab =
-        Lab { options, system: &system, screen: &screen, signals: &signals, crew: crew.as_ref() };
+    let lab = Lab {
+        options,
+        system: &system,
+        screen: &screen,
+        signals: &signals,
+        crew: crew.as_ref(),
+        report: report.as_ref(),
+    };
     let status = match lab.crew.filter(|crew| !crew.leads()) {
         Some(crew) => follow(lab, crew),
         None => lead(lab),
@@ -91,7 +95,7 @@ pub(crate) fn lead(lab: Lab<'_>) -> Result<Status> {
     measured?;
     ended?;
     let (run, points) = logbook.measured(&ready.run.id)?;
-    tell(options, &run, &points, screen)?;
+    tell(lab, &run, &points)?;
     if let Some(signal) = signals.caught() {
         screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
         return Ok(Status::Interrupted(signal));
@@ -107,50 +111,32 @@ pub(crate) fn lead(lab: Lab<'_>) -> Result<Status> {
     Ok(if all_valid { Status::Valid } else { Status::Invalid })
 }
 
-/// A report that cannot be written must not show after minutes of measuring.
-fn can_hold_a_report(report: &Path) -> Result<()> {
-    let folder = report.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if report.is_dir() || !folder.unwrap_or(Path::new(".")).is_dir() {
-        anyhow::bail!(Usage(format!(
-            "the report cannot be written to {}: give a file in a directory that exists, or --no-report",
-            report.display()
-        )));
-    }
-    Ok(())
+/// Where the report goes, if there is to be one: what it holds of the machine is its owner's.
+fn report_file(options: &RunOptions) -> Result<Option<ResultFile>> {
+    let report = (!options.no_report).then_some(&options.report);
+    report
+        .map(|path| ResultFile::file(path, Privacy::Private))
+        .transpose()
+        .context("the report cannot be written (another name for --report, or --no-report)")
 }
 
-pub(crate) fn tell(
-    options: &RunOptions,
-    run: &RunRecord,
-    points: &[PointRecord],
-    screen: &Screen,
-) -> Result<()> {
+pub(crate) fn tell(lab: Lab<'_>, run: &RunRecord, points: &[PointRecord]) -> Result<()> {
+    let Lab { options, screen, report, .. } = lab;
     if let Some(place) = &options.handed {
         // It is set once, since a command measures once.
         let _ = place.set(run.id.clone());
     } else if options.json {
-        print(&export_json(run, points))?;
+        print_document(&export_json(run, points))?;
     } else {
         print_table(run, points, &options.telling.telling())?;
     }
     screen.say(&format!("logbook  {}  run {}", options.logbook.logbook.display(), &run.id[..13]));
-    if !options.no_report {
-        write_report(run, points, &options.telling.telling(), &options.report)
-            .map_err(|error| full_disk(error, &options.report))?;
-        screen.say(&format!("report   {}", options.report.display()));
+    if let Some(report) = report {
+        let document = qdepth_report::compose(run, points, options.telling.telling());
+        report.write(qdepth_report::html(&document)?).with_context(|| {
+            format!("no report {}; the run is kept: then `qdepth report`", report.path().display())
+        })?;
+        screen.say(&format!("report   {}", report.path().display()));
     }
     Ok(())
-}
-
-fn full_disk(error: anyhow::Error, report: &Path) -> anyhow::Error {
-    let full = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error)
-        == Some(Errno::NOSPC.raw_os_error());
-    if full {
-        error.context(format!(
-            "no room for the report {}; the run is kept in the logbook: free some space, then `qdepth report`",
-            report.display()
-        ))
-    } else {
-        error
-    }
 }

@@ -2,26 +2,27 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use qdepth_files::{Folder, Socket};
 use qdepth_measure::{LatencyHistogram, Nanos};
 use qdepth_media::Spelled;
 use qdepth_nbd::{ServeError, Served, Server};
 
-use crate::commands::read::print;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::ServeMediumOptions;
 use crate::lab::prepare::spelled;
 use crate::lab::signals::Signals;
 use crate::screen::Screen;
+use crate::terminal::{print, print_document};
 
 pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);
     let spelled = spelled(&options.medium)?;
     let folder = options.data.as_deref().or(options.socket.parent());
     let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let data = tempfile::tempfile_in(folder)
-        .with_context(|| format!("cannot make a file for data in {}", folder.display()))?;
-    let server = Server::new(&spelled, &options.socket, data, options.lead).map_err(usage)?;
+    let (place, listener) = Socket::listen(&options.socket)?;
+    let data = Folder::open(folder)?.nameless()?;
+    let server = Server::new(&spelled, listener, data, options.lead).map_err(usage)?;
     let socket = options.socket.display();
     screen.say(&format!(
         "EMULATED: {} is served, {} bytes; clients connect to nbd+unix:///?socket={socket}",
@@ -29,13 +30,17 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
         server.capacity()
     ));
     let served = server.serve(signals.stop(), options.once);
-    if let Err(error) = std::fs::remove_file(&options.socket) {
-        screen.say(&format!("the socket {socket} is left: {error}"));
+    if let Err(error) = place.remove() {
+        screen.say(&format!("the socket is left: {error}"));
     }
     let served = served?;
     let text =
         if options.json { json(&spelled, &served, options.lead) } else { words(&spelled, &served) };
-    print(&text)?;
+    if options.json {
+        print_document(&text)?;
+    } else {
+        print(&text)?;
+    }
     Ok(if served.is_faithful() == Some(false) { Status::Invalid } else { Status::Valid })
 }
 
@@ -43,7 +48,6 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
 fn usage(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Medium(error) => error.into(),
-        ServeError::Socket { .. } => Usage(error.to_string()).into(),
         ServeError::Store { .. } | ServeError::Wait(_) => error.into(),
     }
 }
@@ -63,7 +67,7 @@ fn words(spelled: &Spelled, served: &Served) -> String {
         }
     };
     format!(
-        "EMULATED {}: {} reads ({} bytes), {} writes ({} bytes), {} errors, {} clients\n\
+        "EMULATED {}: {} reads ({} bytes), {} writes ({} bytes), {} errors, {} clients{}\n\
          the medium's mean time {:.1} µs; answers late by {:.1} µs in the middle, {:.1} µs at \
          99 %, {:.1} µs at most: {faithful}",
         spelled.text(),
@@ -73,6 +77,10 @@ fn words(spelled: &Spelled, served: &Served) -> String {
         served.written_bytes,
         served.errors,
         served.clients,
+        match served.turned_away {
+            0 => String::new(),
+            more => format!(" ({more} turned away: all places were taken)"),
+        },
         served.service_time.mean().unwrap_or(0.0) / 1e3,
         micros(late.quantile(0.5)),
         micros(late.quantile(0.99)),
@@ -96,6 +104,7 @@ fn json(spelled: &Spelled, served: &Served, lead: Nanos) -> String {
         "medium": spelled.text(),
         "lead_ns": lead.0,
         "clients": served.clients,
+        "turned_away": served.turned_away,
         "reads": served.reads,
         "read_bytes": served.read_bytes,
         "writes": served.writes,

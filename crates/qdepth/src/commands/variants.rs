@@ -33,9 +33,8 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
         let handed = Rc::new(OnceCell::new());
         let mut options = lab.options.clone();
         options.load.given = Some(alone);
-        options.no_report = true;
         options.handed = Some(Rc::clone(&handed));
-        let ended = lead(Lab { options: &options, ..lab })
+        let ended = lead(Lab { options: &options, report: None, ..lab })
             .map_err(|error| after_all(error, !runs.is_empty()))
             .with_context(|| format!("variant `{}`", variant.name));
         match ended? {
@@ -55,7 +54,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
     }
     logbook.end_run(&run.id, run.state, run.ended_at.as_deref().unwrap_or_default(), &[])?;
     let (run, points) = logbook.measured(&run.id)?;
-    tell(lab.options, &run, &points, lab.screen)?;
+    tell(lab, &run, &points)?;
     Ok(worst)
 }
 

@@ -28,11 +28,6 @@ pub(super) const APPLIES: &[&str] = &[
 ];
 
 impl Flags {
-    /// Reads the command line of this process; ends it where the line is wrong, or asks for help.
-    pub(crate) fn read() -> Self {
-        Self::read_from(std::env::args_os()).unwrap_or_else(|error| error.exit())
-    }
-
     /// Reads a command line, the program's name first.
     ///
     /// # Errors

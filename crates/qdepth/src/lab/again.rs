@@ -2,7 +2,6 @@
 //! consented to anew.
 
 use qdepth_logbook::record::{Observation, RunRecord};
-use qdepth_reference::shell_word;
 use qdepth_workload::PlanFile;
 
 use crate::flags::{EngineFlag, RunOptions};
@@ -14,14 +13,15 @@ pub(crate) fn command(options: &RunOptions, file: &PlanFile, seed: u64) -> Optio
     let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
     let mut words = options.load.words_again(plan, seed, threads)?;
     if options.engine != EngineFlag::Auto {
-        words.extend(["--engine".to_owned(), options.engine.name()]);
+        words.push(format!("--engine={}", options.engine.name()));
     }
     words.splice(..0, ["qdepth".to_owned(), "run".to_owned()]);
-    let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
+    // A word with a NUL cannot be typed, and none came in by the command line.
+    let text = shlex::try_join(words.iter().map(String::as_str)).ok()?;
     Some(Observation {
         subject: RunRecord::COMMAND.0.to_owned(),
         key: RunRecord::COMMAND.1.to_owned(),
-        value: Ok(quoted.join(" ")),
+        value: Ok(text),
         source: "command line of qdepth".to_owned(),
     })
 }

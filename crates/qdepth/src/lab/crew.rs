@@ -22,6 +22,7 @@ use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Found, Made, Order, prepare};
+use crate::terminal::say;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -181,17 +182,16 @@ impl Crew {
 }
 
 /// Says how far apart the clocks of the ranks are, and how well that is known.
-#[expect(clippy::print_stderr, reason = "for the person who started the ranks")]
 pub(crate) fn clocks(skews: &[Skew]) {
     let worst = skews.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
     let error_ns = skews.iter().map(|skew| skew.error_ns).max();
     if let (Some(worst), Some(error_ns)) = (worst, error_ns) {
-        eprintln!(
+        say(&format!(
             "clocks: that of rank {} is {:+.1} µs from that of rank 0; each is known to ±{:.1} µs",
             worst.rank,
             worst.offset_ns as f64 / 1e3,
             error_ns as f64 / 1e3
-        );
+        ));
     }
 }
 

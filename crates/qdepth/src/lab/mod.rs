@@ -4,6 +4,7 @@ use qdepth_host::system::System;
 
 use crate::flags::RunOptions;
 use crate::lab::signals::Signals;
+use crate::result_file::ResultFile;
 use crate::screen::Screen;
 
 pub(crate) mod again;
@@ -42,4 +43,6 @@ pub(crate) struct Lab<'a> {
     pub(crate) signals: &'a Signals,
     /// The other ranks, where there are some.
     pub(crate) crew: Option<&'a crew::Crew>,
+    /// Where the report goes, where there is to be one.
+    pub(crate) report: Option<&'a ResultFile>,
 }

@@ -1,11 +1,13 @@
 //! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use jiff::Timestamp;
+use qdepth_files::{Input, limit};
 use qdepth_host::consent::{Consent, template, tokens};
 use qdepth_host::guard::{self, Claim, Direct, Writing, claim_read_only, clear_for_writing};
 use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
@@ -102,7 +104,9 @@ impl Found {
 
 /// Reads the spelling of an emulated target, with the description files that it names.
 pub(crate) fn spelled(text: &str) -> Result<Spelled> {
-    let file = |path: &str| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let file = |path: &str| {
+        Input::file(path, limit::DESCRIPTION).text().map_err(|error| error.to_string())
+    };
     Ok(Spelled::read_with(text, &file)?)
 }
 
@@ -324,8 +328,9 @@ pub(crate) fn emulation(spelling: PathBuf, spelled: Spelled) -> Result<Prepared>
 
 /// The same storage twice is one target, whatever its names.
 pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
-    for (index, target) in found.iter().enumerate() {
-        if let Some(twin) = found[..index].iter().find(|t| t.identity() == target.identity()) {
+    let mut known = BTreeMap::new();
+    for target in found {
+        if let Some(twin) = known.insert(target.identity(), target) {
             bail!(Usage(format!(
                 "{} and {} are the same target: name it once",
                 twin.spelling.display(),
@@ -484,9 +489,7 @@ pub(crate) fn consent_for(
         (None, [first, ..]) => first,
     };
     if let Some(path) = &options.consent {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Usage(format!("cannot read the consent file {}: {error}", path.display()))
-        })?;
+        let text = Input::file(path, limit::CONSENT).text_of_authority()?;
         let now = Timestamp::now();
         return Ok(Some(Consent::from_file(system, device, typed, &text, now, overwrite)?));
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use qdepth_files::{Input, limit};
 use qdepth_measure::Bytes;
 use qdepth_media::{is_emulated, several};
 use qdepth_reference::Reference;
@@ -76,8 +77,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
     let (origin, targets) = plan_word(load);
     let text = match shipped_plan_text(origin) {
         Some(text) => text.to_owned(),
-        None => std::fs::read_to_string(origin)
-            .map_err(|error| Usage(format!("cannot read the plan {origin}: {error}")))?,
+        None => Input::file(origin, limit::PLAN).text()?,
     };
     let mut file: PlanFile =
         toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;

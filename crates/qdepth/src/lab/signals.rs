@@ -1,14 +1,24 @@
 //! Signals that ask to stop.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 
+/// From now on a limit on the size of files (`RLIMIT_FSIZE`) answers with an error that can be told,
+/// where its signal would end the program without a word. Others cannot be: SIGPIPE is ignored by
+/// the language's runtime already.
+pub(crate) fn outlive_limits() -> Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())
+        .map(|_| ())
+        .context("cannot watch for signals")
+}
+
 /// The signal that asked to stop: its number, and the flag that the loop looks at.
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
-    stop: std::sync::Arc<AtomicBool>,
-    terminated: std::sync::Arc<AtomicBool>,
+    stop: Arc<AtomicBool>,
+    terminated: Arc<AtomicBool>,
 }
 
 impl Signals {

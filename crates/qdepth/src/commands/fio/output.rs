@@ -1,13 +1,18 @@
 //! What was measured, as fio's JSON and logs.
 
-use anyhow::{Context, Result};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use anyhow::Result;
 use jiff::Timestamp;
+use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
     Converted, FioEntry, FioLog, FioMoment, JobSet, Origin, OutputFormat, export_fio_json,
     export_fio_log,
 };
 use qdepth_logbook::record::{PointRecord, RunRecord};
 
+use crate::result_file::ResultFile;
 use crate::screen::Screen;
 
 /// The document of a run.
@@ -78,17 +83,54 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
     entries
 }
 
-/// Writes the logs that jobs ask for, named as fio names them: `NAME_bw.1.log`.
-pub(super) fn logs(
-    set: &JobSet,
-    converted: &Converted,
-    points: &[PointRecord],
-    screen: &Screen,
-) -> Result<()> {
-    let mut written: Vec<String> = Vec::new();
+/// The logs that jobs ask for, named as fio names them: `NAME_bw.1.log`. Clones that name the same
+/// file follow one another in it.
+pub(super) struct Logs(BTreeMap<String, ResultFile>);
+
+impl Logs {
+    /// Looks at all names before the first job is measured.
+    pub(super) fn open(set: &JobSet, converted: &Converted) -> Result<Self> {
+        let mut files = BTreeMap::new();
+        for (path, ..) in wanted(set, converted) {
+            if let Entry::Vacant(place) = files.entry(path) {
+                let file = ResultFile::file(place.key(), Privacy::Private)?;
+                place.insert(file);
+            }
+        }
+        Ok(Self(files))
+    }
+
+    /// Writes them.
+    pub(super) fn write(
+        &self,
+        set: &JobSet,
+        converted: &Converted,
+        points: &[PointRecord],
+        screen: &Screen,
+    ) -> Result<()> {
+        let mut texts: BTreeMap<String, String> = BTreeMap::new();
+        for (path, clone, log) in wanted(set, converted) {
+            let window_ms = set.jobs[clone.job].report.log_window_ms;
+            let rows = places(converted, points, &clone);
+            let rows = rows.iter().map(|at| export_fio_log(log, &points[*at], window_ms));
+            texts.entry(path).or_default().extend(rows);
+        }
+        for (path, text) in &texts {
+            self.0.get(path).map_or(Ok(()), |file| file.write(text))?;
+        }
+        if let Some(first) = texts.keys().next() {
+            screen.say(&format!("logs     {} in fio's form, as {first}", texts.len()));
+        }
+        Ok(())
+    }
+}
+
+/// Each log that each clone asks for: the name of its file, and what it holds.
+fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, FioLog)> {
+    let mut all = Vec::new();
     for clone in clones(converted) {
-        let job = &set.jobs[clone.job];
-        let [bandwidth, latency, iops] = &job.report.logs;
+        let report = &set.jobs[clone.job].report;
+        let [bandwidth, latency, iops] = &report.logs;
         let kinds = [
             (bandwidth, "bw", FioLog::Bandwidth),
             (latency, "lat", FioLog::Latency),
@@ -97,34 +139,10 @@ pub(super) fn logs(
         ];
         for (name, kind, log) in kinds {
             let Some(name) = name else { continue };
-            let path = if job.report.per_job_logs {
-                format!("{name}_{kind}.{}.log", clone.thread)
-            } else {
-                format!("{name}_{kind}.log")
-            };
-            let rows: String = places(converted, points, &clone)
-                .iter()
-                .map(|at| export_fio_log(log, &points[*at], job.report.log_window_ms))
-                .collect();
-            add(&path, &rows, written.contains(&path))
-                .with_context(|| format!("cannot write the log {path}"))?;
-            written.push(path);
+            let number = format!(".{}", clone.thread);
+            let number = if report.per_job_logs { number.as_str() } else { "" };
+            all.push((format!("{name}_{kind}{number}.log"), clone, log));
         }
     }
-    if let Some(first) = written.first() {
-        screen.say(&format!("logs     {} in fio's form, as {first}", written.len()));
-    }
-    Ok(())
-}
-
-fn add(path: &str, rows: &str, behind: bool) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).write(true);
-    if behind {
-        options.append(true)
-    } else {
-        options.truncate(true)
-    };
-    options.open(path)?.write_all(rows.as_bytes())
+    all
 }

@@ -1,0 +1,81 @@
+//! What happens where memory ends.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+/// The system's allocator, for a program that ends in words where it has nothing left to give: the
+/// standard library would abort without any.
+#[derive(Debug)]
+pub struct Memory;
+
+/// The exit status of what began and could not end.
+const FAILED: i32 = 4;
+
+// SAFETY: every call is passed on to the system's allocator as it came; what comes back is passed
+// on, too, unless there is none: then this process has ended.
+unsafe impl GlobalAlloc for Memory {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promises are those that this needs.
+        given(unsafe { System.alloc(layout) }, layout.size())
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as above.
+        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        given(unsafe { System.realloc(at, layout, size) }, size)
+    }
+}
+
+fn given(at: *mut u8, bytes: usize) -> *mut u8 {
+    if at.is_null() { ended(bytes) } else { at }
+}
+
+/// Says so without allocating, and ends.
+#[cold]
+fn ended(bytes: usize) -> ! {
+    let mut digits = [0; 20];
+    let said: [&[u8]; 3] = [
+        b"qdepth: there is no memory for another ",
+        decimal(bytes, &mut digits),
+        b" bytes: a limit of this process (`ulimit -v`), of its control group or of the machine. \
+          What was finished before is kept in the logbook; raise the limit, or ask for less at a \
+          time (--outstanding, --request-size), then `qdepth run --resume`\n",
+    ];
+    for part in said {
+        let _ = rustix::io::write(rustix::stdio::stderr(), part);
+    }
+    // SAFETY: nothing runs on the way out that would need memory.
+    unsafe { libc::_exit(FAILED) }
+}
+
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+    let mut from = digits.len();
+    loop {
+        from -= 1;
+        digits[from] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[from..];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_without_memory() {
+        for number in [0, 7, 1 << 30, usize::MAX] {
+            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Every word of the command line that can be a path, with names that lead to what must not be
+//! touched. The words are found in the tree of commands, so a new option is tried by itself.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::{Arg, CommandFactory};
+use sha2::{Digest, Sha256};
+
+use crate::flags::Flags;
+
+/// Holds the words of the program, with line feeds between them.
+const WORDS: &str = "QDEPTH_TEST_WORDS";
+/// Stands where a hostile name comes.
+const NAME: &str = "{}";
+const NOBODY: u32 = 65534;
+/// Nothing that is asked here takes a second; a busy machine is given twenty.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// This very program, in a process of its own: a test has no other name for it.
+#[test]
+#[ignore = "is the program that the tests of this file start"]
+fn as_the_program() {
+    let words = std::env::var_os(WORDS).expect("words of a command line");
+    let words = words.as_bytes().split(|byte| *byte == b'\n');
+    let words = words.map(|word| OsString::from_vec(word.to_vec()));
+    let status = crate::ended::caught(|| crate::program(words));
+    #[expect(clippy::exit, reason = "the status is what is asked for")]
+    std::process::exit(i32::from(status));
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tests start this very program")]
+fn start(folder: &Path, words: &[OsString]) -> Command {
+    let all: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["hostile_names::as_the_program", "--exact", "--ignored", "--nocapture"])
+        .env(
+            WORDS,
+            OsString::from_vec([b"qdepth".to_vec(), b"\n".to_vec(), all.join(&b'\n')].concat()),
+        )
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// How it ended, and what it said; none where it had to be killed.
+#[expect(clippy::disallowed_methods, reason = "a hang must end")]
+fn ended(folder: &Path, words: &[OsString]) -> Option<Output> {
+    let mut child = start(folder, words).spawn().unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > LIMIT {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Some(child.wait_with_output().unwrap())
+}
+
+/// How each command is brought to where it uses its files, without the words that are tried.
+const WAYS: &[(&str, &str)] = &[
+    ("run", "media:p3700-800gb --profile database --outstanding 1 --duration 10ms --no-pin"),
+    ("plan", "media:p3700-800gb --profile database"),
+    ("fio", "--no-report"),
+    ("ior", "--no-report"),
+    ("import", ""),
+    ("list", ""),
+    ("show", ""),
+    ("report", ""),
+    ("export", ""),
+    ("media", ""),
+    ("reproduce", "--target nobody=media:p3700-800gb"),
+    ("serve-medium", "independent(media:p3700-800gb*2)"),
+    ("schema", "plan"),
+    ("logbook check", ""),
+    ("host", ""),
+    ("host calibrate", "--engine sync"),
+    ("host check", "--duration 10ms"),
+    ("host tune", "no-such-device"),
+    ("host prepare", ""),
+    ("host undo", ""),
+    ("host mpi", ""),
+];
+
+/// Command lines whose paths stand among words that are others' to define, or behind other words.
+const MORE: &[&str] = &[
+    "fio --no-report --output-format=json --output={} --name=j --filename=media:p3700-800gb --rw=randread \
+     --bs=4k --size=1m",
+    "fio --no-report --write_bw_log={} --name=j --filename=media:p3700-800gb --rw=randread --size=1m",
+    "fio --no-report --write_lat_log={} --per_job_logs=0 --name=j --filename=media:p3700-800gb --rw=read \
+     --size=1m",
+    "fio --no-report include.fio",
+    "ior --no-report -- -a POSIX -t 1m -b 1m -O summaryFile={} -o made",
+    "ior --no-report -- -w -t 1m -b 1m -o {}",
+    "run {} --profile database --outstanding 1 --duration 10ms --no-report",
+    "run quick no-target --destroy nothing --consent {} --no-report",
+    "report --format md -o {}",
+    "report --format csv -o {}",
+    "report --format typst,json,html -o {}",
+    "report --paper logo.toml",
+    "plan plan.toml",
+    "reproduce --html {}",
+    "reproduce iodrive --paper {}",
+];
+
+/// Names of arguments that are not paths, whatever their type.
+const NO_PATHS: &[&str] = &["words"];
+
+/// The command lines in which each word that can be a path is a hostile one.
+fn lines() -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut below = vec![(String::new(), Flags::command())];
+    while let Some((path, mut command)) = below.pop() {
+        command.build();
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            let path = format!("{path} {}", sub.get_name());
+            below.push((path.trim().to_owned(), sub.clone()));
+        }
+        let tried: Vec<&Arg> = command.get_arguments().filter(|arg| is_path(arg)).collect();
+        let way = WAYS.iter().find(|(of, _)| *of == path).map(|(_, way)| *way);
+        assert!(tried.is_empty() || way.is_some(), "`{path}` is new: how is it brought to an end?");
+        for arg in tried {
+            let way = way.unwrap_or_default();
+            let needed = command.get_arguments().filter(|other| other.is_required_set());
+            let needed = needed.filter(|other| other.get_id() != arg.get_id());
+            let needed = needed.filter_map(|other| other.get_long());
+            let needed: String = needed.map(|long| format!("--{long}=fresh-{long} ")).collect();
+            lines.push(match arg.get_long() {
+                Some(long) => format!("{path} {way} {needed}--{long}={NAME}"),
+                // It comes in the place of what stands there on the way.
+                None => {
+                    format!("{path} {needed}{NAME} {}", &way[way.find("--").unwrap_or(way.len())..])
+                }
+            });
+        }
+    }
+    assert!(lines.len() >= 20, "{lines:#?}");
+    lines.extend(MORE.iter().map(|line| (*line).to_owned()));
+    lines
+}
+
+/// A path by its type, or by what it says of itself.
+fn is_path(arg: &Arg) -> bool {
+    let of_type = arg.get_value_parser().type_id() == std::any::TypeId::of::<PathBuf>();
+    let words: Vec<&str> =
+        arg.get_value_names().into_iter().flatten().map(|n| n.as_str()).collect();
+    let said = words.iter().any(|w| ["FILE", "DIRECTORY", "PATH", "MEDIUM"].contains(w));
+    (of_type || said || arg.get_id() == "name") && !NO_PATHS.contains(&arg.get_id().as_str())
+}
+
+/// A place with something in it that must stay as it is.
+struct World {
+    dir: tempfile::TempDir,
+    device: Option<PathBuf>,
+    _listener: UnixListener,
+}
+
+#[expect(clippy::disallowed_methods, reason = "loop devices are made by programs")]
+fn sh(line: &str) -> Option<String> {
+    let output = Command::new("sh").args(["-c", line]).output().unwrap();
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        // Holds no text, so that no result may take its place.
+        let bytes: Vec<u8> = (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect();
+        fs::write(at("binary"), &bytes).unwrap();
+        fs::hard_link(at("binary"), at("hard-link")).unwrap();
+        symlink(at("binary"), at("link")).unwrap();
+        fs::create_dir(at("directory")).unwrap();
+        fs::write(at("directory/dear"), "dear").unwrap();
+        assert!(sh(&format!("mkfifo {}", at("fifo").display())).is_some());
+        let _listener = UnixListener::bind(at("socket")).unwrap();
+        File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
+        let device = dir.path().to_str().and_then(|dir| {
+            fs::write(format!("{dir}/image"), &bytes).unwrap();
+            sh(&format!("losetup -f --show {dir}/image")).map(PathBuf::from)
+        });
+        match &device {
+            Some(device) => symlink(device, at("link-to-device")).unwrap(),
+            None => println!("SKIPPED: names of devices: no loop device can be made"),
+        }
+        if rustix::process::geteuid().is_root() {
+            let sticky = at("sticky");
+            fs::create_dir(&sticky).unwrap();
+            fs::set_permissions(&sticky, fs::Permissions::from_mode(0o1777)).unwrap();
+            fs::write(sticky.join("another's"), "dear").unwrap();
+            chown(sticky.join("another's"), Some(NOBODY), Some(NOBODY)).unwrap();
+            symlink(at("directory"), sticky.join("way")).unwrap();
+            std::os::unix::fs::lchown(sticky.join("way"), Some(NOBODY), Some(NOBODY)).unwrap();
+        } else {
+            println!("SKIPPED: names of another user's: not root");
+        }
+        Self { dir, device, _listener }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Names that nothing may come of.
+    fn names(&self) -> Vec<PathBuf> {
+        let own =
+            ["binary", "hard-link", "link", "fifo", "socket", "huge"].map(|name| self.at(name));
+        let mut names = own.to_vec();
+        names.extend(
+            ["/dev/zero", "/dev/full", "/proc/self/mem", "/proc/sysrq-trigger"].map(PathBuf::from),
+        );
+        names.push(self.at("directory/"));
+        if let Some(device) = &self.device {
+            names.push(device.clone());
+            names.push(self.at("link-to-device"));
+            names.push(Path::new("/proc/self/root").join(device.strip_prefix("/").unwrap()));
+        }
+        if self.at("sticky").exists() {
+            names.extend([self.at("sticky/another's"), self.at("sticky/way/dear")]);
+        }
+        names
+    }
+
+    /// What must not change.
+    fn things(&self) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for folder in ["", "directory", "sticky"].map(|name| self.at(name)) {
+            let Ok(entries) = fs::read_dir(folder) else { continue };
+            paths.extend(entries.map(|entry| entry.unwrap().path()));
+        }
+        paths.sort();
+        paths.retain(|path| !path.ends_with("scratch"));
+        paths.extend(["/dev/null", "/dev/zero", "/dev/full"].map(PathBuf::from));
+        paths.extend(self.device.clone());
+        paths
+    }
+}
+
+/// Kinds, nodes, owners, bytes.
+fn described(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| one_described(path)).collect()
+}
+
+fn one_described(path: &Path) -> String {
+    let found = fs::symlink_metadata(path).unwrap();
+    let kind = found.file_type();
+    let digest = if kind.is_block_device() || (kind.is_file() && found.len() < 1 << 30) {
+        let mut bytes = Vec::new();
+        File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
+        format!("{:02x?}", Sha256::digest(&bytes).as_slice())
+    } else {
+        format!("{:?}", fs::read_link(path).ok())
+    };
+    let (mode, node, device) = (found.mode(), found.ino(), found.rdev());
+    format!(
+        "{} {mode:o} {} {node} {device} {} {digest}",
+        path.display(),
+        found.uid(),
+        found.nlink()
+    )
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(device) = &self.device {
+            sh(&format!("losetup -d {}", device.display()));
+        }
+    }
+}
+
+#[test]
+fn no_word_of_the_command_line_changes_what_it_leads_to() {
+    let world = World::new();
+    let scratch = world.at("scratch");
+    fs::create_dir(&scratch).unwrap();
+    let words =
+        |line: &str| -> Vec<OsString> { line.split_whitespace().map(OsString::from).collect() };
+    // A logbook with a run, for those that read it.
+    let made =
+        "run media:p3700-800gb --profile database --outstanding 1 --duration 10ms --no-report";
+    assert!(ended(&scratch, &words(made)).unwrap().status.code().is_some_and(|code| code < 2));
+    let things = world.things();
+    let before = described(&things);
+    let (mut tries, mut wrong) = (0, Vec::new());
+    for line in lines() {
+        for name in world.names() {
+            let text = name.display().to_string();
+            fs::write(scratch.join("include.fio"), format!("[a]\ninclude {text}\n")).unwrap();
+            fs::write(scratch.join("logo.toml"), format!("logo = {text:?}\n")).unwrap();
+            let plan = format!("name = \"x\"\n[[target]]\npath = {text:?}\n");
+            fs::write(scratch.join("plan.toml"), plan).unwrap();
+            let line = line.replace(NAME, &text);
+            tries += 1;
+            wrong.extend(what_is_wrong(&line, &text, ended(&scratch, &words(&line))));
+            assert_eq!(described(&things), before, "{line}");
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {tries}:\n{}", wrong.len(), wrong.join("\n"));
+    println!(
+        "TRIES hostile-names {tries} lines={} names={} changed=0",
+        lines().len(),
+        world.names().len()
+    );
+}
+
+/// What a command line must not end with.
+fn what_is_wrong(line: &str, name: &str, output: Option<Output>) -> Option<String> {
+    let Some(output) = output else { return Some(format!("hangs: {line}")) };
+    let said = String::from_utf8_lossy(&output.stderr);
+    let status = output.status.code();
+    if !matches!(status, Some(0..=4)) {
+        return Some(format!("{status:?}: {line}\n    {said}"));
+    }
+    let named = said.contains(name.trim_end_matches('/'));
+    let must_be_named = status != Some(0) && line.contains(name);
+    (must_be_named && !named).then(|| format!("{status:?}, not named: {line}\n    {said}"))
+}

@@ -1,0 +1,47 @@
+//! A file that a command writes its result to.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_files::{Output, Privacy};
+
+use crate::terminal::say;
+
+/// Looked at before the work, written after it: a name that cannot be had does not show after
+/// minutes of measuring.
+#[derive(Debug)]
+pub(crate) struct ResultFile {
+    path: PathBuf,
+    output: Output,
+}
+
+impl ResultFile {
+    /// A file, or by `-` the standard output.
+    pub(crate) fn at(path: impl AsRef<Path>, privacy: Privacy) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let output = Output::at(&path, privacy)?;
+        Ok(Self { path, output })
+    }
+
+    /// A file: the standard output has another use.
+    pub(crate) fn file(path: impl AsRef<Path>, privacy: Privacy) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let output = Output::file(&path, privacy)?;
+        Ok(Self { path, output })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes it whole, and says what it took the place of.
+    pub(crate) fn write(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
+        if let Some(old) = self.output.write(bytes.as_ref())? {
+            let when = Timestamp::from_second(old.written_at);
+            let when = when.map_or_else(|_| String::new(), |when| format!(" of {when}"));
+            say(&format!("replaced {}, {} bytes{when}", self.path.display(), old.bytes));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! Limits of the process and of its outputs: an end in words, with the status of a failure, and
+//! nothing lost that was finished.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use crate::common::{Ended, Place, can, points, sh};
+
+    const POINT: &str = "--profile database --outstanding 1 --duration 20ms";
+
+    /// Runs the program behind a line of the shell, which sets limits or redirects.
+    fn limited(place: &Place, line: &str) -> Ended {
+        let program = env!("CARGO_BIN_EXE_qdepth");
+        let output = Command::new("bash")
+            .args(["-c", &line.replace("qdepth", program)])
+            .current_dir(place.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Ended { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+    }
+
+    #[track_caller]
+    fn in_words(ended: &Ended, words: &str) {
+        assert_eq!(ended.status, Some(4), "{}\n{}", ended.out, ended.err);
+        assert!(ended.err.contains(words), "no `{words}` in {}", ended.err);
+        assert!(!ended.err.contains("panicked"), "{}", ended.err);
+    }
+
+    /// How many finished points the logbook has.
+    fn kept(place: &Place) -> usize {
+        points(&place.run("export").expect(0).json()).len()
+    }
+
+    #[test]
+    fn a_limit_on_the_size_of_files_is_told() {
+        let place = Place::new();
+        let ended =
+            limited(&place, &format!("ulimit -f 512; exec qdepth run . {POINT} --area 8MiB"));
+        in_words(&ended, "ulimit -f");
+        assert!(!place.has("qdepth-report.html"));
+        // Of a result, too: nothing of it is left.
+        place.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
+        in_words(&limited(&place, "ulimit -f 1; exec qdepth report"), "ulimit -f");
+        let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().flatten().collect();
+        let names = left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let left: Vec<String> = names.filter(|name| name.starts_with(".qdepth")).collect();
+        assert!(left.is_empty() && !place.has("qdepth-report.html"), "{left:?}");
+        assert_eq!(kept(&place), 1);
+    }
+
+    #[test]
+    fn whoever_stops_reading_ends_nothing() {
+        let place = Place::new();
+        for to in ["2>&1 | true", "2>/dev/full", "2>&-", "2>&1 | head -c 1"] {
+            limited(&place, &format!("qdepth run media:p3700-800gb {POINT} --no-report {to}"));
+        }
+        assert_eq!(place.run("list").expect(0).out.matches("sealed").count(), 4);
+        // What is not a reader that left is a failure.
+        in_words(&limited(&place, "qdepth list >/dev/full"), "cannot write to standard output");
+        assert_eq!(limited(&place, "qdepth export | true; exit ${PIPESTATUS[0]}").status, Some(0));
+    }
+
+    #[test]
+    fn too_few_open_files_are_told() {
+        let place = Place::new();
+        place.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
+        for most in 3..40 {
+            let line =
+                format!("ulimit -n {most}; exec qdepth run . {POINT} --area 8MiB --no-report");
+            let ended = limited(&place, &line);
+            match ended.status {
+                Some(0 | 1) if most > 10 => break,
+                // The shared library of the C compiler may be the first that is not found.
+                Some(127) => {}
+                _ => {
+                    assert_eq!(ended.status, Some(4), "{most}: {}", ended.err);
+                    let told = ["ulimit -n", "Too many open files", "open files"];
+                    assert!(told.iter().any(|t| ended.err.contains(t)), "{most}: {}", ended.err);
+                }
+            }
+            assert!(most < 39, "never enough: {}", ended.err);
+        }
+        assert!(!place.has("qdepth-measurement-file") && kept(&place) == 1);
+    }
+
+    #[test]
+    fn an_end_of_memory_is_told() {
+        let place = Place::new();
+        place.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
+        std::fs::File::create(place.join("large")).unwrap().set_len(900 << 20).unwrap();
+        let ended = limited(&place, "ulimit -v 400000; exec qdepth import large");
+        in_words(&ended, "ulimit -v");
+        assert_eq!(kept(&place), 1);
+    }
+
+    #[test]
+    fn a_full_file_system_is_told_and_the_run_is_kept() {
+        if !can("a full file system", &["mount"]) {
+            return;
+        }
+        let place = Place::new();
+        let small = place.join("small");
+        std::fs::create_dir(&small).unwrap();
+        sh(&format!("mount -t tmpfs -o size=16k none {}", small.display())).unwrap();
+        place.later(format!("umount {}", small.display()));
+        let line = format!("run media:p3700-800gb {POINT} --report small/report.html");
+        let ended = place.run(&line);
+        in_words(&ended, "No space left on device");
+        assert!(ended.err.contains("small/report.html") && ended.err.contains("`qdepth report`"));
+        assert_eq!((kept(&place), std::fs::read_dir(&small).unwrap().count()), (1, 0));
+    }
+
+    #[test]
+    fn names_and_texts_of_others_are_shown_and_not_obeyed() {
+        let place = Place::new();
+        let evil = "a\u{1b}[2J\u{1b}]0;x\u{7}b\u{202e}c";
+        let file = |name: &str, text: &str| std::fs::write(place.join(name), text).unwrap();
+        file(&format!("{evil}.toml"), "name = 3");
+        file("evil.toml", &format!("name = \"{evil}\"\nouts = \"{evil}\""));
+        file(
+            "named.toml",
+            "name = \"a\\u001b[2Jb\\u202ec\"\nprofiles = [\"database\"]\noutstanding = [1]\nduration = \"10ms\"\n",
+        );
+        file("evil.fio", &format!("[{evil}]\n{evil}={evil}\n"));
+        file("evil.paper", &format!("tit = \"{evil}\"\n"));
+        file("evil.recording", &format!("{evil}\n"));
+        file("evil.media.toml", &format!("title = \"{evil}\"\n{evil}"));
+        place.run("run named.toml media:p3700-800gb --no-report");
+        let lines: [&[&str]; 14] = [
+            &["plan", &format!("{evil}.toml")],
+            &["plan", evil],
+            &["plan", "evil.toml"],
+            &["plan", "named.toml", "media:p3700-800gb"],
+            &["fio", "evil.fio"],
+            &["fio", &format!("--{evil}=1")],
+            &["import", evil],
+            &["list"],
+            &["show"],
+            &["report", "--paper", "evil.paper"],
+            &["host", "--recorded", "evil.recording"],
+            &["media", "evil.media.toml"],
+            &["run", "media:p3700-800gb", "--engine", evil],
+            &["list", "--logbook", evil],
+        ];
+        for words in lines {
+            let output = Command::new(env!("CARGO_BIN_EXE_qdepth"))
+                .args(words)
+                .current_dir(place.path())
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            let obeyed = |c: char| (c.is_control() && !"\n\t".contains(c)) || c == '\u{202e}';
+            assert!(!said.contains(obeyed), "{words:?}: {said:?}");
+            assert!(!said.is_empty(), "{words:?}");
+        }
+    }
+}
