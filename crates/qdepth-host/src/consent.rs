@@ -115,11 +115,19 @@ impl Consent {
 }
 
 /// The refusal when no consent was given: says what to type.
-pub(crate) fn missing(system: &System, device: &BlockDevice, now: Timestamp) -> Refusal {
+pub(crate) fn missing(
+    system: &System,
+    device: &BlockDevice,
+    doubt: Option<&str>,
+    now: Timestamp,
+) -> Refusal {
+    let doubt = doubt.map_or_else(String::new, |why| {
+        format!(" (it bears a label of ours, which does not count: {why})")
+    });
     Refusal::new(
         Guard::G9Consent,
         format!(
-            "writing to /dev/{} destroys all that is on it, and you did not consent",
+            "writing to /dev/{} destroys all that is on it, and you did not consent{doubt}",
             device.identity.kernel_name
         ),
         format!(
@@ -135,8 +143,8 @@ fn remedy(system: &System, device: &BlockDevice) -> String {
 }
 
 /// What names a device well enough to consent to its loss, best first: its serial where no other
-/// disk has the same one, its WWID, each with `-partN` for a partition; `PATH:SIZE_IN_BYTES` where
-/// it has neither.
+/// disk has the same one, its WWID, each with `-partN` for a partition; where it has neither,
+/// `PATH:SIZE_IN_BYTES:DISKSEQ`, and before Linux 5.15 without the count of attachments.
 pub fn tokens(system: &System, device: &BlockDevice) -> Vec<String> {
     let identity = &device.identity;
     let part = device.partition.as_ref().map_or_else(String::new, |p| format!("-part{}", p.number));
@@ -147,7 +155,9 @@ pub fn tokens(system: &System, device: &BlockDevice) -> Vec<String> {
     let named = serial.into_iter().chain(&identity.wwid);
     let mut tokens: Vec<String> = named.map(|name| format!("{name}{part}")).collect();
     if tokens.is_empty() {
-        tokens.push(format!("/dev/{}:{}", identity.kernel_name, identity.size_bytes));
+        // The count of attachments tells it from what else gets its name.
+        let count = identity.diskseq.map_or_else(String::new, |count| format!(":{count}"));
+        tokens.push(format!("/dev/{}:{}{count}", identity.kernel_name, identity.size_bytes));
     }
     tokens
 }

@@ -28,6 +28,7 @@ use crate::consent::Consent;
 use crate::identity::{DeviceIdentity, Identity};
 use crate::label::{LABEL_BYTES, Label};
 use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::seal::{DeviceSeal, Seal};
 use crate::system::System;
 use crate::target::{Inspected, Kind};
 
@@ -36,7 +37,9 @@ pub(crate) use exclusive::{Use, hold, lock_file};
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 
-pub(crate) use file::{check_place, check_unused, is_system_place, not_ours};
+pub(crate) use file::{
+    check_place, check_unused, is_system_place, must_be_as_left, not_ours, take_up,
+};
 
 /// The bytes of a target that may be touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +76,8 @@ pub struct Claim {
     pub writable: bool,
     /// The label found or written on a device or file of ours.
     pub label: Option<Label>,
+    /// Before `exclusive`: it writes when it is dropped.
+    pub(crate) seal: Option<Seal>,
     pub(crate) exclusive: Option<OwnedFd>,
 }
 
@@ -174,6 +179,7 @@ pub fn claim_read_only(
         direct,
         writable: false,
         label,
+        seal: None,
         exclusive: None,
     })
 }
@@ -182,6 +188,7 @@ pub fn claim_read_only(
 #[derive(Debug)]
 pub struct Cleared {
     claim: Claim,
+    system: System,
     unlabelled: Option<Unlabelled>,
 }
 
@@ -203,6 +210,21 @@ impl Cleared {
             self.claim.label = Some(device::put_label(&file, device, writing)?);
             self.claim.file = file.into();
         }
+        if let (Identity::Device(device), Some(label)) = (&self.claim.identity, &self.claim.label) {
+            let (device, label) = (device.clone(), label.clone());
+            let file = self.claim.file.try_clone().map_err(|source| Failure {
+                doing: "hold",
+                thing: format!("/dev/{}", device.kernel_name),
+                source,
+                remedy: "Raise the limit of open files (`ulimit -n`)",
+            })?;
+            self.claim.seal = Some(Seal::Device(Box::new(DeviceSeal {
+                system: self.system,
+                device,
+                file,
+                label,
+            })));
+        }
         Ok(self.claim)
     }
 }
@@ -222,7 +244,8 @@ pub fn clear_for_writing(
     match &target.kind {
         Kind::Directory(_) => Err(is_directory(target)),
         Kind::RegularFile { .. } => {
-            Ok(Cleared { claim: file::claim(system, target, writing)?, unlabelled: None })
+            let claim = file::claim(system, target, writing)?;
+            Ok(Cleared { claim, system: system.clone(), unlabelled: None })
         }
         Kind::BlockDevice(found) => device::clear(system, target, found, consent, writing),
     }

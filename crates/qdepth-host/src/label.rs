@@ -1,7 +1,8 @@
 //! The mark that says "the data here is ours": 4 KiB of text with a checksum.
 //!
 //! A device bears one at its start and one at its end; a measurement file one behind its area. A
-//! person can read it with `head -c 512`.
+//! person can read it with `head -c 512`. It says which device or file it was written to and how
+//! that was left ([`Left`]): copied to another, or written between by somebody else, it says nothing.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +19,7 @@ pub const LABEL_BYTES: u64 = 4096;
 /// place where a file system or partition table keeps its signature.
 pub const RESERVED_BYTES: u64 = 1 << 20;
 
-const FIRST_LINE: &str = "QDEPTH LABEL 1";
+const FIRST_LINE: &str = "QDEPTH LABEL 2";
 const TEXT_BYTES: usize = LABEL_BYTES as usize - 32;
 
 /// What a label says.
@@ -36,7 +37,12 @@ pub struct Label {
     pub complete: bool,
     /// Whether the user asked that the file be kept.
     pub keep: bool,
+    /// What it was written to, and how that was left.
+    pub left: Left,
 }
+
+/// What a label was written to, and how that was when we let it go: one word a key.
+pub type Left = std::collections::BTreeMap<String, String>;
 
 impl Label {
     /// A new label with a UUID of its own. Control characters in the texts become spaces.
@@ -49,15 +55,20 @@ impl Label {
             size_bytes,
             complete: true,
             keep: false,
+            left: Left::new(),
         }
     }
 
     /// The block as written: text, zeros, SHA-256 of all before it.
     pub fn encode(&self) -> [u8; LABEL_BYTES as usize] {
-        let text = format!(
+        let mut text = format!(
             "{FIRST_LINE}\nuuid {}\nrun {}\nwritten_at {}\nsize_bytes {}\ncomplete {}\nkeep {}\n",
             self.uuid, self.run_id, self.written_at, self.size_bytes, self.complete, self.keep
         );
+        for (key, value) in &self.left {
+            let value: String = value.replace(char::is_whitespace, "_").chars().take(300).collect();
+            text.push_str(&format!("left.{key} {value}\n"));
+        }
         let mut block = [0; LABEL_BYTES as usize];
         let len = text.len().min(TEXT_BYTES);
         block[..len].copy_from_slice(&text.as_bytes()[..len]);
@@ -78,7 +89,9 @@ impl Label {
             let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
             pairs.find(|(name, _)| *name == key).map(|(_, value)| value.to_owned())
         };
+        let left = text.lines().filter_map(|line| line.strip_prefix("left.")?.split_once(' '));
         Some(Self {
+            left: left.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
             uuid: value("uuid")?,
             run_id: value("run")?,
             written_at: value("written_at")?,

@@ -38,6 +38,7 @@ pub mod prepare;
 pub mod reach;
 pub mod recording;
 mod refusal;
+mod seal;
 pub mod sysfs;
 pub mod system;
 pub mod target;

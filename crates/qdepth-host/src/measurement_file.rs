@@ -108,11 +108,14 @@ struct Existing {
 }
 
 impl Existing {
-    fn hold(file: File, path: &Path) -> Result<Self, Problem> {
+    fn hold(file: File, path: &Path, there: Option<&Inspected>) -> Result<Self, Problem> {
         let stat = stat_of(&file, path)?;
         check_regular(&stat, path)?;
         guard::lock_file(&file, path, Use::Write)?;
         let label = own_or_empty(&file, path)?;
+        if let (Some(label), Some(there)) = (label.as_ref().filter(|label| label.complete), there) {
+            guard::must_be_as_left(&file, there, label)?;
+        }
         Ok(Self { file, stat, label })
     }
 
@@ -148,7 +151,7 @@ impl Cleared {
             (None, Some(directory)) => {
                 let file = open_in(directory, OFlags::CREATE | OFlags::EXCL)
                     .map_err(|error| cannot_make(&self.path, error))?;
-                Existing::hold(File::from(file), &self.path)?
+                Existing::hold(File::from(file), &self.path, None)?
             }
             (None, None) => return Err(cannot_make(&self.path, Errno::NOENT).into()),
         };
@@ -177,7 +180,7 @@ pub fn clear(
         guard::check_unused(system, target)?;
         check_room(target, size_bytes, allocated(target), promised_bytes)?;
         let open = target.open(OFlags::RDWR).map_err(|error| cannot_make(&target.path, error))?;
-        let held = Some(Existing::hold(File::from(open), &target.path)?);
+        let held = Some(Existing::hold(File::from(open), &target.path, Some(target))?);
         return Ok(Cleared { path: target.path.clone(), made_in: None, held, size_bytes });
     };
     guard::check_place(&target.path, file_system)?;
@@ -197,7 +200,7 @@ pub fn clear(
             check_room(target, size_bytes, allocated(&existing), promised_bytes)?;
             let open = open_in(&directory, OFlags::empty());
             let open = open.map_err(|error| cannot_make(&path, error))?;
-            Some(Existing::hold(File::from(open), &path)?)
+            Some(Existing::hold(File::from(open), &path, Some(&existing))?)
         }
     };
     Ok(Cleared { path, made_in: Some(directory), held, size_bytes })
@@ -303,6 +306,7 @@ fn finish(
             direct,
             writable: true,
             label: old,
+            seal: None,
             exclusive: None,
         },
         path,
@@ -312,14 +316,20 @@ fn finish(
     };
     if !usable {
         let label = Label::new(wanted.run_id, &wanted.now.to_string(), wanted.size_bytes);
-        let label = Label { keep: wanted.keep, ..label };
+        let mut label = Label { keep: wanted.keep, ..label };
         let file = &made.claim.file;
+        crate::seal::begin(file, &made.path, &mut label);
         fill(file, &label, progress).map_err(|error| failure("fill", &made.path, error))?;
         made.claim.label = Some(label);
         made.claim.identity = target::file_identity(&stat_of(file, &made.path)?);
     }
     if wanted.keep {
         mark_kept(&mut made)?;
+    }
+    if let Some(label) = &made.claim.label {
+        let file = made.claim.file.try_clone().map_err(|e| failure("hold", &made.path, e))?;
+        let seal = guard::take_up(&File::from(file), &made.path, label);
+        made.claim.seal = Some(seal.map_err(|e| failure("hold", &made.path, e.into()))?);
     }
     if keep {
         made.leave();

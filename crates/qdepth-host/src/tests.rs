@@ -138,6 +138,13 @@ fn a_changed_device_is_told_apart() {
     let machine = machine.attribute("sdb", "diskseq", "8");
     let difference = then.difference(&device(&machine, "sdb").identity).unwrap();
     assert!(difference.contains("diskseq"), "{difference}");
+    // Hole 6: without a serial the consent names the attachment, and another has another.
+    let now = device(&machine, "sdb");
+    assert_eq!(consent::tokens(&machine.system, &now), ["/dev/sdb:1073741824:8"]);
+    for typed in ["/dev/sdb:1073741824:7", "/dev/sdb:1073741824"] {
+        let last = &typed[typed.len() - 4..];
+        assert!(Consent::on_terminal(&machine.system, &now, typed, last, &[]).is_err(), "{typed}");
+    }
 }
 
 #[test]

@@ -78,9 +78,63 @@ fn a_kept_file_with_a_hole_is_filled_again() {
         println!("SKIPPED: hole in a kept file: no holes can be punched here");
         return;
     }
+    // Somebody punched it: it is not as it was left, and a person is to look at it.
+    assert_eq!(guard_of(create(dir.path(), &wanted(true))), Guard::G8Ownership);
+    fs::remove_file(dir.path().join(NAME)).unwrap();
     let again = create(dir.path(), &wanted(true)).unwrap();
     assert!(!again.reused);
     assert_eq!(unwritten_share(&again.claim.file, 0, SIZE), Some(0.0));
+}
+
+/// Hole 6: a kept file that somebody wrote to, copied or renamed is not ours any more.
+#[test]
+fn a_kept_file_that_others_took_is_left() {
+    let system = System::real();
+    let mut tries = 0;
+    for way in ["write", "write and set the time", "rename", "copy", "replace"] {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join(NAME);
+        drop(create(dir.path(), &wanted(true)).unwrap());
+        drop(create(dir.path(), &wanted(true)).unwrap());
+        let other = dir.path().join("disk.img");
+        let file = File::options().write(true).open(&place).unwrap();
+        let then = file.metadata().unwrap().modified().unwrap();
+        match way {
+            "write" => file.write_all_at(b"thesis", 4096).unwrap(),
+            "write and set the time" => {
+                file.write_all_at(b"thesis", 4096).unwrap();
+                file.set_modified(then + std::time::Duration::from_secs(1)).unwrap();
+            }
+            "rename" => fs::rename(&place, &other).unwrap(),
+            "copy" => {
+                fs::copy(&place, &other).unwrap();
+                File::options().write(true).open(&other).unwrap().set_modified(then).unwrap();
+            }
+            _ => {
+                fs::rename(&place, &other).unwrap();
+                fs::copy(&other, &place).unwrap();
+                File::options().write(true).open(&place).unwrap().set_modified(then).unwrap();
+            }
+        }
+        let path = if other.exists() && way != "replace" { other } else { place };
+        let before = fs::read(&path).unwrap();
+        let target = inspect(&system, &path).unwrap();
+        let results = tempfile::tempdir().unwrap();
+        let writing = guard::Writing {
+            run_id: "test",
+            now: Timestamp::now(),
+            results_dir: results.path(),
+            direct: false,
+        };
+        let refused = claim_for_writing(&system, &target, None, &writing);
+        assert_eq!(guard_of(refused), Guard::G8Ownership, "{way}");
+        if path.ends_with(NAME) {
+            assert_eq!(guard_of(create(dir.path(), &wanted(true))), Guard::G8Ownership, "{way}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), before, "{way}");
+        tries += 1;
+    }
+    println!("TRIES kept-files-taken {tries} changed=0");
 }
 
 #[test]

@@ -83,7 +83,7 @@ pub(crate) enum Command {
 
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {
-    /// Consent to the loss of everything on the device of this serial (or PATH:SIZE_IN_BYTES for
+    /// Consent to the loss of everything on the device of this serial (or PATH:SIZE:DISKSEQ for
     /// one without a serial). Without it, a device is written only where its label says that an
     /// earlier run had this consent
     #[arg(long, value_name = "SERIAL")]

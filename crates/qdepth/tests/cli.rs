@@ -8,7 +8,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, alone, can, codes, pause, points, sh};
+use common::{Place, alone, can, codes, pause, points, sh, token};
 use serde_json::Value;
 
 const FILE: &str = "qdepth-measurement-file";
@@ -97,12 +97,13 @@ fn device_is_refused_without_consent_and_unchanged() {
         assert_eq!(ended.out, "");
         assert_eq!(sum(&node), before, "{node} was written by `{more}`");
     };
-    let right = format!("--destroy {node}:{}", 64 << 20);
+    let name = token(&node, 64 << 20);
+    let right = format!("--destroy {name}");
     run("", "G9", &right);
     run("--destroy /dev/null:5", "G9", &right);
     run(&right, "G9", "no terminal");
     let expired = format!(
-        "destroy = \"{node}:{0}\"\nsize_bytes = {0}\nexpires = \"2020-01-01T00:00:00Z\"\n",
+        "destroy = \"{name}\"\nsize_bytes = {0}\nexpires = \"2020-01-01T00:00:00Z\"\n",
         64 << 20
     );
     place.write("expired", &expired);

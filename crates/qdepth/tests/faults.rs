@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, alone, can, codes, figure, pause, points, sh};
+use common::{Ended, Place, alone, can, codes, figure, pause, points, sh, token};
 use serde_json::Value;
 
 /// A plan of random 4 KiB requests on all of the target.
@@ -158,7 +158,7 @@ fn injected_write_errors_are_reported_exactly() {
     let refused = place.run(&format!("run {toml} {} --json", device.display())).expect(3);
     assert_eq!(refused.out, "");
     let consent = place.write("consent", &consent_lines(&refused.err));
-    let name = format!("{}:{}", device.display(), 64 << 20);
+    let name = token(&device.display().to_string(), 64 << 20);
     let mut run = place.start(&format!(
         "run {toml} {} --json --destroy {name} --consent {consent}",
         device.display()

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Place, alone, can, sh};
+use common::{Place, alone, can, sh, token};
 
 #[cfg(test)]
 #[track_caller]
@@ -59,7 +59,7 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let zeros = sum();
     let said = place.run(&format!("plan quick {node}")).expect(0).out;
     says(&said, &["block device", "67108864 B", "writes go on for"]);
-    says(&said, &["G9 refuses", &format!("--destroy {node}:67108864")]);
+    says(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
     says(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
     assert_eq!(sum(), zeros);
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Place, alone, can, codes, points};
+use common::{Place, alone, can, codes, points, token};
 use serde_json::Value;
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ fn a_device_is_written_through_as_announced() {
     assert_eq!(written(&device), before);
     let lines: Vec<&str> = refused.err.lines().filter(|line| line.contains(" = ")).collect();
     let consent = place.write("consent", &lines.join("\n"));
-    let name = format!("{}:{}", device.display(), 66 * MIB);
+    let name = token(&device.display().to_string(), 66 * MIB);
     let document = place
         .run(&format!("run {words} --no-report --json --destroy {name} --consent {consent}"))
         .expect_finished()

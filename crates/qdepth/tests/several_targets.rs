@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Place, alone, can, sh};
+use common::{Place, alone, can, sh, token};
 
 const SHORT: &str = "--area 8MiB --duration 100ms --profile database --outstanding 1";
 
@@ -41,7 +41,7 @@ fn refusal_of_a_later_target_comes_before_the_first_device_is_labelled() {
     place.write("precious", &"the only copy\n".repeat(1 << 20));
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let before = sum();
-    let name = format!("{node}:{}", 64 << 20);
+    let name = token(&node, 64 << 20);
     let consent = place.write(
         "consent",
         &format!(

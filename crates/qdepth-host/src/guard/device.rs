@@ -31,8 +31,8 @@ pub(super) fn clear(
     let size_bytes = bounds(found, &held)?;
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
     let reading = File::from(reading);
-    let old = label(&reading, size_bytes);
-    let grant = contents(system, found, &reading, size_bytes, old.as_ref(), consent, writing)?;
+    let old = ours(system, found, &reading, size_bytes);
+    let grant = contents(system, found, &reading, size_bytes, &old, consent, writing)?;
     drop(reading);
 
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
@@ -52,9 +52,10 @@ pub(super) fn clear(
         direct,
         writable: true,
         label,
+        seal: None,
         exclusive: Some(held),
     };
-    Ok(Cleared { claim, unlabelled })
+    Ok(Cleared { claim, system: system.clone(), unlabelled })
 }
 
 /// What the guards look at that need no open descriptor.
@@ -120,15 +121,19 @@ fn contents(
     found: &BlockDevice,
     reading: &File,
     size_bytes: u64,
-    old: Option<&Label>,
+    old: &Ours,
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<Grant, Refusal> {
     let name = &found.identity.kernel_name;
-    if old.is_none() {
+    let why = match old {
+        Ours::No(why) => Some(why.as_deref()),
+        Ours::Yes(_) => None,
+    };
+    if let Some(why) = why {
         match consent {
             Some(consent) => consent.check(system, found, writing.now)?,
-            None => return Err(consent::missing(system, found, writing.now)),
+            None => return Err(consent::missing(system, found, why, writing.now)),
         }
     }
     let signatures = signature::signatures(system, reading, name)?;
@@ -137,12 +142,12 @@ fn contents(
     if !unnamed.is_empty() {
         return Err(carries(name, &unnamed.join(", "), &unnamed));
     }
-    if let Some(label) = old {
+    if let Ours::Yes(label) = old {
         if !signatures.is_empty() {
             // Consent is bound to a device; the mark of an earlier run does not stand for it here.
             match consent {
                 Some(consent) => consent.check(system, found, writing.now)?,
-                None => return Err(consent::missing(system, found, writing.now)),
+                None => return Err(consent::missing(system, found, None, writing.now)),
             }
             return Ok(Grant::Consented);
         }
@@ -192,6 +197,23 @@ pub(super) fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal
 
 fn usable_length(size_bytes: u64) -> u64 {
     size_bytes.saturating_sub(2 * RESERVED_BYTES) / 4096 * 4096
+}
+
+/// Whether what is on a device is what a run of ours left there.
+pub(super) enum Ours {
+    /// By this label.
+    Yes(Label),
+    /// No; why not, where it bears a label.
+    No(Option<String>),
+}
+
+/// Looks for a label, and whether it speaks for this device and for what is on it.
+pub(super) fn ours(system: &System, found: &BlockDevice, file: &File, size_bytes: u64) -> Ours {
+    let Some(label) = label(file, size_bytes) else { return Ours::No(None) };
+    match crate::seal::doubt(system, &found.identity, file, &label) {
+        None => Ours::Yes(label),
+        Some(why) => Ours::No(Some(why)),
+    }
 }
 
 /// The label of a device: the same at both ends, and made for this size.

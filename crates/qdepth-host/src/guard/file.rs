@@ -7,7 +7,9 @@ use rustix::fs::OFlags;
 
 use super::in_use::{self, Subject};
 use super::{Claim, Usable, Use, Writing};
+use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
+use crate::seal::Seal;
 use crate::system::System;
 use crate::target::{FileSystem, Inspected, Kind};
 
@@ -91,6 +93,7 @@ pub(super) fn claim(
     let (reading, size_bytes) = super::size_of(target, reading)?;
     let label = super::own_label(target, &reading, size_bytes).filter(|label| label.complete);
     let Some(label) = label else { return Err(not_ours(&target.spelling)) };
+    must_be_as_left(&reading, target, &label)?;
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
     super::lock_file(&file, &target.spelling, Use::Write)?;
     let (file, now_bytes) = super::size_of(target, file)?;
@@ -98,19 +101,48 @@ pub(super) fn claim(
         let found = format!("{} changed while it was looked at", target.spelling.display());
         return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));
     }
+    let identity = crate::target::file_identity(&stat_of(&file, target)?);
+    let seal = take_up(&file, &target.path, &label).map_err(|e| super::cannot_open(target, e))?;
     Ok(Claim {
-        identity: crate::target::file_identity(&stat_of(&file, target)?),
+        identity,
         file: File::into(file),
         usable: Usable { offset: 0, length: label.size_bytes },
         direct,
         writable: true,
         label: Some(label),
+        seal: Some(seal),
         exclusive: None,
     })
 }
 
 fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal> {
     rustix::fs::fstat(file).map_err(|error| super::cannot_open(target, error))
+}
+
+/// A file that somebody else wrote, copied or renamed is not ours any more, whatever its label says.
+pub(crate) fn must_be_as_left(
+    file: &File,
+    target: &Inspected,
+    label: &Label,
+) -> Result<(), Refusal> {
+    let mut names = vec![target.path.clone()];
+    if let Kind::RegularFile { file_system, .. } = &target.kind {
+        names.extend(file_system.aliases.iter().cloned());
+    }
+    let Some(why) = crate::seal::doubt_of_file(file, &names, label) else { return Ok(()) };
+    let name = target.path.display();
+    Err(Refusal::new(
+        Guard::G8Ownership,
+        format!("{name} was made by qdepth and is not as it left it: {why}"),
+        "Look whether somebody needs it; if nobody does, remove it and start again",
+    ))
+}
+
+/// Marks a file of ours as written to until it is let go.
+pub(crate) fn take_up(file: &File, path: &Path, label: &Label) -> Result<Seal, rustix::io::Errno> {
+    let mut label = label.clone();
+    crate::seal::begin(file, path, &mut label);
+    Ok(Seal::File { file: rustix::io::dup(file)?, label })
 }
 
 /// The refusal of a file with contents of somebody else.

@@ -96,7 +96,8 @@ fn device(
     let contents = contents(system, target, found);
     let labelled = contents.as_ref().is_ok_and(|labelled| *labelled);
     verdicts.push((Guard::G7Contents, of(contents.map(|_| ()))));
-    let consent = if labelled { None } else { Some(consent::missing(system, found, writing.now)) };
+    let consent =
+        if labelled { None } else { Some(consent::missing(system, found, None, writing.now)) };
     verdicts.push((Guard::G9Consent, of(consent.map_or(Ok(()), Err))));
     verdicts
 }
@@ -107,7 +108,8 @@ fn contents(system: &System, target: &Inspected, found: &BlockDevice) -> Result<
     let size_bytes = found.identity.size_bytes;
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
     let reading = File::from(reading);
-    let labelled = device::label(&reading, size_bytes).is_some();
+    let ours = device::ours(system, found, &reading, size_bytes);
+    let labelled = matches!(ours, device::Ours::Yes(_));
     let signatures = signature::signatures(system, &reading, name)?;
     if !signatures.is_empty() {
         let names: Vec<&str> = signatures.iter().map(String::as_str).collect();

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use qdepth_host::Guard;
+use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::system::System;
+use qdepth_host::target::inspect;
 
 use super::common::{Bench, MIB, sh};
 
@@ -376,15 +378,23 @@ fn hard_link(bench: &Bench) -> Result<Prepared, String> {
 
 /// A measurement file of ours, which would be accepted but for what is done to it.
 fn own_file(bench: &Bench, break_label: bool) -> Result<Prepared, String> {
-    let path = bench.fresh("own-file");
+    let place = bench.fresh("own-file");
+    fs::create_dir(&place).unwrap();
     let size = 4 * MIB;
-    fs::write(&path, vec![3; size as usize]).unwrap();
-    let file = File::options().write(true).open(&path).unwrap();
-    let label = qdepth_host::label::Label::new("matrix", "2026-01-01T00:00:00Z", size);
-    let mut block = label.encode();
+    let wanted = Wanted {
+        size_bytes: size,
+        run_id: "matrix",
+        now: jiff::Timestamp::now(),
+        keep: true,
+        direct: false,
+    };
+    let target = inspect(&bench.system, &place).unwrap();
+    let go_on = &mut |_| std::ops::ControlFlow::Continue(());
+    drop(measurement_file::create(&bench.system, &target, &wanted, go_on).unwrap());
+    let path = place.join(measurement_file::NAME);
     if break_label {
-        block[100] ^= 1;
+        let file = File::options().write(true).open(&path).unwrap();
+        file.write_all_at(b"\x01", size + 100).unwrap();
     }
-    file.write_all_at(&block, size).unwrap();
     Prepared::of(path)
 }

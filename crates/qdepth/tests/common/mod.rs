@@ -312,3 +312,10 @@ pub(crate) fn figure(point: &Value, code: &str, name: &str) -> Option<f64> {
     let findings = point["findings"].as_array().unwrap();
     findings.iter().find(|f| f["code"] == code)?["values"][name].as_f64()
 }
+
+/// What names a loop device well enough to consent to its loss.
+pub(crate) fn token(node: &str, size_bytes: u64) -> String {
+    let name = node.trim_start_matches("/dev/");
+    let count = std::fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap();
+    format!("{node}:{size_bytes}:{}", count.trim())
+}
