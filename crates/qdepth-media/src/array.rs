@@ -20,6 +20,29 @@ pub(crate) enum Layout {
     Parity,
 }
 
+/// A divisor that is mostly a power of two, since a division costs as much as a request does.
+#[derive(Clone, Copy, Debug)]
+struct Divisor {
+    by: u64,
+    /// Its logarithm, where that is whole.
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(by: u64) -> Self {
+        Self { by, shift: by.is_power_of_two().then(|| by.trailing_zeros()) }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn divide(self, number: u64) -> (u64, u64) {
+        match self.shift {
+            Some(shift) => (number >> shift, number & (self.by - 1)),
+            None => (number / self.by, number % self.by),
+        }
+    }
+}
+
 /// What is left of a slot's request.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
@@ -28,8 +51,6 @@ struct Open {
     errno: i32,
     /// The request itself, while the old data of a parity write is read.
     write_after: Option<(u64, u32)>,
-    /// The members that a mirrored request is on, as bits.
-    on: u64,
 }
 
 /// Several members as one.
@@ -38,9 +59,14 @@ pub(crate) struct Array {
     layout: Layout,
     members: Vec<Node>,
     stripe: u64,
+    by_stripe: Divisor,
+    by_members: Divisor,
     /// Where the area begins within a stripe.
     start: u64,
     open: Vec<Open>,
+    /// The members that each slot's request is on, as bits; apart, since most requests ask for
+    /// nothing else.
+    on: Vec<u64>,
     in_flight: Vec<u32>,
     /// Second phases of parity writes, by the moment they begin.
     second: BinaryHeap<Reverse<(Tick, u32)>>,
@@ -79,11 +105,14 @@ impl Array {
     pub(crate) fn new(layout: Layout, members: Vec<Node>, stripe: u64, start: u64) -> Self {
         let in_flight = vec![0; members.len()];
         Self {
+            by_stripe: Divisor::new(stripe),
+            by_members: Divisor::new(members.len() as u64),
             layout,
             members,
             stripe,
             start,
             open: vec![Open::default(); 4096],
+            on: vec![0; 4096],
             in_flight,
             second: BinaryHeap::with_capacity(4096),
             scratch: Vec::with_capacity(64),
@@ -107,7 +136,18 @@ impl Array {
 
     pub(crate) fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
         let now = self.queue.pass(now, io);
+        if matches!(self.layout, Layout::Striped)
+            && let Some((member, part)) = self.within_stripe(io)
+        {
+            return self.single(now, member, slot, part);
+        }
+        self.in_parts(now, slot, io)
+    }
+
+    /// Any request.
+    fn in_parts(&mut self, now: Tick, slot: u32, io: Io) -> Option<End> {
         self.open[slot as usize] = Open { parts: 1, ..Open::default() };
+        self.on[slot as usize] = 0;
         match self.layout {
             Layout::Striped => self.striped(now, slot, io),
             Layout::Mirrored => self.mirrored(now, slot, io),
@@ -117,16 +157,42 @@ impl Array {
     }
 
     /// How many physical requests a request becomes beyond one.
+    #[inline]
     pub(crate) fn further(&self, io: Io) -> u32 {
         match self.layout {
             Layout::Mirrored if io.read => 0,
             Layout::Mirrored => self.members.len() as u32 - 1,
             Layout::Striped | Layout::Parity => {
                 let start = self.start + io.offset;
-                let stripes = (start + u64::from(io.size) - 1) / self.stripe - start / self.stripe;
+                let last = start + u64::from(io.size) - 1;
+                let stripes = self.by_stripe.divide(last).0 - self.by_stripe.divide(start).0;
                 stripes.min(self.members.len() as u64 - 1) as u32
             }
         }
+    }
+
+    /// The member and its part, where a request lies in one stripe.
+    #[inline]
+    fn within_stripe(&self, io: Io) -> Option<(usize, Io)> {
+        let (number, from) = self.by_stripe.divide(self.start + io.offset);
+        if from + u64::from(io.size) > self.stripe {
+            return None;
+        }
+        let (row, member) = self.by_members.divide(number);
+        Some((member as usize, Io { offset: row * self.stripe + from, ..io }))
+    }
+
+    /// A request that is one physical request, which most are: what [`send`](Self::send) and
+    /// [`closed`](Self::closed) make of it.
+    #[inline]
+    fn single(&mut self, now: Tick, member: usize, slot: u32, io: Io) -> Option<End> {
+        self.in_flight[member] += 1;
+        self.on[slot as usize] = 1 << member;
+        let Some(end) = self.members[member].submit(now, slot, io) else {
+            self.open[slot as usize] = Open { parts: 1, end: now, ..Open::default() };
+            return None;
+        };
+        Some(End { slot, at: end.at.max(now), errno: end.errno })
     }
 
     fn striped(&mut self, now: Tick, slot: u32, io: Io) {
@@ -196,8 +262,8 @@ impl Array {
 
     fn send(&mut self, now: Tick, member: usize, slot: u32, io: Io) {
         self.in_flight[member] += 1;
+        self.on[slot as usize] |= 1 << member;
         let open = &mut self.open[slot as usize];
-        open.on |= 1 << member;
         match self.members[member].submit(now, slot, io) {
             Some(end) => {
                 open.end = open.end.max(end.at);
@@ -254,18 +320,71 @@ impl Array {
     }
 
     /// A slot's physical requests have ended on every member that it was on.
+    #[inline]
     fn release(&mut self, slot: u32) {
-        let on = self.open[slot as usize].on;
-        for (member, node) in self.members.iter_mut().enumerate() {
-            if on >> member & 1 == 1 {
-                self.in_flight[member] -= 1;
-                node.completed(slot);
+        let mut on = std::mem::take(&mut self.on[slot as usize]);
+        while on != 0 {
+            let member = on.trailing_zeros() as usize;
+            on &= on - 1;
+            self.in_flight[member] -= 1;
+            match &mut self.members[member] {
+                // Not through a function that calls itself.
+                Node::Ssd(ssd) => ssd.completed(),
+                member => member.completed(slot),
             }
         }
-        self.open[slot as usize].on = 0;
     }
 
+    #[inline]
     pub(crate) fn completed(&mut self, slot: u32) {
         self.release(slot);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::parameter::SERVERS;
+    use crate::simple::Servers;
+
+    fn striped(count: u64, stripe: u64, start: u64) -> Array {
+        let given = BTreeMap::from([
+            ("service_us".to_owned(), 90.0),
+            ("servers".to_owned(), 2.0),
+            ("exponential".to_owned(), 1.0),
+        ]);
+        let values = Values::complete("servers", SERVERS, &given).expect("in range");
+        let member = |seed| Node::Servers(Box::new(Servers::new(&values, seed)));
+        Array::new(Layout::Striped, (0..count).map(member).collect(), stripe, start)
+    }
+
+    proptest! {
+        /// What most requests take, the way past the parts, leads where the parts do.
+        #[test]
+        fn a_request_within_a_stripe_ends_as_one_of_several_parts_does(
+            count in 2u64..6,
+            stripe in prop_oneof![Just(4096u64), Just(65536), Just(12288)],
+            start in 0u64..1 << 17,
+            ios in prop::collection::vec((0u64..1 << 20, 1u32..9000, any::<bool>()), 1..200),
+        ) {
+            let (mut one, mut parts) = (striped(count, stripe, start), striped(count, stripe, start));
+            for (index, (offset, size, read)) in ios.into_iter().enumerate() {
+                let (now, slot) = (index as u64 * 1000, index as u32);
+                let io = Io { read, offset, size };
+                prop_assert_eq!(one.submit(now, slot, io), parts.in_parts(now, slot, io));
+                if index % 3 == 0 {
+                    one.completed(slot);
+                    parts.completed(slot);
+                }
+                prop_assert_eq!(&one.in_flight, &parts.in_flight);
+                let (first, last) = (start + offset, start + offset + u64::from(size) - 1);
+                let stripes = last / stripe - first / stripe;
+                prop_assert_eq!(u64::from(one.further(io)), stripes.min(count - 1));
+            }
+        }
     }
 }
