@@ -119,31 +119,33 @@ enum State {
     Done,
 }
 
-/// What is in a slot.
+/// What is in a slot; half a cache line, so that none lies in two.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct InFlight {
     request: Request,
-    intended: Instant,
     issued: Instant,
-    /// Bytes of a short transfer that are done.
-    done: u32,
+    /// Bytes that are still to come: less than the request's after a short transfer; [`FREE`] where
+    /// no request is in the slot.
+    left: u32,
     /// Whose the slot is, as an index into the lane's streams; the same for the whole point.
     stream: u16,
-    taken: bool,
 }
+
+const FREE: u32 = u32::MAX;
+
+const _: () = assert!(size_of::<InFlight>() == 32);
 
 impl InFlight {
     /// Puts a request into the slot, word by word: a structure that is built elsewhere and copied
     /// stalls the CPU (a wide load of words just stored), which took a third of the loop's time.
     #[inline(always)]
-    fn put(&mut self, request: Request, intended: Instant, issued: Instant) {
+    fn put(&mut self, request: Request, issued: Instant) {
         self.request.offset = request.offset;
         self.request.size = request.size;
         self.request.direction = request.direction;
-        self.intended = intended;
         self.issued = issued;
-        self.done = 0;
-        self.taken = true;
+        self.left = request.size;
     }
 }
 
@@ -156,6 +158,8 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     pacing: P,
     streams: Vec<RequestStream>,
     slots: Vec<InFlight>,
+    /// When the request of each slot was intended, where that is not when it was issued.
+    intended: Vec<Instant>,
     ledger: Ledger<RESPONSE>,
     /// Says when the rate is known well enough.
     precision: Option<Precision>,
@@ -188,11 +192,9 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         let nothing = Request { direction: Direction::Read, offset: 0, size: 0 };
         let empty = |slot: u32| InFlight {
             request: nothing,
-            intended: start,
             issued: start,
-            done: 0,
+            left: FREE,
             stream: (slot / point.outstanding) as u16,
-            taken: false,
         };
         let ledger = Ledger::new(point, start);
         let precision = point.stop.until.and_then(|until| {
@@ -206,6 +208,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             pacing,
             streams: part.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
             slots: (0..part.slots()).map(empty).collect(),
+            intended: if RESPONSE { vec![start; part.slots() as usize] } else { Vec::new() },
             ledger,
             precision,
             samples: point.stop.samples.map(|s| Samples { count: part.share(s.count), ..s }),
@@ -225,9 +228,15 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         let mut issued = 0;
         while let Some((slot, intended)) = self.pacing.next(now) {
             let place = &mut self.slots[slot.0 as usize];
-            let request = self.streams[usize::from(place.stream)].draw();
+            let request = match self.streams.as_mut_slice() {
+                [only] => only.draw(),
+                streams => streams[usize::from(place.stream)].draw(),
+            };
             self.pacing.drawn(slot, request.size);
-            place.put(request, intended, now);
+            place.put(request, now);
+            if RESPONSE {
+                self.intended[slot.0 as usize] = intended;
+            }
             issued += 1;
             target.submit(Slot(self.base + slot.0), request);
         }
@@ -239,15 +248,16 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         let slot = Slot(completion.slot.0 - self.base);
         let place = &mut self.slots[slot.0 as usize];
         let (size, direction) = (place.request.size, place.request.direction);
-        let stamps =
-            Stamps { intended: place.intended, issued: place.issued, completed: completion.at };
-        if completion.result == (size - place.done) as i32 {
-            place.taken = false;
+        let issued = place.issued;
+        let intended = if RESPONSE { self.intended[slot.0 as usize] } else { issued };
+        let stamps = Stamps { intended, issued, completed: completion.at };
+        if completion.result == place.left as i32 {
+            place.left = FREE;
             self.ledger.completed(direction, u64::from(size), stamps);
         } else if completion.result > 0 {
             return self.go_on(slot, completion.result as u32, target);
         } else {
-            place.taken = false;
+            place.left = FREE;
             let errno = if completion.result == 0 { EIO } else { -completion.result };
             if completion.result == 0 {
                 self.failure = Some(shrunk(&place.request));
@@ -261,15 +271,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
     #[cold]
     fn go_on(&mut self, slot: Slot, bytes: u32, target: &mut impl Target) {
         let place = &mut self.slots[slot.0 as usize];
-        if place.done == 0 {
+        let size = place.request.size;
+        if place.left == size {
             self.ledger.short(place.request.direction);
         }
-        place.done += bytes;
-        let rest = Request {
-            offset: place.request.offset + u64::from(place.done),
-            size: place.request.size - place.done,
-            ..place.request
-        };
+        place.left -= bytes;
+        let offset = place.request.offset + u64::from(size - place.left);
+        let rest = Request { offset, size: place.left, ..place.request };
         target.submit(Slot(self.base + slot.0), rest);
     }
 
@@ -381,7 +389,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
     fn sync(&mut self, now: Instant, target: &mut impl Target) {
         let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
         self.ledger.pass(now);
-        self.slots[0].put(request, now, now);
+        self.slots[0].put(request, now);
+        self.intended.iter_mut().take(1).for_each(|intended| *intended = now);
         self.ledger.issued(1);
         target.submit(Slot(self.base), request);
         self.state = State::Syncing(now + SYNC);
@@ -392,7 +401,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             let end = now.max(self.ledger.window_start);
             self.ledger.finish(end, &mut |interval| seen(self.number, interval));
         }
-        for slot in self.slots.iter().filter(|slot| slot.taken) {
+        for slot in self.slots.iter().filter(|slot| slot.left != FREE) {
             self.ledger.abandoned(slot.issued);
         }
         self.state = State::Done;

@@ -114,19 +114,21 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     /// Moves to the true end when a point ends by bytes, by a final sync, or by interruption.
     pub(crate) window_end: Instant,
     pub(crate) out: Outcome,
-    /// Completed reads, writes, syncs and their bytes since the window's start.
-    completed: [u64; 3],
+    /// Bytes of completed reads, writes and syncs since the window's start.
     bytes: [u64; 3],
-    current_histograms: [LatencyHistogram; 2],
-    /// Start of the running interval, and the counts that its figures are taken from.
+    /// Of reads, writes and syncs in the running interval.
+    current_histograms: [LatencyHistogram; 3],
+    /// Start of the running interval, what was completed before it, and the bytes.
     current: Interval,
-    before: [[u64; 3]; 2],
+    completed_before: [u64; 2],
+    bytes_before: [u64; 2],
     interval_length: Nanos,
     /// When the running interval ends.
     interval_end: Instant,
-    /// The stamp that was advanced to last, and whether it lies in the window.
+    /// The stamp that was advanced to last, where it lies in the window.
     stamp: Instant,
-    inside: bool,
+    /// From the window's start to that stamp.
+    since_start: Nanos,
     last_completion: Instant,
     in_flight: u64,
     in_flight_since: Instant,
@@ -165,15 +167,15 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             window_start,
             window_end: window_start + duration,
             out: Outcome { directions, series, ..Outcome::default() },
-            completed: [0; 3],
             bytes: [0; 3],
             current_histograms: Default::default(),
             current: Interval { length: interval_length, ..Interval::default() },
-            before: [[0; 3]; 2],
+            completed_before: [0; 2],
+            bytes_before: [0; 2],
             interval_length,
             interval_end: window_start + interval_length,
             stamp: Instant::NEVER,
-            inside: false,
+            since_start: Nanos::ZERO,
             last_completion: window_start,
             in_flight: 0,
             in_flight_since: start,
@@ -196,7 +198,10 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
 
     /// Requests completed in the window so far.
     pub(crate) fn completed_in_window(&self) -> [u64; 3] {
-        self.completed
+        let [reads, writes] = self.completed_before;
+        let [now_reads, now_writes, syncs] =
+            self.current_histograms.each_ref().map(LatencyHistogram::count);
+        [reads + now_reads, writes + now_writes, syncs]
     }
 
     /// Bytes completed in the window so far.
@@ -227,42 +232,48 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.in_flight
     }
 
-    /// What is the same for all completions of one stamp.
+    /// Whether a stamp lies in the window, after what is the same for all completions that bear it.
+    #[inline(always)]
+    fn advance(&mut self, at: Instant) -> bool {
+        at == self.stamp || self.step(at)
+    }
+
     #[inline]
-    fn advance(&mut self, at: Instant) {
-        if at == self.stamp {
-            return;
-        }
-        self.stamp = at;
+    fn step(&mut self, at: Instant) -> bool {
         self.pass(at);
-        self.inside = at >= self.window_start && at < self.window_end;
-        if self.inside {
+        let inside = at >= self.window_start && at < self.window_end;
+        self.stamp = if inside { at } else { Instant::NEVER };
+        self.since_start = at.since(self.window_start);
+        if inside {
             self.gap(at);
         }
+        inside
     }
 
     /// Takes a completed request into the books.
     #[inline(always)]
     pub(crate) fn completed(&mut self, direction: Direction, bytes: u64, stamps: Stamps) {
-        self.advance(stamps.completed);
+        let inside = self.advance(stamps.completed);
         self.in_flight -= 1;
-        if !self.inside {
+        if !inside {
             return self.outside(bytes, stamps);
         }
         let service = stamps.completed.since(stamps.issued);
         let kind = direction as usize;
-        self.completed[kind] += 1;
         self.bytes[kind] += bytes;
-        match self.current_histograms.get_mut(kind) {
-            Some(histogram) => histogram.record(service),
-            None => self.out.directions[kind].service_time.record(service),
-        }
+        self.current_histograms[kind].record(service);
         if RESPONSE && let Some(response_time) = &mut self.out.directions[kind].response_time {
             response_time.record(stamps.completed.since(stamps.intended));
         }
-        if stamps.issued < self.window_start {
-            self.clipped += u128::from(self.window_start.since(stamps.issued).0);
+        if service > self.since_start {
+            self.clip(service);
         }
+    }
+
+    /// It was issued before the window.
+    #[cold]
+    fn clip(&mut self, service: Nanos) {
+        self.clipped += u128::from(service.saturating_sub(self.since_start).0);
     }
 
     #[cold]
@@ -330,7 +341,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.window_end = end;
         self.roll(end, seen);
         let rest = end.since(self.window_start).saturating_sub(self.current.start);
-        let counted = self.current_histograms.iter().any(|h| h.count() > 0);
+        let counted = self.current_histograms[..2].iter().any(|h| h.count() > 0);
         if counted || (rest > Nanos::ZERO && end > self.window_start) {
             self.close(rest, seen);
         }
@@ -342,8 +353,11 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
 
     /// Closes the books, once nothing is in flight or waited for.
     pub(crate) fn into_outcome(mut self) -> Outcome {
+        // Syncs are in no interval.
+        self.out.directions[2].service_time.merge(&self.current_histograms[2]);
+        let completed = self.completed_in_window();
         for (kind, direction) in self.out.directions.iter_mut().enumerate() {
-            direction.completed = self.completed[kind];
+            direction.completed = completed[kind];
             direction.bytes = self.bytes[kind];
         }
         let recorded: u128 = self.out.directions.iter().map(|d| d.service_time.sum()).sum();
@@ -358,14 +372,16 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         let sums = self.current_histograms.each_ref().map(LatencyHistogram::sum);
         current.service_time_sum = (sums[0] + sums[1]) as u64;
         for kind in 0..2 {
-            current.completed[kind] = self.completed[kind] - self.before[0][kind];
-            current.bytes[kind] = self.bytes[kind] - self.before[1][kind];
+            current.completed[kind] = self.current_histograms[kind].count();
+            current.bytes[kind] = self.bytes[kind] - self.bytes_before[kind];
+            self.completed_before[kind] += current.completed[kind];
+            self.bytes_before[kind] = self.bytes[kind];
         }
-        self.before = [self.completed, self.bytes];
         let series = &mut self.out.series;
-        let needed: usize = self.current_histograms.iter().map(LatencyHistogram::encoded_len).sum();
+        let histograms = &mut self.current_histograms[..2];
+        let needed: usize = histograms.iter().map(LatencyHistogram::encoded_len).sum();
         let fits = series.arena.capacity() - series.arena.len() >= needed;
-        for (kind, histogram) in self.current_histograms.iter_mut().enumerate() {
+        for (kind, histogram) in histograms.iter_mut().enumerate() {
             if fits {
                 histogram.encode(&mut series.arena);
             }

@@ -15,7 +15,6 @@
 //! The largest bucket ends at 2^42 ns (73 min). Longer values are counted in it, and their number
 //! and the true maximum are kept. Minimum, maximum and sum are exact beside the buckets.
 
-use histogram::{Config, Histogram};
 use serde::{Deserialize, Serialize};
 
 use crate::units::Nanos;
@@ -26,6 +25,8 @@ const GROUPING_POWER: u8 = 8;
 const MAX_VALUE_POWER: u8 = 42;
 /// Largest value with a bucket of its own.
 const LIMIT: u64 = (1 << MAX_VALUE_POWER) - 1;
+/// How many buckets there are.
+const BUCKETS: usize = bucket_of(LIMIT) + 1;
 /// First byte of the stored form.
 const FORMAT: u8 = 1;
 
@@ -39,10 +40,12 @@ const FORMAT: u8 = 1;
 /// }
 /// assert_eq!((h.count(), h.quantile(0.5), h.max()), (100, Some(Nanos(50)), Some(Nanos(100))));
 /// ```
+// One cache line, and one more for the bucket, is what a latency touches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "EncodedHistogram", try_from = "EncodedHistogram")]
+#[repr(align(64))]
 pub struct LatencyHistogram {
-    buckets: Histogram,
+    buckets: Box<[u64; BUCKETS]>,
     count: u64,
     sum: u128,
     min: u64,
@@ -71,19 +74,17 @@ impl PartialEq for LatencyHistogram {
     fn eq(&self, other: &Self) -> bool {
         (self.count, self.sum, self.min, self.max, self.overflow)
             == (other.count, other.sum, other.min, other.max, other.overflow)
-            && self.buckets.as_slice() == other.buckets.as_slice()
+            && self.buckets == other.buckets
     }
 }
 
 impl LatencyHistogram {
     /// An empty histogram.
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the powers are constants that the crate accepts"
-    )]
+    #[expect(clippy::missing_panics_doc, reason = "as many buckets as are asked for")]
     pub fn new() -> Self {
-        let config = Config::new(GROUPING_POWER, MAX_VALUE_POWER).expect("constant powers");
-        let buckets = Histogram::with_config(&config);
+        // Not made on the stack first.
+        let buckets = vec![0; BUCKETS].into_boxed_slice();
+        let buckets = buckets.try_into().expect("as many buckets as there are");
         Self { buckets, count: 0, sum: 0, min: u64::MAX, max: 0, overflow: 0 }
     }
 
@@ -93,11 +94,30 @@ impl LatencyHistogram {
         let value = value.0;
         self.count += 1;
         self.sum += u128::from(value);
+        // What seldom changes is a branch that is foretold, and no store.
+        if value < self.min {
+            self.widen(value);
+        }
+        if value > self.max {
+            self.widen(value);
+        }
+        match self.buckets.get_mut(bucket_of(value)) {
+            Some(bucket) => *bucket += 1,
+            None => self.overflown(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn widen(&mut self, value: u64) {
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        // Not the crate's `increment`, which does not know that its powers are constants.
-        self.buckets.as_mut_slice()[bucket_index(value)] += 1;
-        self.overflow += u64::from(value > LIMIT);
+    }
+
+    #[cold]
+    fn overflown(&mut self) {
+        self.overflow += 1;
+        self.buckets[BUCKETS - 1] += 1;
     }
 
     /// Number of values.
@@ -126,7 +146,7 @@ impl LatencyHistogram {
     }
     /// Sum over the buckets; equals [`count`](Self::count) unless something is broken.
     pub fn bucket_sum(&self) -> u64 {
-        self.buckets.as_slice().iter().sum()
+        self.buckets.iter().sum()
     }
 
     /// The value of rank ⌈q·n⌉, as the middle of its bucket, kept within minimum and maximum.
@@ -141,7 +161,7 @@ impl LatencyHistogram {
             return None;
         }
         let mut seen = 0;
-        for (index, count) in self.buckets.as_slice().iter().enumerate() {
+        for (index, count) in self.buckets.iter().enumerate() {
             seen += count;
             if seen >= rank {
                 let (low, high) = bucket_range(index);
@@ -153,20 +173,18 @@ impl LatencyHistogram {
 
     /// Buckets that hold something: lower edge, upper edge (inclusive), count.
     pub fn occupied(&self) -> impl Iterator<Item = (Nanos, Nanos, u64)> + '_ {
-        self.buckets.as_slice().iter().enumerate().filter(|(_, count)| **count > 0).map(
-            |(index, count)| {
-                let (low, high) = bucket_range(index);
-                (Nanos(low), Nanos(high), *count)
-            },
-        )
+        self.buckets.iter().enumerate().filter(|(_, count)| **count > 0).map(|(index, count)| {
+            let (low, high) = bucket_range(index);
+            (Nanos(low), Nanos(high), *count)
+        })
     }
 
     /// Adds every value of `other`.
     pub fn merge(&mut self, other: &Self) {
         let span = other.span();
         let Self { buckets, count, sum, min, max, overflow } = other;
-        let theirs = &buckets.as_slice()[span.clone()];
-        for (mine, theirs) in self.buckets.as_mut_slice()[span].iter_mut().zip(theirs) {
+        let theirs = &buckets[span.clone()];
+        for (mine, theirs) in self.buckets[span].iter_mut().zip(theirs) {
             *mine += theirs;
         }
         self.count += count;
@@ -179,7 +197,7 @@ impl LatencyHistogram {
     /// Empties it, keeping its memory.
     pub fn clear(&mut self) {
         let span = self.span();
-        self.buckets.as_mut_slice()[span].fill(0);
+        self.buckets[span].fill(0);
         (self.count, self.sum, self.min, self.max, self.overflow) = (0, 0, u64::MAX, 0, 0);
     }
 
@@ -207,7 +225,7 @@ impl LatencyHistogram {
         }
         let span = self.span();
         let mut former = 0;
-        for (index, count) in (span.start..).zip(&self.buckets.as_slice()[span.clone()]) {
+        for (index, count) in (span.start..).zip(&self.buckets[span.clone()]) {
             if *count > 0 {
                 put(out, (index - former) as u64);
                 put(out, *count);
@@ -218,7 +236,7 @@ impl LatencyHistogram {
 
     /// The length of the stored form in bytes, without making it.
     pub fn encoded_len(&self) -> usize {
-        let buckets = &self.buckets.as_slice()[self.span()];
+        let buckets = &self.buckets[self.span()];
         let occupied = buckets.iter().filter(|count| **count > 0).count();
         61 + occupied * 12
     }
@@ -246,7 +264,7 @@ impl LatencyHistogram {
             let gap = usize::try_from(take(input)?).map_err(|_| CorruptHistogram)?;
             index = index.checked_add(gap).ok_or(CorruptHistogram)?;
             let count = take(input)?;
-            let bucket = histogram.buckets.as_mut_slice().get_mut(index).ok_or(CorruptHistogram)?;
+            let bucket = histogram.buckets.get_mut(index).ok_or(CorruptHistogram)?;
             *bucket = bucket.checked_add(count).ok_or(CorruptHistogram)?;
             total = total.checked_add(count).ok_or(CorruptHistogram)?;
         }
@@ -255,7 +273,7 @@ impl LatencyHistogram {
         let inside: u64 = if total == 0 || !ordered {
             0
         } else {
-            histogram.buckets.as_slice()[histogram.span()].iter().sum()
+            histogram.buckets[histogram.span()].iter().sum()
         };
         (total == histogram.count && ordered && inside == total)
             .then_some(histogram)
@@ -319,9 +337,15 @@ fn bucket_range(index: usize) -> (u64, u64) {
 /// The index of the bucket that counts this value.
 #[inline]
 fn bucket_index(value: u64) -> usize {
-    let value = value.min(LIMIT);
-    let octave = (63 - (value | 1).leading_zeros()).saturating_sub(u32::from(GROUPING_POWER));
-    ((u64::from(octave) << GROUPING_POWER) + (value >> octave)) as usize
+    bucket_of(value.min(LIMIT))
+}
+
+/// The same for a value that has a bucket; for any other an index beyond the last.
+#[inline(always)]
+const fn bucket_of(value: u64) -> usize {
+    // The bit spares values below it a question, and changes no other.
+    let octave = 63 - GROUPING_POWER as u32 - (value | 1 << GROUPING_POWER).leading_zeros();
+    (((octave as u64) << GROUPING_POWER) + (value >> octave)) as usize
 }
 
 fn put(out: &mut Vec<u8>, mut number: u64) {
@@ -352,6 +376,7 @@ fn take(input: &mut &[u8]) -> Result<u64, CorruptHistogram> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use histogram::{Config, Histogram};
     use proptest::prelude::*;
 
     fn of(values: &[u64]) -> LatencyHistogram {
@@ -373,6 +398,8 @@ mod tests {
             assert_eq!(bucket_index(*range.end()), index);
         }
         assert_eq!(edges.last().map(|range| *range.end()), Some(LIMIT));
+        assert_eq!(edges.len(), BUCKETS);
+        assert!(bucket_of(LIMIT + 1) == BUCKETS && bucket_of(u64::MAX) > BUCKETS);
     }
 
     #[test]

@@ -12,8 +12,9 @@ pub struct AddressPattern {
     alignment: u64,
     /// Random where a draw of 32 bits is below this.
     random_threshold: u64,
-    /// Where the former request ended.
-    end: u64,
+    /// Where the former request would have begun with the size that is settled on: where it ended,
+    /// less that size.
+    former: u64,
     /// Places that a request of the former size may begin at, and that size: a division a size
     /// and not a request.
     places: u64,
@@ -33,9 +34,9 @@ impl AddressPattern {
             area,
             alignment,
             random_threshold,
-            end: 0,
+            former: 0,
             places: 0,
-            size: u64::MAX,
+            size: 0,
             placements: Vec::new(),
             current: 0,
         }
@@ -69,30 +70,59 @@ impl AddressPattern {
     #[inline(always)]
     pub fn next(&mut self, draw: u64, random: &mut impl Rng, size: u64) -> u64 {
         if size != self.size {
-            self.size = size;
-            self.places = self.places(size);
-            self.current = self.placements.iter().position(|(of, _)| *of == size).unwrap_or(0);
+            self.settle(size);
         }
-        let start = if (draw & 0xffff_ffff) >= self.random_threshold {
-            self.following()
-        } else if let Some((_, placement)) = self.placements.get_mut(self.current) {
-            placement.draw(random) * self.alignment
-        } else {
+        let random_access = (draw & 0xffff_ffff) < self.random_threshold;
+        if random_access && let Some((_, placement)) = self.placements.get_mut(self.current) {
+            let start = placement.draw(random) * self.alignment;
+            self.former = start;
+            return self.area.offset_bytes + start;
+        }
+        self.next_alike(draw, random)
+    }
+
+    /// From now on requests are of this size.
+    pub(crate) fn settle(&mut self, size: u64) {
+        self.former = self.end().wrapping_sub(size);
+        self.size = size;
+        self.places = self.places(size);
+        self.current = self.placements.iter().position(|(of, _)| *of == size).unwrap_or(0);
+    }
+
+    /// Whether each place is alike.
+    pub(crate) fn is_alike(&self) -> bool {
+        self.placements.is_empty()
+    }
+
+    /// The offset of the next request of the size that it was [settled](Self::settle) on, where each
+    /// place is alike.
+    #[inline(always)]
+    pub(crate) fn next_alike(&mut self, draw: u64, random: &mut impl Rng) -> u64 {
+        let start = if (draw & 0xffff_ffff) < self.random_threshold {
             // Lemire's multiply-shift (ACM TOMACS 29:1, 2019) without the rejection step: with n
             // places the bias is below n / 2^64, under 1e-9 for an exbibyte.
             let product = u128::from(random.next_u64()) * u128::from(self.places);
             (product >> 64) as u64 * self.alignment
+        } else {
+            self.following()
         };
-        self.end = start + size;
+        self.former = start;
         self.area.offset_bytes + start
+    }
+
+    /// Where the former request ended.
+    #[inline]
+    fn end(&self) -> u64 {
+        self.former.wrapping_add(self.size)
     }
 
     #[inline]
     fn following(&self) -> u64 {
+        let end = self.end();
         let aligned = if self.alignment.is_power_of_two() {
-            (self.end + self.alignment - 1) & !(self.alignment - 1)
+            (end + self.alignment - 1) & !(self.alignment - 1)
         } else {
-            self.end.next_multiple_of(self.alignment)
+            end.next_multiple_of(self.alignment)
         };
         if aligned + self.size <= self.area.length_bytes { aligned } else { 0 }
     }

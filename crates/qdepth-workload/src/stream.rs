@@ -41,6 +41,9 @@ pub struct RequestStream {
     /// Sum of the weights; 0 where there is one size.
     weight_total: u64,
     segments: Option<Segments>,
+    /// The only size, where there is no more to a request than its direction and a place that is
+    /// like each other: what most loads are, and what asks one question instead of five.
+    plain: Option<u32>,
     sync_every: u32,
     writes_since_sync: u32,
 }
@@ -83,9 +86,14 @@ impl RequestStream {
         let sizes = point.request_size.sizes.iter().map(|(size, _)| u64::from(*size));
         let area = part(point, number);
         let address = AddressPattern::new(area, point.alignment_bytes, point.random_share);
+        let mut address = address.with(&point.distribution, sizes, &random);
+        let single = point.request_size.single();
+        single.into_iter().for_each(|size| address.settle(u64::from(size)));
+        let bare = address.is_alike() && point.segments <= 1 && point.fsync.every_writes == 0;
         Self {
-            address: address.with(&point.distribution, sizes, &random),
+            address,
             random,
+            plain: single.filter(|_| bare),
             read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
             weight_total: match point.request_size.sizes.as_slice() {
                 [_] => 0,
@@ -98,12 +106,30 @@ impl RequestStream {
         }
     }
 
-    /// The next request.
+    /// The next request. The same numbers are drawn for it on either way.
     #[inline(always)]
     pub fn draw(&mut self) -> Request {
+        let Some(size) = self.plain else {
+            let (offset, (size, direction)) = self.draw_any();
+            return Request { direction, offset, size };
+        };
+        // Taken out and put back: its words are stored once and not once a number.
+        let mut random = self.random.clone();
+        let draw = random.next_u64();
+        let read = (draw & 0xffff_ffff) < self.read_threshold;
+        let offset = self.address.next_alike(draw >> 32, &mut random);
+        self.random = random;
+        let direction = if read { Direction::Read } else { Direction::Write };
+        Request { direction, offset, size }
+    }
+
+    /// The next request of any load: a pair, which is answered in registers, so that plain requests
+    /// need no memory either.
+    #[inline(never)]
+    fn draw_any(&mut self) -> (u64, (u32, Direction)) {
         if self.sync_every != 0 && self.writes_since_sync >= self.sync_every {
             self.writes_since_sync = 0;
-            return Request { direction: Direction::Sync, offset: 0, size: 0 };
+            return (0, (0, Direction::Sync));
         }
         let draw = self.random.next_u64();
         let read = (draw & 0xffff_ffff) < self.read_threshold;
@@ -112,7 +138,7 @@ impl RequestStream {
         let offset = self.segments.map_or(offset, |segments| segments.place(offset));
         self.writes_since_sync += u32::from(!read);
         let direction = if read { Direction::Read } else { Direction::Write };
-        Request { direction, offset, size }
+        (offset, (size, direction))
     }
 
     #[inline]

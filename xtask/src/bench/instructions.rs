@@ -8,9 +8,8 @@ use anyhow::{Context, Result, bail};
 use crate::command::{output, output_and_errors, root, show, there_is};
 
 /// Most instructions of the loop for an I/O: drawing it, booking it, pacing, and the smallest
-/// target there is. Measured at 32 outstanding: 205 and 229 for the same code on two machines, of
-/// them some 25 the target's; the budget leaves room for that.
-const BUDGET: f64 = 245.0;
+/// target there is. Measured at 32 outstanding: 150, of them 16 the target's.
+const BUDGET: f64 = 155.0;
 
 /// Counts them as the difference between a long run and a short one, which takes the program's
 /// start out. None where valgrind is not installed.
