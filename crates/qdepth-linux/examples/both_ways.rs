@@ -8,13 +8,14 @@
 use std::error::Error;
 use std::fs::{OpenOptions as Open, read_to_string};
 use std::os::unix::fs::OpenOptionsExt;
+use std::sync::Arc;
 
 use qdepth_engine::{Completions, Slot, Target, conformance};
 use qdepth_linux::{
     Engine, EngineChoice, KernelTarget, NOT_AS_WRITTEN, Namespace, OpenOptions, Verifying,
 };
 use qdepth_measure::Nanos;
-use qdepth_workload::{Direction, Payload, Request};
+use qdepth_workload::{Direction, Generations, Payload, Request};
 
 const ENGINES: [Engine; 4] = [
     Engine::IoUring,
@@ -92,7 +93,9 @@ fn all(
     wanted: i32,
 ) -> Result<(), Box<dyn Error>> {
     let name = target.engine().name();
-    let mut target = Verifying::new(target, SLOTS, stamp);
+    // Each way writes and reads with numbers of its own: what the other wrote is as it was left.
+    let writes = Arc::new(Generations::new(u64::from(BLOCK), 0, 0));
+    let mut target = Verifying::new(target, SLOTS, stamp, writes);
     for first in (0..BLOCKS).step_by(SLOTS as usize) {
         for slot in 0..SLOTS {
             let offset = (1 << 20) + (first + u64::from(slot)) * 3 * u64::from(BLOCK);

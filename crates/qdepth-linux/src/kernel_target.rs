@@ -16,6 +16,7 @@ use crate::inline::Inline;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::threads::Threads;
 use crate::uring::{Uring, probe};
+use crate::verify::Memory;
 use crate::waiting::Looking;
 
 /// How requests reach the kernel.
@@ -271,11 +272,6 @@ impl KernelTarget {
         }
     }
 
-    /// The memory of a slot whose request is not in the kernel.
-    pub(crate) fn buffer(&mut self, slot: Slot) -> &mut [u8] {
-        self.buffers.piece(slot.0)
-    }
-
     fn in_kernel(&self) -> u32 {
         match &*self.queue {
             Queue::Uring(queue) => queue.in_kernel(),
@@ -284,6 +280,15 @@ impl KernelTarget {
             Queue::Inline(queue) => queue.in_kernel(),
             Queue::Passthrough(queue) => queue.in_kernel(),
         }
+    }
+}
+
+impl Memory for KernelTarget {
+    fn target(&mut self) -> &mut dyn Target {
+        self.by_any()
+    }
+    fn buffer(&mut self, slot: Slot) -> &mut [u8] {
+        self.buffers.piece(slot.0)
     }
 }
 

@@ -34,4 +34,4 @@ pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
 pub use passthrough::Namespace;
 pub use pin::{allowed_cpus, pin};
-pub use verify::{NOT_AS_WRITTEN, Verifying};
+pub use verify::{Memory, NOT_AS_WRITTEN, Verifying};

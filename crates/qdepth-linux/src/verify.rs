@@ -1,59 +1,124 @@
 //! A target whose reads are held against what was written.
 
+use std::sync::Arc;
+
 use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
-use qdepth_workload::{Direction, Request, is_stamped, stamp};
-
-use crate::kernel_target::KernelTarget;
+use qdepth_workload::{Direction, Generations, Request, generation_of, stamp};
 
 /// EILSEQ: how a read is counted that does not hold what was written there.
 pub const NOT_AS_WRITTEN: i32 = 84;
 
-/// Stamps every write and checks every read. A target of its own, so that a load which does not ask
-/// for it pays nothing; here each costs some tenths of a nanosecond a byte, between completion and
-/// next request, which is no part of a latency in a closed loop.
-pub struct Verifying<'a> {
-    inner: &'a mut KernelTarget,
-    stamp: u64,
-    requests: Vec<Request>,
+/// A target whose requests move bytes of memory that can be looked at.
+pub trait Memory {
+    /// The target.
+    fn target(&mut self) -> &mut dyn Target;
+    /// The memory of a slot whose request is not under way.
+    fn buffer(&mut self, slot: Slot) -> &mut [u8];
 }
 
-impl<'a> Verifying<'a> {
-    /// On a target with this many slots. What was stamped by another number is not as written.
-    pub fn new(inner: &'a mut KernelTarget, slots: u32, stamp: u64) -> Self {
-        let nothing = Request { direction: Direction::Sync, offset: 0, size: 0 };
-        Self { inner, stamp, requests: vec![nothing; slots as usize] }
+/// Stamps every write and checks every read: place, run, and that it is the last write of the
+/// place. A target of its own, so that a load which does not ask for it pays nothing; here each
+/// costs some tenths of a nanosecond a byte, between completion and next request, which is no part
+/// of a latency in a closed loop.
+pub struct Verifying<'a, T> {
+    inner: &'a mut T,
+    stamp: u64,
+    writes: Arc<Generations>,
+    slots: Vec<InFlight>,
+}
+
+/// A request under way.
+struct InFlight {
+    request: Request,
+    /// Of a read: for each of its blocks the oldest write that it may find.
+    oldest: Vec<Option<u32>>,
+}
+
+impl<'a, T: Memory> Verifying<'a, T> {
+    /// On a target with this many slots. What was stamped by another number is not as written;
+    /// `writes` are those of the target's file, by all that write to it.
+    pub fn new(inner: &'a mut T, slots: u32, stamp: u64, writes: Arc<Generations>) -> Self {
+        let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
+        let slots = (0..slots).map(|_| InFlight { request, oldest: Vec::new() }).collect();
+        Self { inner, stamp, writes, slots }
     }
 
     fn check(&mut self, completion: &mut Completion) {
-        let request = self.requests[completion.slot.0 as usize];
-        if request.direction != Direction::Read || completion.result <= 0 {
-            return;
-        }
-        let length = completion.result as usize;
-        if !is_stamped(&self.inner.buffer(completion.slot)[..length], request.offset, self.stamp) {
-            completion.result = -NOT_AS_WRITTEN;
+        let in_flight = &self.slots[completion.slot.0 as usize];
+        let request = in_flight.request;
+        match request.direction {
+            Direction::Write => {
+                let wrote = completion.result > 0;
+                let blocks = blocks(&self.writes, request.offset, request.size as usize);
+                blocks.for_each(|(offset, _)| self.writes.end_write(offset, wrote));
+            }
+            Direction::Read if completion.result > 0 => {
+                let buffer = &self.inner.buffer(completion.slot)[..completion.result as usize];
+                let mut blocks = blocks(&self.writes, request.offset, buffer.len());
+                let as_written = blocks.all(|(offset, length)| {
+                    let (start, block) = ((offset - request.offset) as usize, &in_flight.oldest);
+                    let found = generation_of(&buffer[start..start + length], offset, self.stamp);
+                    let first = request.offset / self.writes.block_bytes();
+                    let place = (offset / self.writes.block_bytes() - first) as usize;
+                    let oldest = block.get(place).copied().flatten();
+                    found.is_some_and(|found| self.writes.may_be(offset, oldest, found))
+                });
+                if !as_written {
+                    completion.result = -NOT_AS_WRITTEN;
+                }
+            }
+            Direction::Read | Direction::Sync => {}
         }
     }
 }
 
-impl Target for Verifying<'_> {
+/// The blocks that so many bytes from `offset` on lie in: where in each, and how many bytes.
+fn blocks(
+    writes: &Generations,
+    offset: u64,
+    length: usize,
+) -> impl Iterator<Item = (u64, usize)> + use<> {
+    let (block, end) = (writes.block_bytes(), offset + length as u64);
+    let mut next = offset;
+    std::iter::from_fn(move || {
+        let at = next;
+        next = end.min(at - at % block + block);
+        (at < end).then(|| (at, (next - at) as usize))
+    })
+}
+
+impl<T: Memory> Target for Verifying<'_, T> {
     fn now(&mut self) -> Instant {
-        self.inner.by_any().now()
+        self.inner.target().now()
     }
 
     fn submit(&mut self, slot: Slot, request: Request) {
-        self.requests[slot.0 as usize] = request;
-        if request.direction == Direction::Write {
-            let number = self.stamp;
-            stamp(&mut self.inner.buffer(slot)[..request.size as usize], request.offset, number);
+        let Request { direction, offset, size } = request;
+        let in_flight = &mut self.slots[slot.0 as usize];
+        in_flight.request = request;
+        match direction {
+            Direction::Write => {
+                let buffer = self.inner.buffer(slot);
+                for (at, length) in blocks(&self.writes, offset, size as usize) {
+                    let write = self.writes.begin_write(at);
+                    let start = (at - offset) as usize;
+                    stamp(&mut buffer[start..start + length], at, self.stamp, write);
+                }
+            }
+            Direction::Read => {
+                in_flight.oldest.clear();
+                let blocks = blocks(&self.writes, offset, size as usize);
+                in_flight.oldest.extend(blocks.map(|(at, _)| self.writes.oldest(at)));
+            }
+            Direction::Sync => {}
         }
-        self.inner.by_any().submit(slot, request);
+        self.inner.target().submit(slot, request);
     }
 
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         let before = done.as_slice().len();
-        let answer = self.inner.by_any().wait(until, done);
+        let answer = self.inner.target().wait(until, done);
         for completion in done.as_mut_slice().iter_mut().skip(before) {
             self.check(completion);
         }
@@ -61,6 +126,6 @@ impl Target for Verifying<'_> {
     }
 
     fn cpu_time(&mut self) -> CpuTime {
-        self.inner.by_any().cpu_time()
+        self.inner.target().cpu_time()
     }
 }

@@ -140,13 +140,14 @@ fn what_is_read_is_held_against_what_was_written() {
     use qdepth_engine::{Completions, Slot, Target};
     use qdepth_linux::{NOT_AS_WRITTEN, Verifying};
     use qdepth_measure::Nanos;
-    use qdepth_workload::{Direction, Request};
+    use qdepth_workload::{Direction, Generations, Request};
     let storage = tempfile::tempfile().expect("a temporary file");
     storage.write_all_at(&vec![0; 64 << 10], 0).expect("written");
     let other = storage.try_clone().expect("a second descriptor");
     let mut plain = KernelTarget::open(storage.into(), &options(Engine::IoUring)).expect("opens");
+    let writes = std::sync::Arc::new(Generations::new(4096, 64 << 10, 7));
     let mut run = |stamp: u64, direction: Direction| -> Vec<i32> {
-        let mut target = Verifying::new(&mut plain, 64, stamp);
+        let mut target = Verifying::new(&mut plain, 64, stamp, writes.clone());
         for slot in 0..16_u32 {
             let offset = u64::from(slot) * 4096;
             target.submit(Slot(slot), Request { direction, offset, size: 4096 });
@@ -175,5 +176,14 @@ fn what_is_read_is_held_against_what_was_written() {
     other.write_all_at(&block, 9 * 4096).expect("written");
     let mut expected = [4096; 16];
     (expected[3], expected[9]) = (-NOT_AS_WRITTEN, -NOT_AS_WRITTEN);
+    assert_eq!(run(1, Direction::Read), expected);
+    // A write that never reached the medium: what is there is the write before it.
+    let mut before = vec![0; 4096];
+    other.read_exact_at(&mut before, 5 * 4096).expect("read");
+    assert_eq!(run(1, Direction::Write), [4096; 16]);
+    assert_eq!(run(1, Direction::Read), [4096; 16]);
+    other.write_all_at(&before, 5 * 4096).expect("written");
+    expected = [4096; 16];
+    expected[5] = -NOT_AS_WRITTEN;
     assert_eq!(run(1, Direction::Read), expected);
 }

@@ -9,6 +9,7 @@ mod arrival;
 mod bandwidth;
 mod comparison;
 mod distribution;
+mod generation;
 mod payload;
 mod plan;
 mod plan_check;
@@ -27,7 +28,8 @@ pub use arrival::{Arrivals, Schedule};
 pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, published_name};
 pub use distribution::{Distribution, Zone};
-pub use payload::{Payload, fill, is_stamped, stamp};
+pub use generation::{BLOCKS_MAX, Generations};
+pub use payload::{Payload, fill, generation_of, stamp};
 pub use plan::{Extent, Fsync, Layout, Plan, Point, Samples, Stop, Until};
 pub use precondition::{Method, Wear};
 pub use profile::{

@@ -10,7 +10,7 @@ use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
-use qdepth_measure::Seed;
+use qdepth_measure::{Bytes, Seed};
 use qdepth_media::Spelled;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
@@ -28,6 +28,7 @@ use crate::lab::prepare::{Found, Made, Order, Prepared, find, prepare, spelled};
 use crate::lab::reach::reachable;
 use crate::lab::read_plan::Asked;
 use crate::lab::record::{ceilings, record};
+use crate::lab::written::Written;
 
 /// Everything that a run needs, before its first point.
 pub(crate) struct Ready {
@@ -37,14 +38,15 @@ pub(crate) struct Ready {
     pub(crate) engine: EngineChoice,
     pub(crate) run: RunRecord,
     pub(crate) done: Vec<u32>,
+    pub(crate) written: Written,
 }
 
 impl Ready {
     /// How its points are measured. What it stamps its writes with is its own, also when it is
     /// taken up again.
-    pub(crate) fn manner<'a>(&self, lab: Lab<'a>) -> Manner<'a> {
-        let stamp = stamp(&self.run.id);
-        Manner { engine: self.engine, stamp, place: Place::of(lab), crew: lab.crew }
+    pub(crate) fn manner<'a>(&'a self, lab: Lab<'a>) -> Manner<'a> {
+        let (stamp, written) = (stamp(&self.run.id), &self.written);
+        Manner { engine: self.engine, stamp, written, place: Place::of(lab), crew: lab.crew }
     }
 }
 
@@ -116,7 +118,8 @@ fn fresh(
         run.expected = expected(medium, &plan, lab.signals.stop())?;
     }
     logbook.begin_run(&run)?;
-    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new() })
+    let written = written(lab, &plan);
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new(), written })
 }
 
 /// Puts what was done to the targets beside what is known of them.
@@ -166,7 +169,20 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
     let ceilings = ceilings(&plan, &prepared, engine.choice());
-    Ok(Ready { plan, targets: prepared, ceilings, engine: engine.choice(), run, done })
+    let (engine, written) = (engine.choice(), written(lab, &plan));
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written })
+}
+
+/// What is told apart of the run's writes, where reads are held against them.
+fn written(lab: Lab<'_>, plan: &Plan) -> Written {
+    let written = Written::of(plan);
+    if let Some(end) = written.told_apart_to() {
+        lab.screen.say(&format!(
+            "verify: beyond {}, reads are held against their place and the run, and not against the last of several writes: the area has too many blocks",
+            Bytes(end)
+        ));
+    }
+    written
 }
 
 /// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.

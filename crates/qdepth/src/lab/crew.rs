@@ -22,6 +22,7 @@ use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Found, Made, Order, prepare};
+use crate::lab::written::Written;
 use crate::terminal::say;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
@@ -323,7 +324,9 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
     let Ok(together) = receive()?.try_into() else { return Ok(Status::Valid) };
     *crew.shift.borrow_mut() = u32::from_le_bytes(together);
     let engine = EngineFlag::from_str(&task.engine, false).map_err(Usage)?.choice();
-    let manner = Manner { engine, stamp: task.stamp, place: Place::Anywhere, crew: Some(crew) };
+    let (place, stamp) = (Place::Anywhere, task.stamp);
+    let written = Written::of(&plan);
+    let manner = Manner { engine, stamp, written: &written, place, crew: Some(crew) };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(group) = plan.groups().find(|group| group[0].group == number) else { break };
         let measured = execute(lab.system, &targets, group, manner, stop, &mut |_, _| {});

@@ -29,6 +29,7 @@ use crate::lab::storage::Storage;
 use crate::lab::virtual_time;
 use crate::lab::wire::{self, Books};
 use crate::lab::witnesses::{Sampler, Seen, Witnesses};
+use crate::lab::written::Written;
 
 /// Intervals that the screen may lag behind; later ones are not shown.
 pub(crate) const SCREEN_LAG: usize = 64;
@@ -127,6 +128,7 @@ struct Common<'a> {
     engine: EngineChoice,
     /// What this run stamps its writes with, where it verifies them.
     stamp: u64,
+    written: &'a Written,
     stop: &'a AtomicBool,
     ready: Barrier,
     start: OnceLock<Instant>,
@@ -160,6 +162,8 @@ pub(crate) struct Manner<'a> {
     pub(crate) engine: EngineChoice,
     /// What writes are stamped with that are verified.
     pub(crate) stamp: u64,
+    /// Those writes, place by place.
+    pub(crate) written: &'a Written,
     /// Where workers are kept.
     pub(crate) place: Place<'a>,
     /// The ranks that share its streams, where there are several.
@@ -325,8 +329,8 @@ fn in_real_time(
     let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
     let wanting = parts.iter().flatten().filter(|(_, part)| part.wants()).count();
     let company = Company::of(wanting);
-    let Manner { engine, stamp, .. } = manner;
-    let common = Common { engine, stamp, stop, ready, start: OnceLock::new() };
+    let Manner { engine, stamp, written, .. } = manner;
+    let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
     std::thread::scope(|scope| {
         let mut running = Vec::new();
         let mut cpus = cpus.iter();
@@ -446,14 +450,16 @@ fn work(
     file: std::io::Result<(OwnedFd, Option<Namespace>)>,
     see: &mut impl FnMut(&Interval),
 ) -> Result<(Outcome, Used)> {
+    let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
+    let writes = file.as_ref().ok().filter(|_| part.point.verify).map(verify).transpose();
     let opened = open(part, file, common.engine);
     // Each comes here, whatever became of its engine: the others wait for it.
     common.ready.wait();
     common.ready.wait();
     let mut target = opened?;
     let load = Load { common, part, see };
-    let outcome = if part.point.verify {
-        load.on(&mut Verifying::new(&mut target, part.slots(), common.stamp))
+    let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
+        load.on(&mut Verifying::new(&mut target, part.slots(), common.stamp, writes))
     } else {
         target.on_engine(load)
     };

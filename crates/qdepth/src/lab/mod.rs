@@ -33,6 +33,7 @@ pub(crate) mod storage;
 pub(crate) mod virtual_time;
 pub(crate) mod wire;
 pub(crate) mod witnesses;
+pub(crate) mod written;
 
 /// What a run is asked for, and what is around it: handed to each of its stages.
 #[derive(Clone, Copy)]

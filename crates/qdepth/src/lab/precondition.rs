@@ -12,6 +12,7 @@ use crate::lab::Lab;
 use crate::lab::execute::{Manner, Measured, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Prepared, What};
+use crate::lab::written::Written;
 
 /// Where the state of a target is from.
 const WRITTEN: &str = "written by this run before its first point";
@@ -38,7 +39,8 @@ pub(crate) fn precondition(
             done.push((index, fact(target, wear.name().to_owned(), PUT)));
         }
     }
-    let manner = Manner { engine, stamp: 0, place: Place::Anywhere, crew: None };
+    let written = Written::default();
+    let manner = Manner { engine, stamp: 0, written: &written, place: Place::Anywhere, crew: None };
     // A run is in real time or in virtual time.
     if done.is_empty() {
         for group in plan.precondition_groups() {

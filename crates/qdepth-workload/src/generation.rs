@@ -1,0 +1,226 @@
+//! Which write of a place is the last: what a read that is verified must find there. Each block of a
+//! file has a number that rises with every write of it, and that is part of what is written.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Blocks that are told apart at most, 8 bytes each: 128 MiB. What lies beyond is held against its
+/// place and the run that wrote it, not against its last write.
+pub const BLOCKS_MAX: u64 = 16 << 20;
+
+/// The writes of every block of one file, by one process. Several threads may use it at once.
+#[derive(Debug)]
+pub struct Generations {
+    block_bytes: u64,
+    /// Number before the first write: those of another process are hardly ever the same.
+    base: u32,
+    blocks: Vec<AtomicU64>,
+}
+
+/// What is known of a block. While several writes of it are in flight at once, any of them may be
+/// the last that reaches the medium.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Block {
+    /// Writes begun: the number of the newest.
+    begun: u32,
+    /// The oldest that may still be there is so many before the newest.
+    behind: u64,
+    /// Writes begun since none was in flight, without the first.
+    beside: u64,
+    in_flight: u64,
+    /// Whether one of those failed: then what was there before may be there yet.
+    failed: bool,
+}
+
+/// Bits of `behind`, `beside` and `in_flight`: what is larger stays at the largest.
+const BEHIND: u32 = 12;
+const BESIDE: u32 = 8;
+const IN_FLIGHT: u32 = 11;
+
+const fn most(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+impl Block {
+    fn of(bits: u64) -> Self {
+        let part = |from: u32, length: u32| (bits >> from) & most(length);
+        Self {
+            begun: bits as u32,
+            behind: part(32, BEHIND),
+            beside: part(32 + BEHIND, BESIDE),
+            in_flight: part(32 + BEHIND + BESIDE, IN_FLIGHT),
+            failed: bits >> 63 == 1,
+        }
+    }
+
+    fn bits(self) -> u64 {
+        let part = |value: u64, from: u32, length: u32| value.min(most(length)) << from;
+        u64::from(self.begun)
+            | part(self.behind, 32, BEHIND)
+            | part(self.beside, 32 + BEHIND, BESIDE)
+            | part(self.in_flight, 32 + BEHIND + BESIDE, IN_FLIGHT)
+            | u64::from(self.failed) << 63
+    }
+
+    fn begin(self) -> Self {
+        let alone = self.in_flight == 0;
+        Self {
+            begun: self.begun.saturating_add(1),
+            behind: self.behind + 1,
+            beside: if alone { 0 } else { self.beside + 1 },
+            in_flight: self.in_flight + 1,
+            failed: self.failed && !alone,
+        }
+    }
+
+    fn end(self, wrote: bool) -> Self {
+        let in_flight = self.in_flight.saturating_sub(1);
+        let failed = self.failed || !wrote;
+        // The first of those that were in flight together may have been the last to arrive.
+        let is_sure = in_flight == 0 && !failed && self.beside < most(BESIDE);
+        Self { behind: if is_sure { self.beside } else { self.behind }, in_flight, failed, ..self }
+    }
+}
+
+impl Generations {
+    /// Of a file whose requests begin and end at whole multiples of `block_bytes` (8 at least), the
+    /// last by `end_bytes`. `base` should be another number for every process.
+    pub fn new(block_bytes: u64, end_bytes: u64, base: u32) -> Self {
+        let block_bytes = block_bytes.max(8);
+        let count = end_bytes.div_ceil(block_bytes).min(BLOCKS_MAX);
+        let blocks = (0..count).map(|_| AtomicU64::new(0)).collect();
+        Self { block_bytes, base, blocks }
+    }
+
+    /// Bytes of a block.
+    pub fn block_bytes(&self) -> u64 {
+        self.block_bytes
+    }
+
+    fn at(&self, offset: u64) -> Option<&AtomicU64> {
+        self.blocks.get((offset / self.block_bytes) as usize)
+    }
+
+    fn change(&self, offset: u64, change: impl Fn(Block) -> Block) -> Block {
+        let Some(block) = self.at(offset) else { return Block::default() };
+        let changed = |bits| Some(change(Block::of(bits)).bits());
+        let before = block.fetch_update(Ordering::AcqRel, Ordering::Acquire, changed);
+        change(Block::of(before.unwrap_or_default()))
+    }
+
+    /// The write that begins in the block at `offset`: the number that it is to carry. The rest of
+    /// one that came back short, which begins within a block, carries on with the number.
+    pub fn begin_write(&self, offset: u64) -> u32 {
+        let is_rest = !offset.is_multiple_of(self.block_bytes);
+        let begun = self.change(offset, |block| {
+            let rest = Block { in_flight: block.in_flight + 1, ..block };
+            if is_rest { rest } else { block.begin() }
+        });
+        self.base.wrapping_add(begun.begun)
+    }
+
+    /// That write has ended.
+    pub fn end_write(&self, offset: u64, wrote: bool) {
+        self.change(offset, |block| block.end(wrote));
+    }
+
+    /// The oldest write whose data a read that begins now may find in the block at `offset`; none
+    /// where that may be older than what this process wrote.
+    pub fn oldest(&self, offset: u64) -> Option<u32> {
+        let block = Block::of(self.at(offset)?.load(Ordering::Acquire));
+        let oldest = block.begun.checked_sub(block.behind as u32).filter(|oldest| *oldest > 0);
+        oldest.map(|oldest| self.base.wrapping_add(oldest))
+    }
+
+    /// Whether a read that has ended may have found this number, where `oldest` was the answer when
+    /// it began.
+    pub fn may_be(&self, offset: u64, oldest: Option<u32>, found: u32) -> bool {
+        let Some((oldest, block)) = oldest.zip(self.at(offset)) else { return true };
+        let newest = self.base.wrapping_add(Block::of(block.load(Ordering::Acquire)).begun);
+        found.wrapping_sub(oldest) <= newest.wrapping_sub(oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT: u64 = 3 * 512;
+
+    fn file() -> Generations {
+        Generations::new(512, 8 * 512, u32::MAX - 2)
+    }
+
+    #[test]
+    fn only_the_last_write_may_be_found() {
+        let file = file();
+        assert!(file.may_be(AT, file.oldest(AT), 77), "nothing is known of what is there");
+        let mut numbers = Vec::new();
+        for _ in 0..6 {
+            let number = file.begin_write(AT);
+            file.end_write(AT, true);
+            let oldest = file.oldest(AT);
+            assert!(file.may_be(AT, oldest, number));
+            assert!(numbers.iter().all(|before| !file.may_be(AT, oldest, *before)), "{numbers:?}");
+            assert!(!file.may_be(AT, oldest, number.wrapping_add(1)));
+            numbers.push(number);
+        }
+        assert_eq!(file.oldest(AT + 512), None, "each block has numbers of its own");
+    }
+
+    #[test]
+    fn of_writes_in_flight_together_each_may_be_the_last() {
+        let file = file();
+        let one = || file.begin_write(AT);
+        let before = one();
+        file.end_write(AT, true);
+        let (first, second) = (one(), one());
+        let while_they_fly = file.oldest(AT);
+        assert!([before, first, second].iter().all(|n| file.may_be(AT, while_they_fly, *n)));
+        file.end_write(AT, true);
+        file.end_write(AT, true);
+        let after = file.oldest(AT);
+        assert!(file.may_be(AT, after, first) && file.may_be(AT, after, second));
+        assert!(!file.may_be(AT, after, before), "both are later");
+        let third = one();
+        file.end_write(AT, true);
+        assert!(
+            !file.may_be(AT, file.oldest(AT), second) && file.may_be(AT, file.oldest(AT), third)
+        );
+    }
+
+    #[test]
+    fn a_write_that_failed_may_have_arrived_or_not() {
+        let file = file();
+        let before = file.begin_write(AT);
+        file.end_write(AT, true);
+        let failed = file.begin_write(AT);
+        file.end_write(AT, false);
+        let oldest = file.oldest(AT);
+        assert!(file.may_be(AT, oldest, before) && file.may_be(AT, oldest, failed));
+        let after = file.begin_write(AT);
+        file.end_write(AT, true);
+        assert!(!file.may_be(AT, file.oldest(AT), before));
+        assert!(
+            !file.may_be(AT, file.oldest(AT), failed) && file.may_be(AT, file.oldest(AT), after)
+        );
+    }
+
+    #[test]
+    fn a_block_keeps_its_figures_in_its_bits() {
+        let block =
+            Block { begun: u32::MAX, behind: 4095, beside: 255, in_flight: 2047, failed: true };
+        assert_eq!(Block::of(block.bits()), block);
+        let beyond = Block { behind: 4096, beside: 256, in_flight: 2048, ..block };
+        assert_eq!(Block::of(beyond.bits()), block);
+    }
+
+    #[test]
+    fn what_lies_beyond_the_blocks_is_not_told_apart() {
+        let file = file();
+        let far = 1 << 40;
+        let number = file.begin_write(far);
+        file.end_write(far, true);
+        assert_eq!(file.oldest(far), None);
+        assert!(file.may_be(far, None, number));
+    }
+}

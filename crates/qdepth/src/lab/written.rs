@@ -1,0 +1,73 @@
+//! Which writes of this run are the last of their places, file by file, for points that verify.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use qdepth_workload::{BLOCKS_MAX, Generations, Plan, Point};
+use rustix::fs::fstat;
+
+/// The writes of all points of a run, by this process: a later point reads what an earlier wrote.
+#[derive(Default)]
+pub(crate) struct Written {
+    block_bytes: u64,
+    end_bytes: u64,
+    base: u32,
+    /// By device and number of the file.
+    files: Mutex<BTreeMap<(u64, u64), Arc<Generations>>>,
+}
+
+impl Written {
+    /// For the points of a plan that verify: every request of them is of whole blocks.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let verified = || plan.points.iter().filter(|point| point.verify);
+        let lengths = |point: &Point| {
+            let sizes = point.request_size.sizes.iter().map(|(bytes, _)| u64::from(*bytes));
+            let places = [point.alignment_bytes, point.area.offset_bytes];
+            sizes.chain(places).collect::<Vec<_>>()
+        };
+        let ends = verified().filter_map(|point| point.area.end_bytes());
+        Self {
+            block_bytes: verified().flat_map(lengths).fold(0, divisor),
+            end_bytes: ends.max().unwrap_or(0),
+            // Another for each process that writes for the run, ranks and resumed ones among them.
+            base: uuid::Uuid::new_v4().as_u128() as u32,
+            files: Mutex::default(),
+        }
+    }
+
+    /// The writes of a file, whichever worker opened it.
+    pub(crate) fn of_file(&self, file: &OwnedFd) -> io::Result<Arc<Generations>> {
+        let stat = fstat(file.as_fd())?;
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let writes = files.entry((stat.st_dev, stat.st_ino));
+        let new = || Arc::new(Generations::new(self.block_bytes, self.end_bytes, self.base));
+        Ok(Arc::clone(writes.or_insert_with(new)))
+    }
+
+    /// Bytes from which on places are too many for their writes to be told apart; none where all are.
+    pub(crate) fn told_apart_to(&self) -> Option<u64> {
+        let most = self.block_bytes.max(8).saturating_mul(BLOCKS_MAX);
+        (self.end_bytes > most).then_some(most)
+    }
+}
+
+/// The greatest common divisor; of 0 and a number that number.
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_divide_every_request() {
+        let of = |lengths: &[u64]| lengths.iter().copied().fold(0, divisor);
+        assert_eq!(of(&[4096, 4096, 1 << 20]), 4096);
+        assert_eq!(of(&[4096, 512, 0]), 512);
+        assert_eq!(of(&[3000, 2000]), 1000);
+        assert_eq!(of(&[]), 0);
+    }
+}
