@@ -118,6 +118,10 @@ codes! {
     Steal = "steal",
     /// The worker used nearly all of its CPU: the generator may be the limit. Values: `share`.
     GeneratorCpu = "generator-cpu",
+    /// The generator itself stood still: stopped, starved of CPU time, or suspended with its machine.
+    /// The storage is not blamed for those pauses. Values: `longest_ns`, `times` (over 100 ms),
+    /// `waited_share` (ready, and without a CPU).
+    GeneratorStopped = "generator-stopped",
     /// The measuring clock came apart from the kernel's raw clock, or the machine was suspended.
     /// Values: `drift`. Label: `why`.
     ClockDrift = "clock-drift",

@@ -80,3 +80,37 @@ fn a_drive_that_becomes_too_hot_says_so_and_may_end_the_run() {
     assert!(ended.err.contains("--stop-on-throttle was given"), "{}", ended.err);
     assert_eq!(points(&place.run("export").expect(0).json()).len(), 1, "what was measured is kept");
 }
+
+#[cfg(test)]
+const READS: &str = "name = \"still\"\noutstanding = [4]\nduration = \"6s\"\nwarm_up = \"100ms\"\n\
+                     file_size = \"8MiB\"\n[[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\n\
+                     request_size = \"4KiB\"\n";
+
+/// A generator that is stopped says so, and does not say that the storage paused.
+#[test]
+fn a_stopped_generator_does_not_blame_the_storage() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("still.toml", READS);
+    let mut run = place.start("run still.toml . --json --no-report");
+    run.says("plan still");
+    common::pause(2500);
+    run.signal("STOP");
+    common::pause(2000);
+    run.signal("CONT");
+    let document = run.wait().expect(1).json();
+    let point = &points(&document)[0];
+    let longest = figure(point, "generator-stopped", "longest_ns");
+    assert!(longest.is_some_and(|longest| (1.9e9..3.5e9).contains(&longest)), "{point:#}");
+    assert!(!codes(point).contains(&"stall".to_owned()), "the storage is blamed: {point:#}");
+    assert_eq!(point["grade"], "C");
+}
+
+#[test]
+fn an_undisturbed_generator_does_not_stand_still() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("still.toml", READS);
+    let document = place.run("run still.toml . --json --no-report").expect_finished().json();
+    let point = &points(&document)[0];
+    let longest = figure(point, "generator-stopped", "longest_ns");
+    assert_eq!(longest, None, "an undisturbed run stood still: {point:#}");
+}

@@ -267,6 +267,11 @@ fn rest(code: Code) -> [&'static str; 3] {
             "A witness could not be read[: {witness}][ ({why})]. A disturbance of this kind would have gone unnoticed.",
             "Give the program the right to read it, or accept that this cause is not excluded.",
         ],
+        Code::GeneratorStopped => [
+            "The measuring program stood still",
+            "The generator itself did not run for a while[: for {longest_ns} at the longest][, {times} times over 100 ms][; a worker was ready and waited for a CPU during {waited_share} of the time]. It was stopped, starved of CPU time, or suspended with its machine; what the storage did meanwhile is not known, and it is not blamed.",
+            "Do not use this point. Look for a stopped process (Ctrl-Z, a debugger), a limit on CPU time (cgroup, container), other programs on the CPUs, or a machine that slept; then measure again.",
+        ],
         Code::RecordDamaged => [
             "A record of the logbook is damaged",
             "What is stored is not what was written[: {record}][ ({parts})]. A damaged point is left out; a damaged record of the run itself (plan, targets, environment) is shown, but not to be relied on.",

@@ -39,6 +39,7 @@ fn machine(seen: &Seen) -> Vec<Finding> {
         findings.push(
             Finding::invalid(Code::ClockDrift).label("why", "the machine was suspended meanwhile"),
         );
+        findings.push(Finding::invalid(Code::GeneratorStopped));
     } else {
         weigh(Code::ClockDrift, seen.clocks.drift, "drift", DRIFT);
     }
@@ -131,7 +132,8 @@ mod tests {
         assert_eq!(found(&drifted(0.02)), [(Code::ClockDrift, Severity::Invalid)]);
         let asleep = Disagreement { drift: 0.0, suspended: true };
         let asleep = Seen { clocks: asleep, ..Seen::default() };
-        assert_eq!(found(&asleep), [(Code::ClockDrift, Severity::Invalid)]);
+        let both = [Code::ClockDrift, Code::GeneratorStopped];
+        assert_eq!(found(&asleep), both.map(|code| (code, Severity::Invalid)));
         let stolen = |share| Seen { steal: Some(share), ..Seen::default() };
         assert_eq!(found(&stolen(0.004)), []);
         assert_eq!(found(&stolen(0.01)), [(Code::Steal, Severity::Remark)]);

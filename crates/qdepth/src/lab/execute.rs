@@ -14,8 +14,8 @@ use qdepth_engine::{
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe,
-    Verifying, pin,
+    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe, Pulse,
+    Verifying, pin, waited_for_cpu,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
@@ -25,6 +25,7 @@ use crate::lab::crew::{Crew, clocks};
 use crate::lab::identity::{Changed, Identity};
 use crate::lab::placed::{Place, places};
 use crate::lab::prepare::{Prepared, Real, What};
+use crate::lab::standstill::Stood;
 use crate::lab::storage::Storage;
 use crate::lab::virtual_time;
 use crate::lab::wire::{self, Books};
@@ -111,6 +112,7 @@ impl Rank {
 /// The books of a point's workers.
 struct Booked {
     outcome: Outcome,
+    stood: Stood,
     used: Used,
     ranks: Vec<Rank>,
 }
@@ -121,6 +123,8 @@ pub(crate) struct Used {
     pub(crate) engine: Engine,
     pub(crate) probe: Probe,
     pub(crate) clock: ClockCheck,
+    /// Share of its time in which the worker was ready and had no CPU.
+    pub(crate) waited: f64,
 }
 
 /// What the workers of a group share.
@@ -265,7 +269,7 @@ fn in_place(
     let counted: Vec<(u64, u64)> = booked.iter().map(|booked| all_of(&booked.outcome)).collect();
     let mut measured = Vec::new();
     for (place, (booked, storage)) in booked.into_iter().zip(storage).enumerate() {
-        let Booked { outcome, used, mut ranks } = booked;
+        let Booked { outcome, stood, used, mut ranks } = booked;
         let (real, direct) = (storage.real, storage.direct);
         // Those of other ranks come behind our own.
         for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
@@ -282,6 +286,7 @@ fn in_place(
         if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
             witnessed.troubles = real.health.borrow_mut().ask_again(system);
         }
+        witnessed.stood = stood;
         let (engine, seen) = (Some(used), witnessed);
         let point = Measured { outcome, ranks, engine, direct, seen, changed: None };
         measured.push(point.with(Identity::of(system, real)));
@@ -331,6 +336,7 @@ fn in_real_time(
     let company = Company::of(wanting);
     let Manner { engine, stamp, written, .. } = manner;
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
+    let pulse = Pulse::start();
     std::thread::scope(|scope| {
         let mut running = Vec::new();
         let mut cpus = cpus.iter();
@@ -356,20 +362,31 @@ fn in_real_time(
         drop(show);
         common.begin(manner.crew);
         watch(&shown, seen, &|| manner.crew.iter().for_each(|crew| crew.tend(stop)));
-        let mut used = None;
+        let (mut used, mut waited) = (None, vec![0.0_f64; group.len()]);
         let mut books: Books = Vec::new();
-        for of_point in running {
+        for (of_point, waited) in running.into_iter().zip(&mut waited) {
             let mut of_workers = Vec::new();
             for worker in of_point {
                 let (outcome, by) = worker.join().map_err(|_| bug())??;
                 let rank = Rank::of(&outcome);
                 of_workers.push((outcome, rank));
+                *waited = waited.max(by.waited);
                 used = Some(by);
             }
             books.push(of_workers);
         }
+        let still = pulse.stop();
         let lost = manner.crew.map_or(Ok(None), |crew| share(crew, &mut books, stop))?;
-        books.into_iter().map(|of_point| booked(of_point, used.clone(), lost.as_deref())).collect()
+        let start = common.start.get().copied().unwrap_or_default();
+        let mut booked: Vec<Booked> = books
+            .into_iter()
+            .map(|of_point| booked(of_point, used.clone(), lost.as_deref()))
+            .collect::<Result<_>>()?;
+        for ((booked, point), waited) in booked.iter_mut().zip(group).zip(waited) {
+            let from = start + Nanos(point.delay_ns + point.warm_up_ns);
+            booked.stood = Stood::within(&still, from, from + booked.outcome.duration, waited);
+        }
+        Ok(booked)
     })
 }
 
@@ -408,8 +425,9 @@ fn booked(
         engine: Engine::Sync,
         probe: Probe::default(),
         clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+        waited: 0.0,
     });
-    Ok(Booked { outcome, used, ranks })
+    Ok(Booked { outcome, stood: Stood::default(), used, ranks })
 }
 
 /// What the workers of this rank drive of a point, each with its number among all workers.
@@ -457,6 +475,7 @@ fn work(
     common.ready.wait();
     common.ready.wait();
     let mut target = opened?;
+    let began = (qdepth_linux::now(), waited_for_cpu());
     let load = Load { common, part, see };
     let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
         load.on(&mut Verifying::new(&mut target, part.slots(), common.stamp, writes))
@@ -467,8 +486,16 @@ fn work(
         engine: target.engine(),
         probe: target.probe().clone(),
         clock: target.clock_check(),
+        waited: share_waited(began, qdepth_linux::now()),
     };
     Ok((outcome, used))
+}
+
+/// Share of the time since then in which this thread was ready and had no CPU; 0 where the kernel
+/// does not say.
+fn share_waited((began, before): (Instant, Option<Nanos>), now: Instant) -> f64 {
+    let waited = waited_for_cpu().zip(before).map(|(after, before)| after - before);
+    waited.map_or(0.0, |waited| waited.as_secs_f64() / now.since(began).as_secs_f64().max(1e-9))
 }
 
 fn open(

@@ -29,6 +29,7 @@ pub(crate) mod read_plan;
 pub(crate) mod record;
 pub(crate) mod seal;
 pub(crate) mod signals;
+pub(crate) mod standstill;
 pub(crate) mod storage;
 pub(crate) mod virtual_time;
 pub(crate) mod wire;

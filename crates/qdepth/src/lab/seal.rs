@@ -219,14 +219,6 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
             .value("waited_ns", outcome.longest_gap.0 as f64),
     );
     found(
-        outcome.gaps[0] > 0,
-        Finding::remark(Code::Stall)
-            .value("longest_ns", outcome.longest_gap.0 as f64)
-            .value("over_100ms", outcome.gaps[0] as f64)
-            .value("over_1s", outcome.gaps[1] as f64)
-            .value("over_10s", outcome.gaps[2] as f64),
-    );
-    found(
         outcome.backlog_max > u64::from(point.outstanding),
         Finding::invalid(Code::Saturated)
             .value("backlog_max", outcome.backlog_max as f64)
@@ -251,6 +243,10 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
     );
     if let Some(changed) = &measured.changed {
         found(true, changed.finding());
+    }
+    let stood = measured.seen.stood;
+    for finding in [stood.stall(outcome), stood.finding(outcome)].into_iter().flatten() {
+        found(true, finding);
     }
     let cpu = (outcome.cpu.user + outcome.cpu.system).as_secs_f64();
     let share = cpu / outcome.duration.as_secs_f64().max(1e-9);

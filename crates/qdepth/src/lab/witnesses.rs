@@ -13,6 +13,8 @@ use qdepth_host::witness::{
 };
 use qdepth_logbook::record::{KernelCounts, WitnessRecord};
 
+use crate::lab::standstill::Stood;
+
 /// From one look of the sampler to the next.
 const EACH: Duration = Duration::from_secs(1);
 
@@ -134,6 +136,8 @@ pub(crate) struct Seen {
     pub(crate) series: Vec<WitnessRecord>,
     /// Counters of a drive's health that rose: drive, counter, by how much.
     pub(crate) troubles: Vec<(String, &'static str, f64)>,
+    /// How the generator itself stood still.
+    pub(crate) stood: Stood,
     /// Witnesses that could not be read, each with the reason.
     pub(crate) missing: Vec<(&'static str, String)>,
 }
