@@ -1,0 +1,189 @@
+//! Every call by which SQLite changes the logbook's files goes wrong once, in each of its ways: the
+//! n-th fails, fails from then on, writes half, is never reached because the process is killed or
+//! the power is lost. After each: no point that was said to be stored is lost, and none is wrong.
+
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
+#![expect(clippy::disallowed_methods, reason = "the test runs a process of its own under faults")]
+
+mod common;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::{point, run};
+use qdepth_logbook::Logbook;
+use qdepth_logbook::record::{PointRecord, RunState};
+
+const FILE: &str = "QDEPTH_TEST_FAULTY_LOGBOOK";
+const ID: &str = "01890000-0000-7000-8000-000000000001";
+const END: &str = "2025-03-01T11:00:00Z";
+const POINTS: u32 = 3;
+
+/// One whose rows are few, so that every call can be tried.
+fn short(index: u32) -> PointRecord {
+    let whole = point(index);
+    PointRecord { intervals: whole.intervals[..2].to_vec(), ..whole }
+}
+
+fn say(what: &str) {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{what}").unwrap();
+    out.flush().unwrap();
+}
+
+/// Not a test of its own: what runs under faults. It says what was stored, and where it ended.
+#[test]
+fn child_measures() {
+    let Ok(file) = std::env::var(FILE) else { return };
+    let measure = || -> Result<(), qdepth_logbook::LogbookError> {
+        let mut logbook = Logbook::open(&file)?;
+        logbook.begin_run(&run(ID))?;
+        for index in 0..POINTS {
+            logbook.add_point(ID, &short(index))?;
+            say(&format!("stored {index}"));
+        }
+        logbook.end_run(ID, RunState::Sealed, END, &[])?;
+        say("sealed");
+        Ok(())
+    };
+    if let Err(error) = measure() {
+        say(&format!("refused {error}"));
+    }
+}
+
+/// The library that makes calls fail; none where there is no compiler.
+fn library(directory: &Path) -> Option<PathBuf> {
+    let made = directory.join("faults.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults.c");
+    let words = ["-shared", "-fPIC", "-O1", "-w", "-o"];
+    let built = Command::new("cc").args(words).arg(&made).arg(source).arg("-ldl").output();
+    match built {
+        Ok(output) if output.status.success() => Some(made),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        Err(why) => {
+            println!("SKIPPED: faults of the logbook: cc: {why}");
+            None
+        }
+    }
+}
+
+struct Lab {
+    directory: tempfile::TempDir,
+    library: PathBuf,
+}
+
+/// What the child said.
+struct Said {
+    stored: u32,
+    sealed: bool,
+    refused: bool,
+}
+
+impl Lab {
+    fn file(&self) -> PathBuf {
+        self.directory.path().join("faulty.db")
+    }
+
+    /// A run under this fault, in files of its own.
+    fn child(&self, fault: &str) -> Said {
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            let _ = std::fs::remove_file(self.directory.path().join(format!("faulty.db{ending}")));
+        }
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child_measures", "--nocapture", "--test-threads=1"])
+            .env(FILE, self.file())
+            .env("LD_PRELOAD", &self.library)
+            .env("QDEPTH_FAULT", fault)
+            .env("QDEPTH_FAULT_FILE", "faulty.db")
+            .env("QDEPTH_FAULT_COUNT", self.directory.path().join("count"))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!errors.contains("panicked"), "{fault}: {errors}");
+        let stored = text.lines().filter(|line| line.contains("stored ")).count() as u32;
+        Said { stored, sealed: text.contains("sealed"), refused: text.contains("refused ") }
+    }
+
+    /// How many calls there are without a fault.
+    fn calls(&self) -> u64 {
+        let said = self.child("count");
+        assert!(said.sealed && said.stored == POINTS);
+        let count = std::fs::read_to_string(self.directory.path().join("count")).unwrap();
+        count.trim().parse().unwrap()
+    }
+
+    /// Nothing that was said to be stored is lost, and nothing is wrong.
+    fn holds(&self, fault: &str, said: &Said) {
+        let mut logbook = match Logbook::open(self.file()) {
+            Ok(logbook) => logbook,
+            Err(error) => {
+                assert_eq!(said.stored, 0, "{fault}: {} points are lost: {error}", said.stored);
+                return;
+            }
+        };
+        let checked = logbook.check().unwrap();
+        assert!(checked.is_whole(), "{fault}: {checked:?}");
+        let found = match logbook.runs().unwrap().len() {
+            0 => Vec::new(),
+            _ => logbook.points(ID).unwrap(),
+        };
+        assert!(found.len() as u32 >= said.stored, "{fault}: {} of {}", found.len(), said.stored);
+        assert!((0..).map(short).zip(&found).all(|(right, found)| right == *found), "{fault}");
+        if said.sealed {
+            assert_eq!(logbook.run(ID).unwrap().state, RunState::Sealed, "{fault}");
+        } else if logbook.hold_unfinished().unwrap().is_some() {
+            // What is left can be taken up to its end.
+            logbook.reopen(ID).unwrap();
+            for index in logbook.points_done(ID).unwrap().len() as u32..POINTS {
+                logbook.add_point(ID, &short(index)).unwrap();
+            }
+            logbook.end_run(ID, RunState::Sealed, END, &[]).unwrap();
+            assert!(logbook.check().unwrap().is_whole(), "{fault}");
+        }
+    }
+}
+
+/// Every n-th call, 1 where `QDEPTH_TRIES` asks for many.
+fn stride(calls: u64, ways: u64) -> u64 {
+    let wanted: u64 =
+        std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
+    (calls * ways).div_ceil(wanted).max(1)
+}
+
+#[test]
+fn no_fault_of_a_call_loses_a_point() {
+    let directory = tempfile::tempdir().unwrap();
+    let Some(library) = library(directory.path()) else { return };
+    let lab = Lab { directory, library };
+    let calls = lab.calls();
+    assert!(calls > 20, "{calls} calls: the library is not loaded");
+    let (eio, enospc) = (5, 28);
+    let ways: [&dyn Fn(u64) -> String; 6] = [
+        &|n| format!("once:{n}:{eio}"),
+        &|n| format!("forever:{n}:{eio}"),
+        &|n| format!("once:{n}:{enospc}"),
+        &|n| format!("short:{n}"),
+        &|n| format!("kill:{n}"),
+        &|n| format!("power:{n}"),
+    ];
+    let stride = stride(calls, ways.len() as u64);
+    let (mut tried, mut refused, mut ended) = (0_u64, 0_u64, 0_u64);
+    for (way, fault) in ways.iter().enumerate() {
+        for call in (1 + way as u64 % stride..=calls).step_by(stride as usize) {
+            let fault = fault(call);
+            let said = lab.child(&fault);
+            tried += 1;
+            refused += u64::from(said.refused);
+            ended += u64::from(!said.refused && !said.sealed);
+            lab.holds(&fault, &said);
+        }
+    }
+    assert!(refused > 0 && ended > 0, "{refused} refused, {ended} ended");
+    say(&format!(
+        "TRIES logbook-faults {tried} lost=0 wrong=0 calls={calls} ways={} refused={refused} ended={ended}",
+        ways.len()
+    ));
+}
