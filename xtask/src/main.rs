@@ -5,11 +5,12 @@ mod command;
 mod media;
 mod test;
 mod tidy;
+mod trust;
 mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | vm | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test | tidy | vm | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -18,6 +19,7 @@ fn main() -> Result<()> {
     match words.as_slice() {
         ["test"] => test::test(),
         ["tidy"] => tidy::tidy(),
+        ["trust", rest @ ..] => trust::trust(rest),
         ["vm"] => match vm::vm()? {
             Some(vm::Counts { passed, failed: 0 }) => {
                 println!("{passed} checks of the virtual machine passed");

@@ -77,7 +77,7 @@ impl Target for InMemory {
             }
             Direction::Sync => {}
         }
-        self.now += Nanos(1);
+        self.now = self.now + Nanos(1);
         self.done = Some(Completion { slot, result: length as i32, at: self.now });
     }
     fn wait(&mut self, _: Instant, done: &mut Completions) -> Result<(), TargetFailure> {

@@ -17,7 +17,11 @@ use qdepth_logbook::record::RunState;
 const FILE: &str = "QDEPTH_TEST_LOGBOOK";
 const RUN: &str = "QDEPTH_TEST_RUN";
 const LIMIT: &str = "QDEPTH_TEST_POINTS";
-const KILLS: u64 = 30;
+
+/// `QDEPTH_TRIES`, else a few.
+fn kills() -> u64 {
+    std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(30)
+}
 
 /// Not a test of its own: what the child processes run. Without the variables it does nothing.
 #[test]
@@ -62,7 +66,8 @@ fn killed_at_any_moment_no_stored_point_is_lost() {
     let file = directory.path().join("qdepth.db");
     let (_never, silence) = mpsc::channel::<()>();
     let mut total = 0;
-    for kill in 0..KILLS {
+    let kills = kills();
+    for kill in 0..kills {
         let id = format!("01890000-0000-7000-8000-{kill:012}");
         // A fresh file each fifth time, so that making it is hit as well.
         if kill % 5 == 0 {
@@ -88,6 +93,8 @@ fn killed_at_any_moment_no_stored_point_is_lost() {
         total += stored;
         assert!(logbook.check().unwrap().is_whole());
     }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "TRIES kills-of-the-logbook {kills} lost=0 stored={total}").unwrap();
     assert!(total > 0, "no child ever stored a point before it was killed");
 }
 

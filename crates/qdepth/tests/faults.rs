@@ -272,36 +272,75 @@ fn recovers(place: &Place, killed: &Ended, words: &str) -> &'static str {
     "during the run"
 }
 
-/// Moments of sudden death that are tried, spread over a whole run.
-const MOMENTS: u64 = 50;
+/// `QDEPTH_TRIES` moments of sudden death, else so many, spread over a whole run.
+#[cfg(test)]
+fn moments(few: u64) -> u64 {
+    std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}
 
-#[test]
-fn killed_at_any_moment_it_keeps_what_was_finished_and_resumes() {
+/// What a point says, without when and how it came about.
+#[cfg(test)]
+fn figures(document: &Value) -> Vec<Value> {
+    let mut all = points(document).clone();
+    for point in all.iter_mut().filter_map(Value::as_object_mut) {
+        for how in ["started_at", "findings", "grade"] {
+            point.remove(how);
+        }
+    }
+    all
+}
+
+/// Kills a run of six points at each of these moments, and takes it up again. `same` says whether
+/// every run of the plan measures the same.
+#[cfg(test)]
+fn killed(name: &str, (toml, words): (&str, &str), moments: u64, same: bool) {
     let _alone = alone();
-    let toml =
-        plan(67, "1, 2, 3, 4, 5, 6", "20ms", "80ms").replace("[[", "file_size = \"8MiB\"\n[[");
-    let words = "run plan.toml . --json";
     let place = Place::new();
-    place.write("plan.toml", &toml);
+    place.write("plan.toml", toml);
     let began = Instant::now();
     let document = place.run(words).expect_finished().json();
     all_points(&document, 6);
     let whole = began.elapsed().as_millis() as u64;
     let mut seed = 0x9e37_79b9_u64;
     let mut seen = std::collections::BTreeMap::<_, u32>::new();
-    for moment in 0..MOMENTS {
+    for moment in 0..moments {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let place = Place::new();
-        place.write("plan.toml", &toml);
+        place.write("plan.toml", toml);
         let keep = if moment % 2 == 0 { " --keep" } else { "" };
         let run = place.start(&format!("{words}{keep}"));
-        pause((whole * moment + (seed >> 33) % whole) / MOMENTS);
+        pause((whole * moment + (seed >> 33) % whole) / moments);
         let killed = run.kill();
         *seen.entry(recovers(&place, &killed, words)).or_default() += 1;
         assert!(!place.has("qdepth-measurement-file") || !keep.is_empty());
+        if same {
+            let resumed = place.run("export --json").json();
+            assert_eq!(figures(&resumed), figures(&document), "{}", killed.err);
+        }
     }
     println!("killed: {seen:?} (a whole run: {whole} ms)");
+    let of = |when: &str| seen.get(when).copied().unwrap_or(0);
+    println!(
+        "TRIES {name} {moments} lost=0 during={} before={} after={}",
+        of("during the run"),
+        of("before it began"),
+        of("after its end")
+    );
     assert!(seen.contains_key("during the run"));
+}
+
+#[test]
+fn killed_at_any_moment_it_keeps_what_was_finished_and_resumes() {
+    let toml =
+        plan(67, "1, 2, 3, 4, 5, 6", "20ms", "80ms").replace("[[", "file_size = \"8MiB\"\n[[");
+    killed("kills-on-files", (&toml, "run plan.toml . --json"), moments(50), false);
+}
+
+#[test]
+fn killed_in_virtual_time_it_resumes_to_the_same_figures() {
+    let toml = plan(67, "1, 2, 3, 4, 5, 6", "20ms", "80ms");
+    let words = "run plan.toml media:p3700-800gb --json --no-report";
+    killed("kills-in-virtual-time", (&toml, words), moments(20), true);
 }
 
 #[cfg(test)]

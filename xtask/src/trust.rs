@@ -1,0 +1,194 @@
+//! `cargo xtask trust`: runs the campaigns that the project's trust rests on, and writes what came of
+//! them to docs/method/trust.md. Each is a test that prints a line `TRIES NAME COUNT KEY=VALUE …`.
+
+#![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::command::{output, root};
+
+/// A test that tries something many times.
+struct Campaign {
+    /// As in its line.
+    name: &'static str,
+    /// What is tried, and what must come of it.
+    what: &'static str,
+    crate_name: &'static str,
+    /// The file of tests; empty: the unit tests of the crate.
+    file: &'static str,
+    test: &'static str,
+    /// How often, where there is time.
+    tries: u64,
+}
+
+const CAMPAIGNS: &[Campaign] = &[
+    Campaign {
+        name: "flipped-bits",
+        what: "one bit of a logbook flipped; `silent`: a figure changed without a word",
+        crate_name: "qdepth-logbook",
+        file: "altered",
+        test: "a_flipped_bit_changes_nothing_unnoticed",
+        tries: 10_000,
+    },
+    Campaign {
+        name: "logbook-faults",
+        what: "the n-th call that changes the logbook fails, fails for good, finds no room, writes half, is cut off by a kill or by a loss of power; every call in every way",
+        crate_name: "qdepth-logbook",
+        file: "faults",
+        test: "no_fault_of_a_call_loses_a_point",
+        tries: 1_000_000,
+    },
+    Campaign {
+        name: "kills-of-the-logbook",
+        what: "a process that stores points killed at any moment; `lost`: points that were said to be stored",
+        crate_name: "qdepth-logbook",
+        file: "crash",
+        test: "killed_at_any_moment_no_stored_point_is_lost",
+        tries: 10_000,
+    },
+    Campaign {
+        name: "kills-in-virtual-time",
+        what: "a run on an EMULATED medium killed at any moment and taken up again; `lost`: finished points, or figures other than those of a whole run",
+        crate_name: "qdepth",
+        file: "faults",
+        test: "killed_in_virtual_time_it_resumes_to_the_same_figures",
+        tries: 5_000,
+    },
+    Campaign {
+        name: "kills-on-files",
+        what: "a run on a measurement file killed at any moment and taken up again; `lost`: finished points",
+        crate_name: "qdepth",
+        file: "faults",
+        test: "killed_at_any_moment_it_keeps_what_was_finished_and_resumes",
+        tries: 500,
+    },
+    Campaign {
+        name: "verify-corruptions",
+        what: "data damaged between write and read, in memory, in eleven ways, lost overwrites among them",
+        crate_name: "qdepth-linux",
+        file: "verify",
+        test: "no_corruption_is_missed_in_memory",
+        tries: 1_000_000,
+    },
+    Campaign {
+        name: "verify-corruptions-in-a-file",
+        what: "the same in a file, through the kernel",
+        crate_name: "qdepth-linux",
+        file: "verify",
+        test: "no_corruption_is_missed_in_a_file",
+        tries: 1_000_000,
+    },
+];
+
+const PAGE: &str = "docs/method/trust.md";
+const HEAD: &str = "# Trust, tried
+
+What each campaign tried and what came of it, written by `cargo xtask trust`; a row is that of the campaign's last run.
+`cargo xtask trust --short` tries each a few times, `cargo xtask trust NAME` one of them.
+
+| campaign | what was tried | tries | result | test | when |
+|---|---|---|---|---|---|
+";
+
+/// Runs the campaigns with these names, all where there are none, and writes their rows.
+pub fn trust(words: &[&str]) -> Result<()> {
+    let (flags, names): (Vec<&str>, Vec<&str>) = words.iter().partition(|w| w.starts_with("--"));
+    let short = match flags.as_slice() {
+        [] => false,
+        ["--short"] => true,
+        _ => bail!("usage: cargo xtask trust [--short] [NAME…]"),
+    };
+    if let Some(other) = names.iter().find(|name| !CAMPAIGNS.iter().any(|c| c.name == **name)) {
+        let known: Vec<&str> = CAMPAIGNS.iter().map(|campaign| campaign.name).collect();
+        bail!("there is no campaign {other}: {}", known.join(", "));
+    }
+    let chosen = |campaign: &&Campaign| names.is_empty() || names.contains(&campaign.name);
+    let (mut rows, mut failed) = (rows()?, Vec::new());
+    for campaign in CAMPAIGNS.iter().filter(chosen) {
+        println!("{} …", campaign.name);
+        match run(campaign, short) {
+            Ok(row) => {
+                println!("{row}");
+                rows.insert(campaign.name.to_owned(), row);
+                write(&rows)?;
+            }
+            Err(why) => failed.push(format!("{}: {why:#}", campaign.name)),
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+}
+
+/// The rows that are there, by campaign; those of campaigns that are no more are left out.
+fn rows() -> Result<BTreeMap<String, String>> {
+    let text = match std::fs::read_to_string(root().join(PAGE)) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        text => text.context(PAGE)?,
+    };
+    let name = |line: &str| line.split('`').nth(1).map(str::to_owned);
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
+    let named = rows.filter_map(|row| Some((name(row)?, row.to_owned())));
+    Ok(named.filter(|(name, _)| CAMPAIGNS.iter().any(|c| c.name == name)).collect())
+}
+
+fn write(rows: &BTreeMap<String, String>) -> Result<()> {
+    let ordered = CAMPAIGNS.iter().filter_map(|campaign| rows.get(campaign.name));
+    let lines: Vec<&str> = ordered.map(String::as_str).collect();
+    std::fs::write(root().join(PAGE), format!("{HEAD}{}\n", lines.join("\n"))).context(PAGE)
+}
+
+/// Runs a campaign; its row.
+fn run(campaign: &Campaign, short: bool) -> Result<String> {
+    let Campaign { name, crate_name, file, test, .. } = campaign;
+    let place = if file.is_empty() { vec!["--lib"] } else { vec!["--test", file] };
+    let mut command = Command::new("cargo");
+    command
+        .args(["test", "-q", "-p", crate_name])
+        .args(place)
+        .args(["--", "--exact", test, "--nocapture"])
+        .current_dir(root())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit());
+    if !short {
+        command.env("QDEPTH_TRIES", campaign.tries.to_string());
+    }
+    let out = command.output().context("cannot start cargo")?;
+    let text = String::from_utf8_lossy(&out.stdout);
+    if !out.status.success() {
+        bail!("failed: {}", text.trim());
+    }
+    let begins = format!("TRIES {name} ");
+    let line = text.lines().find_map(|line| line.split_once(&begins).map(|(_, rest)| rest));
+    let line = line.with_context(|| format!("it printed no line `{begins}…`"))?;
+    let (tries, result) = line.split_once(' ').unwrap_or((line, ""));
+    Ok(row(campaign, tries, result, &when()?))
+}
+
+fn row(campaign: &Campaign, tries: &str, result: &str, when: &str) -> String {
+    let Campaign { name, what, crate_name, file, test, .. } = campaign;
+    let place =
+        if file.is_empty() { (*crate_name).to_owned() } else { format!("{crate_name}, {file}") };
+    let result = result.split(' ').map(|pair| pair.replacen('=', " ", 1)).collect::<Vec<_>>();
+    format!("| `{name}` | {what} | {tries} | {} | {place}: `{test}` | {when} |", result.join(", "))
+}
+
+/// The day and the commit.
+fn when() -> Result<String> {
+    let line = output("git", &["log", "-1", "--format=%cs, %h"], &[0])?;
+    Ok(line.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_found_again_by_its_name() {
+        let row = row(&CAMPAIGNS[0], "10000", "silent=0 said=3", "today");
+        assert_eq!(row.split('`').nth(1), Some(CAMPAIGNS[0].name));
+        assert!(row.contains("| 10000 | silent 0, said 3 |"), "{row}");
+        assert_eq!(row.lines().count(), 1);
+    }
+}
