@@ -149,7 +149,7 @@ impl Lab {
 /// Every n-th call, 1 where `QDEPTH_TRIES` asks for many.
 fn stride(calls: u64, ways: u64) -> u64 {
     let wanted: u64 =
-        std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
+        std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(60);
     (calls * ways).div_ceil(wanted).max(1)
 }
 

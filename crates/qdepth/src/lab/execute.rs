@@ -494,7 +494,8 @@ fn work(
 /// Share of the time since then in which this thread was ready and had no CPU; 0 where the kernel
 /// does not say.
 fn share_waited((began, before): (Instant, Option<Nanos>), now: Instant) -> f64 {
-    let waited = waited_for_cpu().zip(before).map(|(after, before)| after - before);
+    let waited =
+        waited_for_cpu().zip(before).map(|(after, before)| Nanos(after.0.saturating_sub(before.0)));
     waited.map_or(0.0, |waited| waited.as_secs_f64() / now.since(began).as_secs_f64().max(1e-9))
 }
 

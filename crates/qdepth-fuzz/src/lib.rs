@@ -1,0 +1,66 @@
+//! Every parser of qdepth under inputs that nobody would write: texts and files that are right, and
+//! then altered. No input may make one panic, or take longer than a second.
+//!
+//! Alterations are drawn blindly, without looking at which code they reach: the stable compiler has
+//! no switch for that. What ever failed is kept in `corpus/TARGET/` and tried first.
+
+mod alter;
+mod nbd;
+mod targets;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+pub use alter::Alterations;
+pub use targets::{TARGETS, Target};
+
+/// A parser may take so long for one input.
+const SLOW_NS: u64 = 1_000_000_000;
+
+/// What was wrong with how a parser took an input.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It panicked; what it said.
+    Panic(String),
+    /// It took so many nanoseconds.
+    Slow(u64),
+}
+
+/// Gives an input to a parser.
+///
+/// # Errors
+/// Where it panics, or takes too long.
+pub fn give(target: &Target, input: &[u8]) -> Result<(), Wrong> {
+    let before = qdepth_nanoseconds();
+    let answer = catch_unwind(AssertUnwindSafe(|| (target.take)(input)));
+    let took = qdepth_nanoseconds() - before;
+    if let Err(said) = answer {
+        let text = said.downcast_ref::<String>().cloned();
+        let word = || said.downcast_ref::<&str>().map_or("a panic", |text| text).to_owned();
+        return Err(Wrong::Panic(text.unwrap_or_else(word)));
+    }
+    if took > SLOW_NS { Err(Wrong::Slow(took)) } else { Ok(()) }
+}
+
+/// CPU time of this thread, so that a busy machine makes no parser slow.
+fn qdepth_nanoseconds() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// CPU time of the process, nanoseconds.
+pub fn cpu_nanoseconds() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// The folder of inputs that once went wrong.
+pub fn corpus(target: &Target) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name)
+}
+
+/// The inputs that once went wrong.
+pub fn kept(target: &Target) -> Vec<Vec<u8>> {
+    let entries = std::fs::read_dir(corpus(target)).into_iter().flatten().flatten();
+    entries.filter_map(|entry| std::fs::read(entry.path()).ok()).collect()
+}
