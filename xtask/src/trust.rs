@@ -66,6 +66,14 @@ const CAMPAIGNS: &[Campaign] = &[
         tries: 500,
     },
     Campaign {
+        name: "fuzz",
+        what: "inputs that are right, altered blindly (without looking at what code they reach) and given to every parser; `wrong`: panics, and more than a second of CPU time",
+        crate_name: "qdepth-fuzz",
+        file: "round",
+        test: "no_parser_panics_or_hangs",
+        tries: 10_000_000,
+    },
+    Campaign {
         name: "verify-corruptions",
         what: "data damaged between write and read, in memory, in eleven ways, lost overwrites among them",
         crate_name: "qdepth-linux",
@@ -87,7 +95,8 @@ const PAGE: &str = "docs/method/trust.md";
 const HEAD: &str = "# Trust, tried
 
 What each campaign tried and what came of it, written by `cargo xtask trust`; a row is that of the campaign's last run.
-`cargo xtask trust --short` tries each a few times, `cargo xtask trust NAME` one of them.
+`cargo xtask trust --short` tries each a few times, `cargo xtask trust NAME` one of them, and `--read=FILE` takes what
+tests printed that were run with `--nocapture` and `QDEPTH_TRIES`.
 
 | campaign | what was tried | tries | result | test | when |
 |---|---|---|---|---|---|
@@ -99,7 +108,8 @@ pub fn trust(words: &[&str]) -> Result<()> {
     let short = match flags.as_slice() {
         [] => false,
         ["--short"] => true,
-        _ => bail!("usage: cargo xtask trust [--short] [NAME…]"),
+        [flag] if flag.starts_with("--read=") => return read(&flag["--read=".len()..]),
+        _ => bail!("usage: cargo xtask trust [--short | --read=FILE] [NAME…]"),
     };
     if let Some(other) = names.iter().find(|name| !CAMPAIGNS.iter().any(|c| c.name == **name)) {
         let known: Vec<&str> = CAMPAIGNS.iter().map(|campaign| campaign.name).collect();
@@ -119,6 +129,26 @@ pub fn trust(words: &[&str]) -> Result<()> {
         }
     }
     if failed.is_empty() { Ok(()) } else { bail!("{}", failed.join("\n")) }
+}
+
+/// Writes the rows of campaigns that ran elsewhere, from what they printed.
+fn read(file: &str) -> Result<()> {
+    let text = std::fs::read_to_string(file).with_context(|| file.to_owned())?;
+    let mut rows = rows()?;
+    for campaign in CAMPAIGNS {
+        if let Some((tries, result)) = told(campaign, &text) {
+            rows.insert(campaign.name.to_owned(), row(campaign, tries, result, &when()?));
+        }
+    }
+    write(&rows)
+}
+
+/// The last line of a campaign: how many tries, and what came of them.
+fn told<'t>(campaign: &Campaign, text: &'t str) -> Option<(&'t str, &'t str)> {
+    let begins = format!("TRIES {} ", campaign.name);
+    let line =
+        text.lines().rev().find_map(|line| line.split_once(&begins).map(|(_, rest)| rest))?;
+    Some(line.split_once(' ').unwrap_or((line, "")))
 }
 
 /// The rows that are there, by campaign; those of campaigns that are no more are left out.
@@ -159,10 +189,8 @@ fn run(campaign: &Campaign, short: bool) -> Result<String> {
     if !out.status.success() {
         bail!("failed: {}", text.trim());
     }
-    let begins = format!("TRIES {name} ");
-    let line = text.lines().find_map(|line| line.split_once(&begins).map(|(_, rest)| rest));
-    let line = line.with_context(|| format!("it printed no line `{begins}…`"))?;
-    let (tries, result) = line.split_once(' ').unwrap_or((line, ""));
+    let told = told(campaign, &text);
+    let (tries, result) = told.with_context(|| format!("it printed no line `TRIES {name} …`"))?;
     Ok(row(campaign, tries, result, &when()?))
 }
 
@@ -190,5 +218,9 @@ mod tests {
         assert_eq!(row.split('`').nth(1), Some(CAMPAIGNS[0].name));
         assert!(row.contains("| 10000 | silent 0, said 3 |"), "{row}");
         assert_eq!(row.lines().count(), 1);
+        let text =
+            "TRIES flipped-bits 3 silent=1\ntest x ... TRIES flipped-bits 4 silent=0 said=1\n";
+        assert_eq!(told(&CAMPAIGNS[0], text), Some(("4", "silent=0 said=1")));
+        assert_eq!(told(&CAMPAIGNS[1], text), None);
     }
 }
