@@ -39,8 +39,8 @@ pub(crate) fn precondition(
             done.push((index, fact(target, wear.name().to_owned(), PUT)));
         }
     }
-    let written = Written::default();
-    let manner = Manner { engine, stamp: 0, written: &written, place: Place::Anywhere, crew: None };
+    let unread = Written::default();
+    let manner = Manner { engine, stamp: 0, written: &unread, place: Place::Anywhere, crew: None };
     // A run is in real time or in virtual time.
     if done.is_empty() {
         for group in plan.precondition_groups() {
