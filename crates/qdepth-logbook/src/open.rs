@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};
 use rusqlite::config::DbConfig;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use crate::check::digest_all;
 use crate::digest::{Purpose, SINCE_VERSION};
 use crate::error::LogbookError;
+use crate::read::unreadable;
 
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
@@ -169,7 +171,23 @@ fn is_fresh(connection: &Connection, path: &Path) -> Result<bool> {
         .map_err(doing(path, "reading the table of contents"))
 }
 
+/// The names in a damaged table of contents may be no text, which the SQLite library takes as a bug
+/// of its caller.
+fn must_be_text(connection: &Connection) -> rusqlite::Result<()> {
+    let mut query = connection.prepare("SELECT name, tbl_name, sql FROM sqlite_schema")?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        for column in 0..3 {
+            if let ValueRef::Text(text) = row.get_ref(column)? {
+                std::str::from_utf8(text).map_err(unreadable)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
+    must_be_text(connection).map_err(doing(path, "reading the table of contents"))?;
     let number = |pragma: &str| -> Result<i64> {
         connection
             .query_row(&format!("SELECT * FROM pragma_{pragma}"), [], |row| row.get(0))

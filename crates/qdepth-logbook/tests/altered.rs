@@ -285,6 +285,22 @@ fn digests_do_not_go_away_unnoticed() {
     }
 }
 
+/// A name that is no text must not be a panic.
+#[test]
+fn a_table_of_contents_that_is_no_text_is_damage() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = good(directory.path());
+    let whole = std::fs::read(&file).unwrap();
+    let name = b"plan_hash           TEXT NOT NULL";
+    let at = (0..whole.len()).find(|at| whole[*at..].starts_with(name)).unwrap();
+    let mut bytes = whole;
+    bytes[at + 2] |= 0x80;
+    std::fs::write(&file, bytes).unwrap();
+    for opened in [Logbook::open_read_only(&file), Logbook::open(&file)] {
+        assert!(matches!(opened, Err(LogbookError::Damaged { .. })), "{opened:?}");
+    }
+}
+
 /// `QDEPTH_TRIES` rounds, else a few.
 fn tries(few: u64) -> u64 {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
