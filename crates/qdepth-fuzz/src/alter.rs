@@ -73,17 +73,19 @@ impl Alterations {
         let at = self.below(input.len() + 1);
         let end = (at + self.below(32)).min(input.len());
         match self.below(10) {
-            0 if at < input.len() => input[at] ^= 1 << self.below(8),
+            0 if at < input.len() => input[at] ^= 1_u8 << self.below(8),
             1 if at < input.len() => input[at] = self.random.next_u64() as u8,
             2 => drop(input.drain(at..end)),
             3 => input.truncate(at),
             4 => {
                 let word = WORDS[self.below(WORDS.len())];
-                drop(input.splice(at..end.min(at + self.below(8)), word.bytes()));
+                let end = end.min(at + self.below(8));
+                drop(input.splice(at..end, word.bytes()));
             }
             5 => {
                 let piece = input[at..end].to_vec();
-                let times = 1 + self.below(if self.below(50) == 0 { 20_000 } else { 8 });
+                let most = if self.below(50) == 0 { 20_000 } else { 8 };
+                let times = 1 + self.below(most);
                 drop(input.splice(at..at, piece.repeat(times)));
             }
             6 => {
