@@ -292,9 +292,11 @@ fn a_table_of_contents_that_is_no_text_is_damage() {
     let file = good(directory.path());
     let whole = std::fs::read(&file).unwrap();
     let name = b"plan_hash           TEXT NOT NULL";
-    let at = (0..whole.len()).find(|at| whole[*at..].starts_with(name)).unwrap();
-    let mut bytes = whole;
-    bytes[at + 2] |= 0x80;
+    let places = (0..whole.len()).filter(|at| whole[*at..].starts_with(name));
+    let mut bytes = whole.clone();
+    // An older table of contents may stand in pages that are no longer used.
+    places.for_each(|at| bytes[at + 2] |= 0x80);
+    assert_ne!(bytes, whole);
     std::fs::write(&file, bytes).unwrap();
     for opened in [Logbook::open_read_only(&file), Logbook::open(&file)] {
         assert!(matches!(opened, Err(LogbookError::Damaged { .. })), "{opened:?}");
