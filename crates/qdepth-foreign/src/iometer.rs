@@ -4,6 +4,9 @@
 use crate::import::{Imported, place_of};
 use qdepth_logbook::record::{DirectionRecord, PointRecord, StatedLatency};
 
+/// Most results of a file: each takes some 200 KiB as a record.
+const RESULTS_MAX: usize = 1_000;
+
 /// An access specification: size, shares.
 #[derive(Clone, Debug, Default)]
 struct Access {
@@ -50,6 +53,9 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Imported, String> {
             }
         } else if heading.starts_with("Target Type,") && values.first().is_some_and(|v| v == "ALL")
         {
+            if run.points.len() == RESULTS_MAX {
+                return Err(format!("holds more than {RESULTS_MAX} results: divide it"));
+            }
             let row = Row { columns: &columns, values: &values };
             let mut point = point(&row, &accesses);
             point.index = run.points.len() as u32;

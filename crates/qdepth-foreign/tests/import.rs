@@ -261,3 +261,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_file_of_too_many_results_is_refused_before_they_fill_memory() {
+    let row = "ALL,All,4K,1,1,1,100.5,67,33\n";
+    let head = "'Results\n'Target Type,Target Name,Access Specification Name,# Managers,# Workers,# Disks,IOps,Read IOps,Write IOps\n";
+    let file = |rows: usize| {
+        let text = format!("{head}{}'End Test\n", row.repeat(rows));
+        qdepth_foreign::import(&[("results.csv".to_owned(), text.into_bytes())])
+    };
+    assert_eq!(file(1_000).expect("taken")[0].points.len(), 1_000);
+    let refused = file(100_000).expect_err("refused").to_string();
+    assert!(refused.contains("more than 1000 results"), "{refused}");
+}
