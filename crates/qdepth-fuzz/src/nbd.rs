@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -49,7 +49,8 @@ fn server() -> Option<&'static PathBuf> {
         let file =
             File::options().read(true).write(true).create_new(true).open(folder.join("data"));
         let spelled = Spelled::read("media:p3700-800gb").ok()?;
-        let server = Server::new(&spelled, &socket, file.ok()?, Nanos::ZERO).ok()?;
+        let listener = UnixListener::bind(&socket).ok()?;
+        let server = Server::new(&spelled, listener, file.ok()?, Nanos::ZERO).ok()?;
         std::thread::spawn(move || server.serve(&STOP, false));
         Some(socket)
     };

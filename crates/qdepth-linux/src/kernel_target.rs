@@ -16,7 +16,7 @@ use crate::inline::Inline;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::threads::Threads;
 use crate::uring::{Uring, probe};
-use crate::verify::Memory;
+use crate::verify::WithBuffers;
 use crate::waiting::Looking;
 
 /// How requests reach the kernel.
@@ -283,7 +283,7 @@ impl KernelTarget {
     }
 }
 
-impl Memory for KernelTarget {
+impl WithBuffers for KernelTarget {
     fn target(&mut self) -> &mut dyn Target {
         self.by_any()
     }

@@ -36,4 +36,4 @@ pub use null::{NullRate, ceiling};
 pub use passthrough::Namespace;
 pub use pin::{allowed_cpus, pin};
 pub use pulse::{Pulse, Standstill, waited_for_cpu};
-pub use verify::{Memory, NOT_AS_WRITTEN, Verifying};
+pub use verify::{NOT_AS_WRITTEN, Verifying, WithBuffers};

@@ -10,7 +10,7 @@ use qdepth_workload::{Direction, Generations, Request, generation_of, stamp};
 pub const NOT_AS_WRITTEN: i32 = 84;
 
 /// A target whose requests move bytes of memory that can be looked at.
-pub trait Memory {
+pub trait WithBuffers {
     /// The target.
     fn target(&mut self) -> &mut dyn Target;
     /// The memory of a slot whose request is not under way.
@@ -35,7 +35,7 @@ struct InFlight {
     oldest: Vec<Option<u32>>,
 }
 
-impl<'a, T: Memory> Verifying<'a, T> {
+impl<'a, T: WithBuffers> Verifying<'a, T> {
     /// On a target with this many slots. What was stamped by another number is not as written;
     /// `writes` are those of the target's file, by all that write to it.
     pub fn new(inner: &'a mut T, slots: u32, stamp: u64, writes: Arc<Generations>) -> Self {
@@ -88,7 +88,7 @@ fn blocks(
     })
 }
 
-impl<T: Memory> Target for Verifying<'_, T> {
+impl<T: WithBuffers> Target for Verifying<'_, T> {
     fn now(&mut self) -> Instant {
         self.inner.target().now()
     }

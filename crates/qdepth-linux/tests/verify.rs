@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
 use qdepth_linux::{
-    Engine, EngineChoice, KernelTarget, Memory, NOT_AS_WRITTEN, OpenOptions, Verifying,
+    Engine, EngineChoice, KernelTarget, NOT_AS_WRITTEN, OpenOptions, Verifying, WithBuffers,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Direction, Generations, Payload, Request};
@@ -54,7 +54,7 @@ struct InMemory {
     now: Instant,
 }
 
-impl Memory for InMemory {
+impl WithBuffers for InMemory {
     fn target(&mut self) -> &mut dyn Target {
         self
     }
@@ -218,7 +218,7 @@ impl Campaign<'_> {
         self.put(other, &theirs);
     }
 
-    fn run(&mut self, inner: &mut impl Memory, rounds: u64) {
+    fn run(&mut self, inner: &mut impl WithBuffers, rounds: u64) {
         let writes = Arc::new(Generations::new(BLOCK as u64, BLOCKS * BLOCK as u64, 41));
         let mut target = Verifying::new(inner, 1, STAMP, writes);
         for block in (0..BLOCKS).chain(0..BLOCKS) {
@@ -235,7 +235,7 @@ fn tries(few: u64) -> u64 {
     std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
 }
 
-fn campaign(name: &str, medium: &dyn Medium, inner: &mut impl Memory, rounds: u64) {
+fn campaign(name: &str, medium: &dyn Medium, inner: &mut impl WithBuffers, rounds: u64) {
     let (draws, versions, tried) = (Draws(2), BTreeMap::new(), BTreeMap::new());
     let mut campaign = Campaign { medium, draws, versions, tried, missed: 0, false_alarms: 0 };
     campaign.run(inner, rounds);
