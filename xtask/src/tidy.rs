@@ -47,6 +47,19 @@ const ARROWS: &[(&str, &[&str])] = &[
             "qdepth-workload",
         ],
     ),
+    (
+        "qdepth-fuzz",
+        &[
+            "qdepth-foreign",
+            "qdepth-host",
+            "qdepth-logbook",
+            "qdepth-measure",
+            "qdepth-media",
+            "qdepth-nbd",
+            "qdepth-report",
+            "qdepth-workload",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
