@@ -1,5 +1,7 @@
 //! Hostile names against the door. Those that need another user's files are for root.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};

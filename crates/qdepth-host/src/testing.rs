@@ -1,5 +1,7 @@
 //! A machine made of files, for tests of what reads sysfs and proc.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

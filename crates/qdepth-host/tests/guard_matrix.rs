@@ -2,6 +2,8 @@
 //! guard with not a byte changed, and blank devices must be accepted. Needs root; what cannot run
 //! here says `SKIPPED: case: reason`.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 #[cfg(test)]
 mod common;
 #[cfg(test)]

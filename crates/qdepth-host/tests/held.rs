@@ -1,6 +1,8 @@
 //! Devices of a preparation are held: whatever happens between the look and the act, no byte of
 //! another device changes. Each window is tried by force and not by luck.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 #[cfg(test)]
 #[expect(dead_code, reason = "no test file uses all of it")]
 mod common;

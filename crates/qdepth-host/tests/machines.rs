@@ -1,6 +1,7 @@
 //! Machines that were recorded or composed (`machines/README.md`), each with what must be read of
 //! it: a line for every fact that was written down beforehand.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
 use std::fs;

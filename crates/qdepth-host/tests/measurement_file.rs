@@ -1,5 +1,7 @@
 //! Measurement files on whatever file system holds the temporary directory; needs no root.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, symlink};

@@ -1,5 +1,7 @@
 //! What is taken back on a real machine: what was done, and nothing else.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 #[cfg(test)]
 #[expect(dead_code, reason = "no test file uses all of it")]
 mod common;

@@ -3,6 +3,7 @@
 //!
 //! `both_ways DEVICE ENGINE…`, the device by the kernel's name: `both_ways nvme0n1 io_uring`
 
+#![expect(clippy::disallowed_methods, reason = "a tool for those who work on the project")]
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::error::Error;

@@ -4,6 +4,7 @@
 //! `one_point FILE OUTSTANDING SECONDS [ENGINE [REQUEST_BYTES [AREA_BYTES [STREAMS IO_PER_S [poisson]]]]]`, the
 //! rate that of each stream
 
+#![expect(clippy::disallowed_methods, reason = "a tool for those who work on the project")]
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::error::Error;

@@ -129,6 +129,7 @@ fn both() -> (u64, u64) {
 /// Whether the counter runs at one rate in every state of the CPU and the kernel itself, or the
 /// hypervisor below it, keeps time by it.
 #[cfg(target_arch = "x86_64")]
+#[expect(clippy::disallowed_methods, reason = "a file of sysfs, by its one name")]
 fn trusted() -> bool {
     const INVARIANT: u32 = 1 << 8;
     let highest = core::arch::x86_64::__cpuid(0x8000_0000).eax;

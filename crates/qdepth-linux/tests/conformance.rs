@@ -1,5 +1,7 @@
 //! Every engine on a real file, under the suite that emulated targets pass too.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;

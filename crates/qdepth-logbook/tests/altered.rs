@@ -1,5 +1,6 @@
 //! What is read is what was written, or it is said that it is not.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
 mod common;

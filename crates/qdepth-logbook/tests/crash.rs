@@ -1,5 +1,6 @@
 //! Killed at any moment, and several processes at once.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 #![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
 mod common;

@@ -1,5 +1,6 @@
 //! A full disk ends the run, and loses nothing that was stored before.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails in a helper fails the test")]
 
 mod common;

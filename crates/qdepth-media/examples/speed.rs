@@ -2,6 +2,7 @@
 //! the ordinary loop; then the memory of an emulated drive of 2 TB. Printed is the median of the rounds, of CPU time, so that a busy machine
 //! counts little.
 
+#![expect(clippy::disallowed_methods, reason = "a tool for those who work on the project")]
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::sync::atomic::AtomicBool;

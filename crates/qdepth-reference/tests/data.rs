@@ -1,6 +1,8 @@
 //! The files of `reference/` themselves: they can be read, they agree with one another, and our
 //! reading of each relation holds on the figures that the source prints.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::collections::BTreeMap;
 
 use qdepth_reference::{

@@ -1,5 +1,7 @@
 //! Tests of the whole way from records to a page.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use qdepth_logbook::PointSummary;

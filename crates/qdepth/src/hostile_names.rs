@@ -1,6 +1,8 @@
 //! Every word of the command line that can be a path, with names that lead to what must not be
 //! touched. The words are found in the tree of commands, so a new option is tried by itself.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
@@ -264,12 +266,9 @@ fn one_described(path: &Path) -> String {
         format!("{:?}", fs::read_link(path).ok())
     };
     let (mode, node, device) = (found.mode(), found.ino(), found.rdev());
-    format!(
-        "{} {mode:o} {} {node} {device} {} {digest}",
-        path.display(),
-        found.uid(),
-        found.nlink()
-    )
+    // Of a directory it is the number of those in it, and new ones may come.
+    let names = if kind.is_dir() { 0 } else { found.nlink() };
+    format!("{} {mode:o} {} {node} {device} {} {digest}", path.display(), found.uid(), names)
 }
 
 impl Drop for World {
@@ -304,7 +303,9 @@ fn no_word_of_the_command_line_changes_what_it_leads_to() {
             let line = line.replace(NAME, &text);
             tries += 1;
             wrong.extend(what_is_wrong(&line, &text, ended(&scratch, &words(&line))));
-            assert_eq!(described(&things), before, "{line}");
+            for (now, then) in described(&things).iter().zip(&before) {
+                assert_eq!(now, then, "{line}");
+            }
         }
     }
     assert!(wrong.is_empty(), "{} of {tries}:\n{}", wrong.len(), wrong.join("\n"));

@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::path::Path;
 
 use proptest::prelude::*;

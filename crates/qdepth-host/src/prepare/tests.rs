@@ -1,5 +1,7 @@
 //! Steps, their ways back, and the journal, on a machine of files.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::path::Path;
 
 use super::journal::Journal;

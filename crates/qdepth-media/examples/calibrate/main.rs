@@ -5,6 +5,7 @@
 //! The search is Nelder and Mead's (1965) on the logarithms of the parameters, restarted; the loss
 //! is Huber's on the logarithm of the error, so that one odd figure does not bend the others.
 
+#![expect(clippy::disallowed_methods, reason = "a tool for those who work on the project")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program of its own")]
 
 mod cells;

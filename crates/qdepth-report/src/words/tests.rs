@@ -1,5 +1,7 @@
 //! The languages say the same: the same keys by type, the same placeholders by these tests.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::collections::BTreeSet;
 
 use qdepth_measure::Code;

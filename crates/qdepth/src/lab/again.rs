@@ -27,6 +27,7 @@ pub(crate) fn command(options: &RunOptions, file: &PlanFile, seed: u64) -> Optio
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -85,6 +85,7 @@ pub(crate) fn cpus() -> u32 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u32)
 }
 
+#[expect(clippy::disallowed_methods, reason = "the device without a cost, by its one name")]
 fn zero() -> Result<File> {
     File::open("/dev/zero").context("cannot open /dev/zero to calibrate the generator")
 }

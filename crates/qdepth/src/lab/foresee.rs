@@ -1,23 +1,77 @@
 //! What a run would find and do, without touching anything.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use anyhow::Result;
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
+use qdepth_media::Spelled;
 use qdepth_workload::{Plan, TargetShape, resolve};
 
-use crate::lab::prepare::{Found, all_different, find, foreseen, of_one_kind};
+use crate::lab::prepare::{Found, Made, all_different, find, foreseen, of_one_kind};
 use crate::lab::read_plan::Asked;
 
 /// The plan as it would be, from a look at the targets that touches nothing.
 pub(crate) fn foresee(system: &System, asked: &Asked) -> Result<(Plan, Vec<Found>)> {
-    let mut found = Vec::new();
-    for target in &asked.targets {
-        found.push(find(system, target)?);
-    }
+    let made = asked.made();
+    let looked = each(&asked.targets, |target| look(system, target, &made))?;
+    let (found, shapes): (Vec<Found>, Vec<Option<TargetShape>>) = looked.into_iter().unzip();
     of_one_kind(&found)?;
     let real: Vec<&Inspected> = found.iter().filter_map(Found::real).collect();
     all_different(&real)?;
-    let shapes: Vec<TargetShape> =
-        found.iter().map(|t| foreseen(t, &asked.made())).collect::<Result<_>>()?;
-    Ok((resolve(&asked.file, &asked.choices, &shapes)?, found))
+    // A real target is asked what it offers once it is known to be none of the others.
+    let shapes = found.iter().zip(shapes);
+    let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| foreseen(target, &made), Ok));
+    Ok((resolve(&asked.file, &asked.choices, &shapes.collect::<Result<Vec<_>>>()?)?, found))
+}
+
+type Looked = (Found, Option<TargetShape>);
+
+/// A target, and of an emulated one the shape.
+fn look(system: &System, target: &Path, made: &Made) -> Result<Looked> {
+    let found = find(system, target)?;
+    let shape = found.real().is_none().then(|| foreseen(&found, made)).transpose()?;
+    Ok((found, shape))
+}
+
+/// Looks at each target; at a medium that many words name, once.
+fn each<P: AsRef<Path>>(
+    targets: &[P],
+    mut look: impl FnMut(&Path) -> Result<Looked>,
+) -> Result<Vec<Looked>> {
+    let mut known: BTreeMap<&Path, (Spelled, Option<TargetShape>)> = BTreeMap::new();
+    let mut all = Vec::with_capacity(targets.len());
+    for target in targets.iter().map(AsRef::as_ref) {
+        all.push(match known.get(target) {
+            Some((medium, shape)) => (Found::Emulated(medium.clone()), *shape),
+            None => {
+                let (found, shape) = look(target)?;
+                if let Found::Emulated(medium) = &found {
+                    known.insert(target, (medium.clone(), shape));
+                }
+                (found, shape)
+            }
+        });
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_medium_is_read_once_however_many_targets_name_it() {
+        let system = System::real();
+        let names = ["media:p3700-800gb", "media:null"];
+        let targets: Vec<&str> = names.into_iter().cycle().take(1000).collect();
+        let mut looks = 0;
+        let made = Made::MeasurementFile(1 << 30);
+        let all = each(&targets, |target| {
+            looks += 1;
+            look(&system, target, &made)
+        });
+        assert_eq!((looks, all.unwrap().len()), (2, 1000));
+    }
 }

@@ -18,6 +18,7 @@ pub(crate) mod execute;
 pub(crate) mod expect;
 pub(crate) mod foresee;
 pub(crate) mod identity;
+pub(crate) mod memory;
 pub(crate) mod placed;
 pub(crate) mod planned;
 pub(crate) mod points;

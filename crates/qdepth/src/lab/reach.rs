@@ -1,4 +1,5 @@
-//! Whether the targets can be reached as the chosen engine wants, asked before anything is claimed.
+//! Whether the targets can be reached as the chosen engine wants, and the requests have room, asked
+//! before anything is claimed.
 
 use anyhow::{Result, bail};
 use qdepth_host::reach::{Commands, Unreachable, poll_queues};
@@ -8,6 +9,7 @@ use qdepth_linux::{Engine, EngineChoice};
 use qdepth_workload::{Plan, Point};
 
 use crate::ended::{Missing, Usage};
+use crate::lab::memory;
 use crate::lab::prepare::Found;
 
 /// Asks for every target of the plan. Emulated ones have no engine.
@@ -17,6 +19,9 @@ pub(crate) fn reachable(
     targets: &[Found],
     plan: &Plan,
 ) -> Result<()> {
+    if targets.iter().any(|target| target.real().is_some()) {
+        memory::is_enough(system, plan)?;
+    }
     let EngineChoice::Only(engine) = choice else { return Ok(()) };
     for (number, target) in targets.iter().enumerate() {
         if let Found::Real(target) = target {

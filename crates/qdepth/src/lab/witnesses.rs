@@ -177,6 +177,7 @@ impl Witnesses {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
 mod tests {
     use qdepth_host::system::Output;
     use qdepth_measure::{Code, Severity};
