@@ -1,13 +1,14 @@
 //! The loop at its limit: one core, every latency recorded by both, against fio in its best honest
 //! configuration, fio as it comes, fio's synchronous engine, and fio's own ceiling program where
-//! its path is given in `T_IO_URING`.
+//! its path is given in `T_IO_URING`. Several versions of fio, by path in `FIO`, are rows of their
+//! own.
 
 use std::fs;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::{Figure, Load, fio_with, median, pinned, qdepth, ready, shared_file};
+use super::{Figure, Load, fio_at, fios, median, pinned, qdepth, ready, shared_file};
 use crate::command::{root, show};
 
 /// The core that both are pinned to.
@@ -19,13 +20,35 @@ const BEST: &str = "--ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
 const DEFAULT: &str = "--ioengine=io_uring";
 const PSYNC: &str = "--ioengine=psync --norandommap=1 --randrepeat=0";
 
-/// One comparison: a target, a depth, our engine, and the peers by name.
+/// One comparison: a target, a depth, our engine, and the peers.
 struct Row {
     target: String,
     name: &'static str,
     outstanding: u32,
     engine: &'static str,
-    peers: Vec<(&'static str, Vec<String>)>,
+    peers: Vec<Peer>,
+}
+
+/// A fio by path, and its variants, of which the best counts.
+struct Peer {
+    name: String,
+    program: String,
+    variants: Vec<String>,
+}
+
+/// Each fio with these variants.
+fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
+    let programs = fios();
+    let of = |program: &String| {
+        let which = if programs.len() > 1 { format!(" of {program}") } else { String::new() };
+        let peer = |(kind, variants): &(&str, Vec<String>)| Peer {
+            name: format!("{kind}{which}"),
+            program: program.clone(),
+            variants: variants.clone(),
+        };
+        kinds.iter().map(peer).collect::<Vec<_>>()
+    };
+    programs.iter().flat_map(of).collect()
 }
 
 /// Runs every row so many times, interleaved, and prints medians of the ratios with their spread;
@@ -76,21 +99,21 @@ fn rows(zram: &str) -> Vec<Row> {
         vec![batch.clone(), format!("{batch} --force_async=1")]
     };
     let one = |text: &str| vec![text.to_owned()];
-    let row = |target: &str, name, outstanding, engine, peers| Row {
+    let row = |target: &str, name, outstanding, engine, kinds: Vec<_>| Row {
         target: target.to_owned(),
         name,
         outstanding,
         engine,
-        peers,
+        peers: peers(&kinds),
     };
     let mut rows = Vec::new();
     for outstanding in [1, 32, 128] {
-        let peers = vec![("fio best", one(&best(outstanding)[0])), ("fio default", one(DEFAULT))];
-        rows.push(row("/dev/zero", "/dev/zero", outstanding, "io_uring", peers));
+        let kinds = vec![("fio best", best(outstanding)), ("fio default", one(DEFAULT))];
+        rows.push(row("/dev/zero", "/dev/zero", outstanding, "io_uring", kinds));
     }
     for outstanding in [1, 32, 512] {
-        let peers = vec![("fio best", best(outstanding)), ("fio default", one(DEFAULT))];
-        rows.push(row(zram, "zram", outstanding, "io_uring", peers));
+        let kinds = vec![("fio best", best(outstanding)), ("fio default", one(DEFAULT))];
+        rows.push(row(zram, "zram", outstanding, "io_uring", kinds));
     }
     rows.push(row(zram, "zram", 1, "sync", vec![("fio psync", one(PSYNC))]));
     rows
@@ -99,22 +122,28 @@ fn rows(zram: &str) -> Vec<Row> {
 fn measure(row: &Row, rounds: usize) -> Result<Value> {
     let mut ours = Vec::new();
     let mut theirs: Vec<Vec<Figure>> = vec![Vec::new(); row.peers.len()];
-    let ceiling = std::env::var("T_IO_URING").ok().filter(|_| row.engine == "io_uring");
+    let mut ceiling = std::env::var("T_IO_URING").ok().filter(|_| row.engine == "io_uring");
     let mut ceilings = Vec::new();
     for _ in 0..rounds {
         ours.push(one_point(row)?);
-        for ((_, variants), figures) in row.peers.iter().zip(&mut theirs) {
-            let runs = variants.iter().map(|options| peer(row, options));
+        for (peer, figures) in row.peers.iter().zip(&mut theirs) {
+            let runs = peer.variants.iter().map(|options| run(row, &peer.program, options));
             let runs = runs.collect::<Result<Vec<_>>>()?;
             let best = runs.into_iter().max_by(|a, b| a.io_per_s.total_cmp(&b.io_per_s));
             figures.extend(best);
         }
         if let Some(program) = &ceiling {
-            ceilings.push(t_io_uring(program, row)?);
+            match t_io_uring(program, row) {
+                Ok(figure) => ceilings.push(figure),
+                Err(why) => {
+                    println!("{}: t/io_uring is left out, since {}", row.name, in_short(&why));
+                    ceiling = None;
+                }
+            }
         }
     }
     let mut peers: Vec<(&str, Vec<Figure>)> =
-        row.peers.iter().map(|(name, _)| *name).zip(theirs).collect();
+        row.peers.iter().map(|peer| peer.name.as_str()).zip(theirs).collect();
     if ceiling.is_some() {
         peers.push(("t/io_uring", ceilings));
     }
@@ -177,9 +206,10 @@ fn one_point(row: &Row) -> Result<Figure> {
     })
 }
 
-fn peer(row: &Row, options: &str) -> Result<Figure> {
+fn run(row: &Row, program: &str, options: &str) -> Result<Figure> {
     let direct = u32::from(row.target != "/dev/zero");
-    fio_with(
+    fio_at(
+        program,
         &format!(
             "--filename={} --size=1g --bs=4k --rw=randread --iodepth={} --runtime={SECONDS} \
              --ramp_time=200ms --direct={direct} {options}",
@@ -187,6 +217,16 @@ fn peer(row: &Row, options: &str) -> Result<Figure> {
         ),
         Some(CORE),
     )
+}
+
+/// Why the ceiling program gave no rate. One branch of it asks each target for its size, and refuses
+/// a character device, which has none.
+fn in_short(why: &anyhow::Error) -> String {
+    let text = format!("{why:#}");
+    if text.contains("failed getting size") {
+        return "it refuses a character device (it finds no size)".to_owned();
+    }
+    text.lines().next().unwrap_or_default().to_owned()
 }
 
 /// fio's ceiling program: as many per call as are outstanding, at most 32, its default.
@@ -213,7 +253,7 @@ fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
         &row.target,
     ];
     let text = pinned(Some(CORE), program, &args, &[0])?;
-    let io_per_s = ceiling_rate(&text).context("t/io_uring printed no rate")?;
+    let io_per_s = ceiling_rate(&text).with_context(|| format!("it printed no rate: {text}"))?;
     Ok(Figure { io_per_s, mean_ns: f64::NAN, user_ns: f64::NAN, system_ns: f64::NAN })
 }
 
@@ -259,6 +299,15 @@ fn file(rounds: usize) -> Result<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ceiling_program_that_refuses_a_device_is_left_out_with_the_reason() {
+        let why = |text: &str| in_short(&anyhow::anyhow!("{text}"));
+        let refusal = "taskset -c 1 t/io_uring ended with exit status: 1: failed getting size of \
+                       device/file\n";
+        assert_eq!(why(refusal), "it refuses a character device (it finds no size)");
+        assert_eq!(why("cannot start taskset\nand more"), "cannot start taskset");
+    }
 
     #[test]
     fn the_rate_of_the_ceiling_program_is_read() {

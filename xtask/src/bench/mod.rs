@@ -49,8 +49,8 @@ struct Load<'a> {
 }
 
 fn ready() -> Result<()> {
-    if !there_is("fio") {
-        bail!("fio is not installed");
+    if let Some(missing) = fios().iter().find(|fio| !there_is(fio)) {
+        bail!("{missing} cannot be started: install fio, or name it: FIO=/path/to/fio");
     }
     show("cargo", &["build", "--release", "--quiet"])
 }
@@ -172,13 +172,28 @@ fn fio(load: &Load<'_>) -> Result<Figure> {
     )
 }
 
-/// fio with these options, as one thread by time; latencies recorded, as it does unless told not to.
+/// The fios to compare with, by path: those of the variable `FIO`, separated by colons, else the one
+/// that is installed.
+fn fios() -> Vec<String> {
+    let named = std::env::var("FIO").unwrap_or_default();
+    let named: Vec<String> =
+        named.split(':').filter(|p| !p.is_empty()).map(str::to_owned).collect();
+    if named.is_empty() { vec!["fio".to_owned()] } else { named }
+}
+
+/// The first of [`fios`] with these options, as one thread by time; latencies recorded, as it does
+/// unless told not to.
 fn fio_with(options: &str, core: Option<&str>) -> Result<Figure> {
+    fio_at(&fios()[0], options, core)
+}
+
+/// As [`fio_with`], by path.
+fn fio_at(program: &str, options: &str, core: Option<&str>) -> Result<Figure> {
     let line = format!(
         "--name=bench {options} --time_based --group_reporting --thread --output-format=json"
     );
     let args: Vec<&str> = line.split_whitespace().collect();
-    let text = pinned(core, "fio", &args, &[0])?;
+    let text = pinned(core, program, &args, &[0])?;
     let start = text.find('{').context("fio printed no JSON")?;
     let document: Value = serde_json::from_str(&text[start..])?;
     let job = &document["jobs"][0];
