@@ -10,6 +10,9 @@ mod device;
 mod exclusive;
 mod file;
 mod in_use;
+#[cfg(test)]
+mod model;
+mod others;
 mod review;
 mod signature;
 mod system_disk;
@@ -34,6 +37,7 @@ use crate::target::{Inspected, Kind};
 
 pub(crate) use device::check_same;
 pub(crate) use exclusive::{Use, hold, lock_file};
+pub(crate) use others::no_writers_of_file;
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 

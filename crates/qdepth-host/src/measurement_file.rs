@@ -93,6 +93,7 @@ impl Drop for MeasurementFile {
 /// nothing is written yet.
 #[derive(Debug)]
 pub struct Cleared {
+    system: System,
     path: PathBuf,
     made_in: Option<OwnedFd>,
     held: Option<Existing>,
@@ -108,10 +109,16 @@ struct Existing {
 }
 
 impl Existing {
-    fn hold(file: File, path: &Path, there: Option<&Inspected>) -> Result<Self, Problem> {
+    fn hold(
+        system: &System,
+        file: File,
+        path: &Path,
+        there: Option<&Inspected>,
+    ) -> Result<Self, Problem> {
         let stat = stat_of(&file, path)?;
         check_regular(&stat, path)?;
         guard::lock_file(&file, path, Use::Write)?;
+        guard::no_writers_of_file(system, &file, path)?;
         let label = own_or_empty(&file, path)?;
         if let (Some(label), Some(there)) = (label.as_ref().filter(|label| label.complete), there) {
             guard::must_be_as_left(&file, there, label)?;
@@ -151,11 +158,17 @@ impl Cleared {
             (None, Some(directory)) => {
                 let file = open_in(directory, OFlags::CREATE | OFlags::EXCL)
                     .map_err(|error| cannot_make(&self.path, error))?;
-                Existing::hold(File::from(file), &self.path, None)?
+                Existing::hold(&self.system, File::from(file), &self.path, None)?
             }
             (None, None) => return Err(cannot_make(&self.path, Errno::NOENT).into()),
         };
         let wanted = Wanted { size_bytes: self.size_bytes, ..*wanted };
+        // Somebody may have opened it, or written to it, while other targets were asked about.
+        self.system.switch("fill");
+        guard::no_writers_of_file(&self.system, &held.file, &self.path)?;
+        if own_or_empty(&held.file, &self.path)? != held.label {
+            return Err(changed(&self.path).into());
+        }
         finish(held, self.path, self.made_in, &wanted, progress)
     }
 }
@@ -180,8 +193,9 @@ pub fn clear(
         guard::check_unused(system, target)?;
         check_room(target, size_bytes, allocated(target), promised_bytes)?;
         let open = target.open(OFlags::RDWR).map_err(|error| cannot_make(&target.path, error))?;
-        let held = Some(Existing::hold(File::from(open), &target.path, Some(target))?);
-        return Ok(Cleared { path: target.path.clone(), made_in: None, held, size_bytes });
+        let held = Some(Existing::hold(system, File::from(open), &target.path, Some(target))?);
+        let path = target.path.clone();
+        return Ok(Cleared { system: system.clone(), path, made_in: None, held, size_bytes });
     };
     guard::check_place(&target.path, file_system)?;
     let path = target.path.join(NAME);
@@ -200,10 +214,10 @@ pub fn clear(
             check_room(target, size_bytes, allocated(&existing), promised_bytes)?;
             let open = open_in(&directory, OFlags::empty());
             let open = open.map_err(|error| cannot_make(&path, error))?;
-            Some(Existing::hold(File::from(open), &path, Some(&existing))?)
+            Some(Existing::hold(system, File::from(open), &path, Some(&existing))?)
         }
     };
-    Ok(Cleared { path, made_in: Some(directory), held, size_bytes })
+    Ok(Cleared { system: system.clone(), path, made_in: Some(directory), held, size_bytes })
 }
 
 /// The verdicts of the guards that [`clear`] asks, and the bytes that filling will write.
@@ -287,6 +301,11 @@ fn open_in(directory: &OwnedFd, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     }
 }
 
+fn changed(path: &Path) -> Refusal {
+    let found = format!("{} was written to while it was looked at", path.display());
+    Refusal::new(Guard::G10Identity, found, "Leave it alone and start again")
+}
+
 fn finish(
     held: Existing,
     path: PathBuf,
@@ -319,6 +338,12 @@ fn finish(
         let mut label = Label { keep: wanted.keep, ..label };
         let file = &made.claim.file;
         crate::seal::begin(file, &made.path, &mut label);
+        if made.claim.label.is_none()
+            && !begin_empty(file, &label).map_err(|e| failure("fill", &made.path, e))?
+        {
+            made.leave();
+            return Err(changed(&made.path).into());
+        }
         fill(file, &label, progress).map_err(|error| failure("fill", &made.path, error))?;
         made.claim.label = Some(label);
         made.claim.identity = target::file_identity(&stat_of(file, &made.path)?);
@@ -391,11 +416,31 @@ pub(crate) fn set_direct(file: impl AsFd, wanted: bool) -> Direct {
     }
 }
 
+/// Writes the label behind the area of an empty file; false where somebody wrote into it in the same
+/// moment: what is theirs is left, and what is ours is taken away again.
+fn begin_empty(file: &OwnedFd, label: &Label) -> io::Result<bool> {
+    let data = File::from(file.try_clone()?);
+    Label { complete: false, ..label.clone() }.write_at(&data, label.size_bytes)?;
+    let first = rustix::fs::seek(file, rustix::fs::SeekFrom::Data(0));
+    let length = data.metadata()?.len();
+    match first {
+        Ok(at) if at < label.size_bytes => {
+            let end = rustix::fs::seek(file, rustix::fs::SeekFrom::Hole(at))?;
+            data.set_len(end.min(label.size_bytes))?;
+            Ok(false)
+        }
+        _ => Ok(length == label.size_bytes + LABEL_BYTES),
+    }
+}
+
 /// Label first, so that a file left by a crash is known as ours; then every byte of the area;
 /// then the label again, as complete.
 fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()> {
     let file = File::from(file.try_clone()?);
-    file.set_len(0)?;
+    // An empty file has its label by now, and what is there is not cut off unseen.
+    if Label::read_at(&file, label.size_bytes)?.is_none_or(|found| found.uuid != label.uuid) {
+        file.set_len(0)?;
+    }
     Label { complete: false, ..label.clone() }.write_at(&file, label.size_bytes)?;
     noise::write(&file, label.size_bytes, progress)?;
     file.sync_all()?;

@@ -246,3 +246,50 @@ fn a_sparse_file_is_seen_as_such() {
     assert_eq!(unwritten_share(&file, 0, 0), None);
     std::io::Write::flush(&mut file).unwrap();
 }
+
+/// Hole 11: an empty file that another process writes to is left to it, in whichever moment it comes.
+#[test]
+fn an_empty_file_that_somebody_writes_to_is_left() {
+    let mut tries = 0;
+    for window in ["before", "fill"] {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("mine");
+        fs::write(&path, "").unwrap();
+        let (file, ready) = (path.display().to_string(), dir.path().join("ready"));
+        let line = format!(
+            "exec 7>>{file}; echo precious >&7; touch {0}; for i in $(seq 100); do [ -e {0} ] || exit; sleep 0.05; done",
+            ready.display()
+        );
+        let come = {
+            let ready = ready.clone();
+            move || {
+                let line = line.clone();
+                std::thread::spawn(move || System::real().run("sh", &["-c", &line]));
+                let (_sender, wait) = std::sync::mpsc::channel::<()>();
+                while !ready.exists() {
+                    let _ = wait.recv_timeout(std::time::Duration::from_millis(10));
+                }
+            }
+        };
+        let system = System::real();
+        let target = inspect(&system, &path).unwrap();
+        let system = if window == "before" {
+            come();
+            system
+        } else {
+            system.with_switch(move |act| {
+                if act == "fill" {
+                    come()
+                }
+            })
+        };
+        let mut go_on = |_| ControlFlow::Continue(());
+        let result = measurement_file::adopt(&system, &target, &wanted(false), &mut go_on);
+        let guard = guard_of(result.map(drop));
+        assert!([Guard::G2Exclusive, Guard::G8Ownership].contains(&guard), "{window}: {guard}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious\n", "{window}");
+        fs::remove_file(&ready).unwrap();
+        tries += 1;
+    }
+    println!("TRIES written-empty-files {tries} lost=0");
+}

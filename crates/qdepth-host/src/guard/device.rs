@@ -27,6 +27,8 @@ pub(super) fn clear(
         look(&looked)?;
     }
     let held = super::exclusive::hold(target)?;
+    system.switch("hold");
+    super::others::no_writers(system, &looked.subject, &target.spelling)?;
     check_same(system, &found.identity)?;
     let size_bytes = bounds(found, &held)?;
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;

@@ -97,6 +97,8 @@ pub(super) fn claim(
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
     super::lock_file(&file, &target.spelling, Use::Write)?;
     let (file, now_bytes) = super::size_of(target, file)?;
+    system.switch("lock");
+    super::others::no_writers_of_file(system, &file, &target.spelling)?;
     if super::own_label(target, &reading, now_bytes).as_ref() != Some(&label) {
         let found = format!("{} changed while it was looked at", target.spelling.display());
         return Err(Refusal::new(Guard::G10Identity, found, "Leave it alone and start again"));

@@ -104,6 +104,16 @@ pub(crate) const CASES: &[Case] = &[
     case("read-only device", Guard::G2Exclusive, &["blockdev"], read_only_device),
     case("device too small", Guard::G13Bounds, &[], |b| Prepared::of(b.device(MIB))),
     case("device held by another program", Guard::G2Exclusive, &["python3"], held_device),
+    case("device open for writing elsewhere", Guard::G2Exclusive, &["python3"], |b| {
+        let device = b.device(64 * MIB);
+        opened(b, &device)?;
+        Prepared::of(device)
+    }),
+    case("own file open for writing elsewhere", Guard::G2Exclusive, &["python3"], |b| {
+        let prepared = own_file(b, false)?;
+        opened(b, &prepared.target)?;
+        Ok(prepared)
+    }),
     case("hard-linked file", Guard::G8Ownership, &[], hard_link),
     case("file of somebody else", Guard::G8Ownership, &[], |b| {
         let path = b.fresh("thesis");
@@ -356,6 +366,15 @@ while not os.path.exists('STOP'): time.sleep(0.05)
 \""
         ),
     )
+}
+
+/// Opens it for writing in another process, without a claim and without a lock.
+fn opened(bench: &Bench, path: &Path) -> Result<(), String> {
+    let line = format!(
+        "exec 7<>{} && touch READY && while [ ! -e STOP ]; do sleep 0.05; done",
+        path.display()
+    );
+    beside(bench, line)
 }
 
 fn held_device(bench: &Bench) -> Result<Prepared, String> {

@@ -1,0 +1,251 @@
+//! A model of the guards: worlds that are drawn, with what uses which device and what changes between
+//! look and act; the real guards are asked, and must say what the model says. A world that they
+//! judge otherwise is shrunk to the least that shows it.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+use super::Writing;
+use super::device::{LOOKS, Looked};
+use crate::held::{Found, Held};
+use crate::refusal::Guard;
+use crate::testing::FakeMachine;
+
+/// Two disks of two partitions each, as `DISK + 1, 2`; the numbers are those of sd devices.
+const NAMES: [&str; 6] = ["sda", "sda1", "sda2", "sdb", "sdb1", "sdb2"];
+const NUMBERS: [&str; 6] = ["8:0", "8:1", "8:2", "8:16", "8:17", "8:18"];
+
+/// What uses a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Use {
+    Mounted { by_number: bool, elsewhere: bool },
+    MemberOfBtrfs,
+    Swap,
+    Resumes,
+    Held,
+    Backs,
+    Exported { scsi: bool },
+    Root,
+}
+
+/// What happens between look and act.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Change {
+    Nothing,
+    Attachment,
+    Size,
+    Serial,
+    Gone,
+    NodeMoved,
+    Booted,
+}
+
+#[derive(Clone, Debug)]
+struct World {
+    uses: Vec<(usize, Use)>,
+    twins: bool,
+    serials: bool,
+    read_only: bool,
+    target: usize,
+    change: (usize, Change),
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    let one = prop_oneof![
+        (any::<bool>(), any::<bool>())
+            .prop_map(|(by_number, elsewhere)| Use::Mounted { by_number, elsewhere }),
+        Just(Use::MemberOfBtrfs),
+        Just(Use::Swap),
+        Just(Use::Resumes),
+        Just(Use::Held),
+        Just(Use::Backs),
+        any::<bool>().prop_map(|scsi| Use::Exported { scsi }),
+        Just(Use::Root),
+    ];
+    let change = prop_oneof![
+        Just(Change::Nothing),
+        Just(Change::Attachment),
+        Just(Change::Size),
+        Just(Change::Serial),
+        Just(Change::Gone),
+        Just(Change::NodeMoved),
+        Just(Change::Booted),
+    ];
+    let uses = proptest::collection::vec((0..6_usize, one), 0..3);
+    let rare = || proptest::bool::weighted(0.1);
+    (uses, rare(), any::<bool>(), rare(), 0..6_usize, (0..6_usize, change)).prop_map(
+        |(uses, twins, serials, read_only, target, change)| World {
+            uses,
+            twins,
+            serials,
+            read_only,
+            target,
+            change,
+        },
+    )
+}
+
+fn disk_of(device: usize) -> usize {
+    device / 3 * 3
+}
+
+/// Whether they share blocks.
+fn overlap(one: usize, other: usize) -> bool {
+    one == other
+        || (disk_of(one) == disk_of(other) && (one.is_multiple_of(3) || other.is_multiple_of(3)))
+}
+
+impl World {
+    fn machine(&self) -> FakeMachine {
+        let mut machine = FakeMachine::new();
+        for disk in [0, 3] {
+            machine = machine
+                .disk(NAMES[disk], NUMBERS[disk])
+                .partition(NAMES[disk], NAMES[disk + 1], NUMBERS[disk + 1])
+                .partition(NAMES[disk], NAMES[disk + 2], NUMBERS[disk + 2])
+                .attribute(NAMES[disk + 2], "partition", "2\n")
+                .attribute(NAMES[disk], "diskseq", &format!("{}\n", disk + 1));
+            if self.serials {
+                let serial = format!("SERIAL{disk}\n");
+                machine = machine.attribute(NAMES[disk], "device/serial", &serial);
+            }
+            if self.twins {
+                machine = machine.attribute(NAMES[disk], "wwid", "eui.1\n");
+            }
+        }
+        machine.file("/proc/sys/kernel/random/boot_id", "first\n");
+        let (mut own, mut other) = (String::new(), String::new());
+        let mut swaps = String::from("Filename Type Size Used Priority\n");
+        let mut words = String::from("quiet");
+        for (at, (device, using)) in self.uses.iter().enumerate() {
+            let (name, number) = (NAMES[*device], NUMBERS[*device]);
+            match using {
+                Use::Mounted { by_number, elsewhere } => {
+                    let number = if *by_number { number } else { "0:50" };
+                    let source = if *by_number { "none" } else { &format!("/dev/{name}") };
+                    let line = format!("{at}1 1 {number} / /m{at} rw - ext4 {source} rw\n");
+                    if *elsewhere { other.push_str(&line) } else { own.push_str(&line) }
+                }
+                Use::Root => own.push_str(&format!("{at}2 1 {number} / / rw - ext4 x rw\n")),
+                Use::MemberOfBtrfs => {
+                    machine.file(&format!("/sys/fs/btrfs/u{at}/devices/{name}"), "");
+                }
+                Use::Swap => swaps.push_str(&format!("/dev/{name} partition 1 0 -2\n")),
+                Use::Resumes => words.push_str(&format!(" resume=/dev/{name}")),
+                Use::Held => machine.file(&format!("/sys/class/block/{name}/holders/dm-{at}"), ""),
+                Use::Backs => {
+                    machine = machine.disk(&format!("loop{at}"), &format!("7:{at}")).attribute(
+                        &format!("loop{at}"),
+                        "loop/backing_file",
+                        &format!("/dev/{name}\n"),
+                    );
+                }
+                Use::Exported { scsi } => {
+                    let path = if *scsi {
+                        format!("/sys/kernel/config/target/core/iblock_{at}/d/udev_path")
+                    } else {
+                        format!(
+                            "/sys/kernel/config/nvmet/subsystems/s{at}/namespaces/1/device_path"
+                        )
+                    };
+                    machine.file(&path, &format!("/dev/{name}\n"));
+                }
+            }
+        }
+        machine.file("/proc/self/mountinfo", &own);
+        machine.file("/proc/77/mountinfo", &other);
+        machine.file("/proc/swaps", &swaps);
+        machine.file("/proc/cmdline", &words);
+        machine
+    }
+
+    /// Whether the target is free, as the model says.
+    fn is_free(&self) -> bool {
+        // All of the system's disk is the system's; of two at one place the upper one is seen.
+        let root = self.uses.iter().rfind(|(_, using)| *using == Use::Root);
+        let of_system = root.is_some_and(|(device, _)| disk_of(*device) == disk_of(self.target));
+        let used = of_system || self.uses.iter().any(|(device, _)| overlap(*device, self.target));
+        !used && !self.twins && !self.read_only
+    }
+
+    fn happen(&self, machine: &FakeMachine) {
+        let (device, change) = self.change;
+        let (name, disk) = (NAMES[device], NAMES[disk_of(device)]);
+        let at = |name: &str, key: &str| format!("/sys/class/block/{name}/{key}");
+        match change {
+            Change::Nothing => {}
+            Change::Attachment => machine.file(&at(disk, "diskseq"), "99\n"),
+            Change::Size => machine.file(&at(name, "size"), "4096\n"),
+            Change::Serial => machine.file(&at(disk, "device/serial"), "OTHER99\n"),
+            Change::Gone => {
+                let link = format!("/sys/dev/block/{}", NUMBERS[device]);
+                std::fs::remove_file(machine.system.path(link)).unwrap();
+            }
+            Change::NodeMoved => {}
+            Change::Booted => {
+                machine.file("/proc/sys/kernel/random/boot_id", "second\n");
+                machine.file(&at("sda", "diskseq"), "71\n");
+                machine.file(&at("sdb", "diskseq"), "72\n");
+            }
+        }
+    }
+
+    /// Whether the target is the device that it was.
+    fn is_same(&self) -> bool {
+        let (device, change) = self.change;
+        match change {
+            Change::Nothing => true,
+            Change::Booted => false,
+            Change::Attachment | Change::Serial => disk_of(device) != disk_of(self.target),
+            Change::Size | Change::Gone | Change::NodeMoved => device != self.target,
+        }
+    }
+}
+
+fn judged(world: &World) -> Result<(), TestCaseError> {
+    let machine = world.machine();
+    let mut found = crate::tests::device(&machine, NAMES[world.target]);
+    found.read_only = world.read_only;
+    let writing = Writing {
+        run_id: "model",
+        now: Timestamp::UNIX_EPOCH,
+        results_dir: Path::new("/results"),
+        direct: false,
+    };
+    let looked = Looked::new(&machine.system, &found, &writing);
+    let refusals: Vec<Guard> =
+        LOOKS.iter().filter_map(|(_, look)| look(&looked).err().map(|no| no.guard)).collect();
+    prop_assert_eq!(refusals.is_empty(), world.is_free(), "{:?}: {:?}", world, refusals);
+
+    let node = format!("/dev/{}", NAMES[world.target]);
+    let held = Held::find(&machine.system, Path::new(&node)).unwrap();
+    let bound = held.bound(&machine.system);
+    prop_assert_eq!(held.node(&machine.system).unwrap(), node.clone());
+    world.happen(&machine);
+    let mut system = machine.system.clone();
+    if world.change.1 == Change::NodeMoved {
+        let number = "8:99".parse().unwrap();
+        system = system.with_node(&format!("/dev/{}", NAMES[world.change.0]), number);
+    }
+    let given = held.node(&system);
+    prop_assert_eq!(given.is_ok(), world.is_same(), "{:?}: {:?}", world, given);
+    let again = bound.find(&system);
+    // A boot brings new counts of attachments; a serial lasts.
+    let known = world.is_same() || (world.change.1 == Change::Booted && world.serials);
+    prop_assert_eq!(matches!(again, Found::Here { .. }), known, "{:?}: {:?}", world, again);
+    Ok(())
+}
+
+/// Whatever uses a device, and whatever changes between look and act: the guards say what is so.
+#[test]
+fn every_world_is_judged_as_the_model_judges_it() {
+    let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|text| text.parse().ok());
+    let tries: u32 = tries.unwrap_or(100);
+    let config = Config { cases: tries, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    runner.run(&worlds(), |world| judged(&world)).unwrap();
+    println!("TRIES worlds-of-the-guards {tries} judged-wrong=0");
+}

@@ -1,0 +1,86 @@
+//! G2: which other processes have a target open for writing. The kernel's exclusive claim does not see
+//! who opened a device without one, and a file has none. Of processes of other users only root is
+//! told; of the rest nothing is known.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+
+use super::in_use::Subject;
+use crate::refusal::{Guard, Refusal};
+use crate::sysfs::{self, DeviceNumber};
+use crate::system::System;
+
+/// Refuses what another process has open for writing.
+pub(super) fn no_writers(system: &System, subject: &Subject, name: &Path) -> Result<(), Refusal> {
+    if !system.is_real() {
+        return Ok(());
+    }
+    let own = std::process::id().to_string();
+    let processes = system.list_dir("/proc").unwrap_or_default();
+    let others =
+        processes.iter().filter(|id| **id != own && id.bytes().all(|b| b.is_ascii_digit()));
+    for process in others {
+        // Not through the recording: a process's descriptors are gone at the next look.
+        let Ok(files) = std::fs::read_dir(format!("/proc/{process}/fd")) else { continue };
+        for file in files.flatten() {
+            if is_it(system, subject, &file.path()) && writes(process, &file.file_name()) {
+                let by = system.read_trimmed(format!("/proc/{process}/comm"));
+                let by = by.unwrap_or_else(|| "?".to_owned());
+                return Err(Refusal::new(
+                    Guard::G2Exclusive,
+                    format!("{} is open for writing in process {process} ({by})", name.display()),
+                    format!("Wait for its end, or end it (`kill {process}`)"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_it(system: &System, subject: &Subject, path: &Path) -> bool {
+    // Never asks a server that may not answer.
+    let flags = AtFlags::STATX_DONT_SYNC | AtFlags::NO_AUTOMOUNT;
+    let Ok(found) = statx(CWD, path, flags, StatxFlags::TYPE | StatxFlags::INO) else {
+        return false;
+    };
+    let kind = FileType::from_raw_mode(found.stx_mode.into());
+    match subject {
+        Subject::Devices(names) => {
+            let number = DeviceNumber { major: found.stx_rdev_major, minor: found.stx_rdev_minor };
+            kind == FileType::BlockDevice
+                && names.iter().any(|name| sysfs::number_of(system, name) == Some(number))
+        }
+        Subject::File { device, inode, .. } => {
+            let number = DeviceNumber { major: found.stx_dev_major, minor: found.stx_dev_minor };
+            kind == FileType::RegularFile && number == *device && found.stx_ino == *inode
+        }
+    }
+}
+
+/// Whether a descriptor can write: the flags in `fdinfo` are octal, and their last two bits say how
+/// it was opened (open(2)).
+fn writes(process: &str, file: &std::ffi::OsStr) -> bool {
+    let path = Path::new("/proc").join(process).join("fdinfo").join(file);
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    // Opened as a path only (O_PATH), it can do nothing.
+    flags.is_some_and(|flags| flags & 0o3 != 0 && flags & 0o10_000_000 == 0)
+}
+
+/// A file as a subject.
+pub(crate) fn no_writers_of_file(
+    system: &System,
+    file: &std::fs::File,
+    path: &Path,
+) -> Result<(), Refusal> {
+    let Ok(found) = file.metadata() else { return Ok(()) };
+    let subject = Subject::File {
+        device: DeviceNumber::of(found.dev()),
+        inode: found.ino(),
+        name: path.display().to_string(),
+    };
+    no_writers(system, &subject, path)
+}
