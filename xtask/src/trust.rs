@@ -98,7 +98,7 @@ What each campaign tried and what came of it, written by `cargo xtask trust`; a 
 `cargo xtask trust --short` tries each a few times, `cargo xtask trust NAME` one of them, and `--read=FILE` takes what
 tests printed that were run with `--nocapture` and `QDEPTH_TRIES`.
 
-| campaign | what was tried | tries | result | test | when |
+| campaign | what was tried | tries | result | test | row written |
 |---|---|---|---|---|---|
 ";
 
