@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
 
 use crate::identity::{DeviceIdentity, Identity};
 use crate::mounts;
@@ -173,6 +174,12 @@ pub fn inspect(system: &System, spelling: &Path) -> Result<Inspected, Refusal> {
     let no = |found: String, remedy: &str| Err(Refusal::new(Guard::G1Resolve, found, remedy));
     let handle = match rustix::fs::open(spelling, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
         Ok(handle) => handle,
+        Err(error @ (Errno::MFILE | Errno::NFILE)) => {
+            return no(
+                format!("{} could not be opened: {error}", spelling.display()),
+                "Raise the limit on open files (`ulimit -n`)",
+            );
+        }
         Err(error) => {
             return no(
                 format!("{} could not be found: {error}", spelling.display()),

@@ -98,11 +98,12 @@ const WAYS: &[(&str, &str)] = &[
 
 /// Command lines whose paths stand among words that are others' to define, or behind other words.
 const MORE: &[&str] = &[
-    "fio --no-report --output-format=json --output={} --name=j --filename=media:p3700-800gb --rw=randread \
-     --bs=4k --size=1m",
-    "fio --no-report --write_bw_log={} --name=j --filename=media:p3700-800gb --rw=randread --size=1m",
-    "fio --no-report --write_lat_log={} --per_job_logs=0 --name=j --filename=media:p3700-800gb --rw=read \
-     --size=1m",
+    "fio --no-report --output-format=json --output={} --name=j --filename=media\\:p3700-800gb \
+     --rw=randread --bs=4k --size=1m",
+    "fio --no-report --name=j --filename=media\\:p3700-800gb --rw=randread --size=1m \
+     --write_bw_log={}",
+    "fio --no-report --name=j --filename=media\\:p3700-800gb --rw=read --size=1m --per_job_logs=0 \
+     --write_lat_log={}",
     "fio --no-report include.fio",
     "ior --no-report -- -a POSIX -t 1m -b 1m -O summaryFile={} -o made",
     "ior --no-report -- -w -t 1m -b 1m -o {}",
@@ -115,6 +116,21 @@ const MORE: &[&str] = &[
     "plan plan.toml",
     "reproduce --html {}",
     "reproduce iodrive --paper {}",
+];
+
+/// Beginnings of lines that end before the name is looked at, or that tell of it by another name;
+/// that nothing is changed holds for them, too.
+const NOT_NAMED: &[(&str, &str)] = &[
+    ("host prepare ", "a preparation would have to be there, and to be applied"),
+    ("host tune ", "the journal is used where something is applied"),
+    ("import  --logbook", "nothing is imported"),
+    ("media ", "a description's name ends in .toml"),
+    ("reproduce --target nobody", "a whole document would be emulated"),
+    ("run quick no-target", "consent is read for a device that is there"),
+    ("serve-medium independent", "a directory that is fit is not complained of"),
+    ("run /", "a target is told by its real name"),
+    ("ior --no-report -- -w", "the directory of the target is told"),
+    ("ior --no-report --report", "no report is asked for"),
 ];
 
 /// Names of arguments that are not paths, whatever their type.
@@ -310,7 +326,7 @@ fn no_word_of_the_command_line_changes_what_it_leads_to() {
     }
     assert!(wrong.is_empty(), "{} of {tries}:\n{}", wrong.len(), wrong.join("\n"));
     println!(
-        "TRIES hostile-names {tries} lines={} names={} changed=0",
+        "TRIES hostile-names {tries} lines={} names={} changed=0 hung=0",
         lines().len(),
         world.names().len()
     );
@@ -324,7 +340,9 @@ fn what_is_wrong(line: &str, name: &str, output: Option<Output>) -> Option<Strin
     if !matches!(status, Some(0..=4)) {
         return Some(format!("{status:?}: {line}\n    {said}"));
     }
-    let named = said.contains(name.trim_end_matches('/'));
-    let must_be_named = status != Some(0) && line.contains(name);
+    let last = Path::new(name).file_name().map(|last| last.to_string_lossy().into_owned());
+    let named = said.contains(&last.unwrap_or_default());
+    let excused = NOT_NAMED.iter().any(|(beginning, _)| line.starts_with(beginning));
+    let must_be_named = status != Some(0) && line.contains(name) && !excused;
     (must_be_named && !named).then(|| format!("{status:?}, not named: {line}\n    {said}"))
 }
