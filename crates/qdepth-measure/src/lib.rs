@@ -6,8 +6,10 @@
 
 mod comparison;
 mod credible;
+mod deals;
 mod estimate;
 mod finding;
+mod groups;
 mod histogram;
 mod laws;
 mod resolvable;
@@ -21,6 +23,7 @@ pub use comparison::{fairness, quotient, skew};
 pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{Estimate, Percentile, percentile, reported_percentiles, series_mean};
 pub use finding::{Code, Finding, Grade, Severity};
+pub use groups::{Ratio, Spread, Verdict, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};
