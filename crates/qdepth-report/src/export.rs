@@ -146,7 +146,7 @@ pub fn figures_schema() -> String {
     pretty(&schemars::schema_for!(Figures))
 }
 
-fn pretty(value: &impl Serialize) -> String {
+pub(crate) fn pretty(value: &impl Serialize) -> String {
     // Structs and vectors with text keys cannot fail to become JSON.
     let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
     text.push('\n');

@@ -35,6 +35,7 @@ mod tables;
 mod timeline;
 mod trace;
 mod typst;
+mod versus;
 mod view;
 mod witnesses;
 mod words;
@@ -57,6 +58,10 @@ pub use markdown::markdown;
 pub use paper::{DataSheet, Paper, PaperError, Text};
 pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use typst::typst;
+pub use versus::{
+    Versus, VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, versus,
+    versus_json, versus_schema, versus_sentences, versus_table,
+};
 pub use words::{FindingText, Lang, finding_text};
 
 #[cfg(test)]

@@ -1,0 +1,149 @@
+//! Points of several runs that measured the same load.
+
+use qdepth_logbook::PointSummary;
+use qdepth_logbook::record::PointRecord;
+use qdepth_measure::{Grade, Spread};
+
+use crate::compose::Measured;
+
+/// What makes two points the same load, whatever their runs, and what it is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Key {
+    pub(super) profile: String,
+    pub(super) title: String,
+    pub(super) step: String,
+    pub(super) outstanding: u32,
+    pub(super) streams: u32,
+    pub(super) target: u32,
+    request_size: String,
+    /// Of random accesses and of reads, in millionths.
+    shares: [u32; 2],
+    arrivals: String,
+    throughput: bool,
+    /// Which of several such points of one run.
+    again: u32,
+}
+
+impl Key {
+    fn of(point: &PointRecord, before: &[Self]) -> Self {
+        let millionths = |share: f64| (share * 1e6).round() as u32;
+        let mut key = Self {
+            profile: point.profile.clone(),
+            title: point.profile_title.clone(),
+            step: point.step.clone(),
+            outstanding: point.outstanding,
+            streams: point.streams,
+            target: point.target,
+            request_size: point.request_size.clone(),
+            shares: [millionths(point.random_share), millionths(point.read_share)],
+            arrivals: point.arrivals.clone(),
+            throughput: point.reported_as_throughput,
+            again: 0,
+        };
+        while before.contains(&key) {
+            key.again += 1;
+        }
+        key
+    }
+
+    /// The load in words.
+    pub(super) fn words(&self) -> String {
+        let step = if self.step.is_empty() { String::new() } else { format!(", {}", self.step) };
+        let Self { title, outstanding, target, .. } = self;
+        format!("{title} × {outstanding}{step} (target {})", target + 1)
+    }
+}
+
+/// Figures of a load, one of each run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Figures {
+    rate: Vec<f64>,
+    throughput: Vec<f64>,
+    mean: Vec<Option<f64>>,
+    p99: Vec<Option<f64>>,
+    /// The latency does not follow from the rate.
+    open: bool,
+    told_as_throughput: bool,
+    latencies: [Vec<f64>; 2],
+}
+
+impl Figures {
+    fn add(&mut self, point: &PointRecord, summary: &PointSummary) {
+        self.open = point.arrivals != "closed";
+        self.told_as_throughput = point.reported_as_throughput;
+        self.rate.push(summary.io_per_s.value);
+        self.throughput.push(summary.mib_per_s);
+        self.mean.push(summary.response_time.all.mean_ns);
+        let p99 = summary.response_time.all.percentiles.iter();
+        let p99 = p99.filter(|p| (p.quantile - 0.99).abs() < 1e-9).map(|p| p.value.0 as f64);
+        self.p99.push(p99.last());
+        // A figure counts only where every run has it.
+        let whole = |all: &[Option<f64>]| all.iter().copied().collect::<Option<Vec<f64>>>();
+        self.latencies = [&self.mean, &self.p99].map(|all| whole(all).unwrap_or_default());
+    }
+
+    /// Those that are told: in a closed loop the mean latency is the outstanding I/Os by the rate.
+    pub(super) fn told(&self) -> Vec<(&'static str, &[f64])> {
+        let rate = if self.told_as_throughput { "mib_per_s" } else { "io_per_s" };
+        let names = [Some(rate), self.open.then_some("mean_response_ns"), Some("p99_response_ns")];
+        let named = |name: &'static str| Some((name, self.of(name)?));
+        names.into_iter().flatten().filter_map(named).collect()
+    }
+
+    /// The figure of this name, of each run; none where a run has none.
+    pub(super) fn of(&self, name: &str) -> Option<&[f64]> {
+        let values = match name {
+            "io_per_s" => &self.rate,
+            "mib_per_s" => &self.throughput,
+            "mean_response_ns" => &self.latencies[0],
+            _ => &self.latencies[1],
+        };
+        let usable = |value: &f64| value.is_finite() && *value > 0.0;
+        (!values.is_empty() && values.iter().all(usable)).then_some(values)
+    }
+
+    /// How far they differ from run to run.
+    pub(super) fn spread(&self, name: &str) -> Option<Spread> {
+        self.of(name).and_then(Spread::of)
+    }
+
+    pub(super) fn runs(&self) -> u32 {
+        self.rate.len() as u32
+    }
+}
+
+/// The figures of every load of these runs, in the order of their plans. Points that are not valid
+/// are none.
+pub(super) fn figures(runs: &[Measured]) -> Vec<(Key, Figures)> {
+    let mut all: Vec<(Key, Figures)> = Vec::new();
+    for (_, points) in runs {
+        let mut before = Vec::new();
+        for point in points {
+            let key = Key::of(point, &before);
+            before.push(key.clone());
+            let summary = PointSummary::of(point);
+            if summary.grade == Grade::C {
+                continue;
+            }
+            let place = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                all.push((key, Figures::default()));
+                all.len() - 1
+            });
+            all[place].1.add(point, &summary);
+        }
+    }
+    all
+}
+
+/// The figures of earlier runs of the plan and targets of these runs.
+pub(super) fn history(runs: &[Measured], earlier: &[Measured]) -> Vec<(Key, Figures)> {
+    let Some((run, _)) = runs.first() else { return Vec::new() };
+    let targets = |measured: &Measured| -> Vec<String> {
+        measured.0.targets.iter().map(|target| target.spelling.clone()).collect()
+    };
+    let alike = |other: &&Measured| {
+        other.0.plan_hash == run.plan_hash && Some(targets(other)) == runs.first().map(targets)
+    };
+    let alike: Vec<Measured> = earlier.iter().filter(alike).cloned().collect();
+    if alike.len() < 3 { Vec::new() } else { figures(&alike) }
+}

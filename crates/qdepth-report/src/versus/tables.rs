@@ -1,0 +1,137 @@
+//! The comparison as a table and sentences.
+
+use crate::document::{Cell, Row, Table};
+use crate::number::{percent, thousands};
+use crate::tables::{number_in, text};
+use crate::versus::words::{Words, words};
+use crate::versus::{Versus, VersusRow};
+use crate::words::{Lang, say};
+
+/// So many differences and unmatched loads are told; all are in the JSON.
+const TOLD: usize = 8;
+
+/// A row for each figure that both sides have.
+pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
+    let words = words(lang);
+    let [a, b] = &versus.sides;
+    let mark = if versus.emulated { " (EMULATED)" } else { "" };
+    let caption = say(words.caption, &[("a", a.name.clone()), ("b", b.name.clone())]);
+    let targets = versus.rows.iter().any(|row| row.target > 0);
+    let columns = [
+        Some(text(words.profile)),
+        targets.then(|| text(words.target)),
+        Some(number_in(words.outstanding, "")),
+        Some(text(words.figure)),
+        Some(number_in("A", "")),
+        Some(number_in("B", "")),
+        Some(number_in(words.quotient, "")),
+        Some(text(words.interval)),
+        Some(text(words.verdict)),
+    ];
+    let mut rows: Vec<Row> = Vec::new();
+    for row in &versus.rows {
+        let load = match row.step.as_str() {
+            "" => row.profile_title.clone(),
+            step => format!("{}, {step}", row.profile_title),
+        };
+        let unit = if row.figure.ends_with("_ns") { 1e3 } else { 1.0 };
+        let [of_a, of_b] = row.means.map(|mean| three(mean / unit));
+        let verdict = judged(words, versus, row);
+        let cells = [
+            Some(Cell::head(load)),
+            targets.then(|| Cell::plain((row.target + 1).to_string())),
+            Some(Cell::plain(row.outstanding.to_string())),
+            Some(Cell::plain(figure(words, row.figure))),
+            Some(Cell::plain(of_a)),
+            Some(Cell::plain(of_b)),
+            Some(Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))),
+            Some(Cell::or_dash(row.interval.map(|[low, high]| format!("{low:.3} to {high:.3}")))),
+            Some(if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }),
+        ];
+        rows.push(Row { cells: cells.into_iter().flatten().collect(), ..Row::default() });
+    }
+    Table {
+        caption: format!("{caption}{mark}"),
+        columns: columns.into_iter().flatten().collect(),
+        rows,
+        note: words.note.to_owned(),
+    }
+}
+
+fn figure(words: &Words, name: &str) -> &'static str {
+    let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns"];
+    let place = names.iter().position(|known| *known == name);
+    place.map_or("", |place| words.figures[place])
+}
+
+fn judged(words: &Words, versus: &Versus, row: &VersusRow) -> String {
+    let place = match (row.verdict, row.more_runs) {
+        ("faster", _) => 0,
+        ("slower", _) => 1,
+        ("equal", _) => 2,
+        (_, None) => 3,
+        (_, Some(_)) => 4,
+    };
+    let values = [
+        ("threshold", percent(versus.threshold)),
+        ("n", row.more_runs.map_or_else(String::new, |more| more.to_string())),
+    ];
+    say(words.verdicts[place], &values)
+}
+
+/// Three digits at least, and no fraction of what has more.
+fn three(value: f64) -> String {
+    let decimals = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    thousands(value, decimals)
+}
+
+/// What the table says in words, then what must be known beside it.
+pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang);
+    if versus.rows.is_empty() {
+        return vec![words.nothing.to_owned()];
+    }
+    let count = |verdict: &str| versus.count(verdict).to_string();
+    let mut all = vec![say(
+        words.summary,
+        &[
+            ("of", versus.rows.len().to_string()),
+            ("slower", count("slower")),
+            ("faster", count("faster")),
+            ("equal", count("equal")),
+            ("open", count("cannot-tell")),
+            ("threshold", percent(versus.threshold)),
+        ],
+    )];
+    if versus.sides.iter().all(|side| side.runs.len() == 1) {
+        all.push(match versus.history_runs {
+            0 => words.single.to_owned(),
+            n => say(words.history, &[("n", n.to_string())]),
+        });
+    }
+    let again = versus.sides.iter().find_map(|side| side.command_again.clone());
+    if let Some(command) = again.filter(|_| versus.count("cannot-tell") > 0) {
+        all.push(say(words.repeat, &[("command", command)]));
+    }
+    let known = |value: &str| {
+        if value.is_empty() { words.unknown.to_owned() } else { value.to_owned() }
+    };
+    all.extend(versus.differences.iter().take(TOLD).map(|difference| {
+        let [a, b] = &difference.values;
+        let what = format!("{} {}", difference.subject, difference.key);
+        say(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
+    }));
+    all.extend(versus.unmatched.iter().take(TOLD).map(|alone| {
+        say(words.alone, &[("side", alone.side.to_uppercase()), ("load", alone.load.clone())])
+    }));
+    let left =
+        versus.differences.len().saturating_sub(TOLD) + versus.unmatched.len().saturating_sub(TOLD);
+    all.extend((left > 0).then(|| format!("… {left}: --json")));
+    all
+}
