@@ -54,7 +54,7 @@ pub use figure::{
 pub use host::host_tables;
 pub use html::{ReportError, html};
 pub use limit::{Limit, Statistic, UnknownLimit};
-pub use markdown::markdown;
+pub use markdown::{markdown, table_markdown};
 pub use paper::{DataSheet, Paper, PaperError, Text};
 pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use typst::typst;

@@ -125,6 +125,11 @@ impl Writer<'_> {
     }
 }
 
+/// A table as Markdown, below its caption.
+pub fn table_markdown(table: &Table) -> String {
+    format!("**{}**\n\n{}", plain(&table.caption), table_text(table))
+}
+
 fn table_text(table: &Table) -> String {
     let mut out = String::from("|");
     for column in &table.columns {

@@ -21,6 +21,8 @@ pub(crate) enum Status {
     Valid,
     /// Finished, with invalid points.
     Invalid,
+    /// Compared, and of some figures it cannot be told.
+    CannotTell,
     /// Interrupted by this signal; what was measured is kept.
     Interrupted(i32),
 }
@@ -31,6 +33,7 @@ impl Status {
         match self {
             Self::Valid => 0,
             Self::Invalid => 1,
+            Self::CannotTell => 5,
             Self::Interrupted(signal) => 128 + signal as u8,
         }
     }

@@ -13,6 +13,7 @@ use qdepth_report::{Lang, Limit, Telling};
 use crate::lab::execute::Ranks;
 
 mod bandwidth;
+mod compare;
 mod host;
 mod load;
 mod logbook;
@@ -21,6 +22,7 @@ mod resumed;
 mod tests;
 
 pub(crate) use bandwidth::BandwidthOptions;
+pub(crate) use compare::CompareOptions;
 pub(crate) use host::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
@@ -38,7 +40,7 @@ pub(crate) struct Flags {
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
 2 wrong usage; 3 refused, nothing was changed; 4 failed; 130/143 interrupted, with what was \
-measured kept.";
+measured kept; 5 compared, and it cannot be told.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -69,6 +71,8 @@ pub(crate) enum Command {
     Report(ReportOptions),
     /// Print a run for machines
     Export(ExportOptions),
+    /// Is B faster than A, slower, equal, or can it not be told? Of two runs, or two groups of runs
+    Compare(CompareOptions),
     /// The emulated media, or one of them: parameters, provenance, what it was compared with
     Media(MediaOptions),
     /// Emulate the figures of published documents, and compare
@@ -413,6 +417,8 @@ pub(crate) enum SchemaOf {
     Reproduce,
     /// The output of host --json
     Host,
+    /// The output of compare --json
+    Compare,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -44,6 +44,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Command::Show(options) => commands::read::show(&options),
         Command::Report(options) => commands::report::report(&options),
         Command::Export(options) => commands::read::export(&options),
+        Command::Compare(options) => commands::compare::compare(&options),
         Command::Host(options) => commands::host::host(&options),
         Command::Media(options) => commands::media::media(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),

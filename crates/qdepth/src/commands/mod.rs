@@ -1,5 +1,6 @@
 //! One file for each verb of the command line.
 
+pub(crate) mod compare;
 pub(crate) mod fio;
 pub(crate) mod host;
 pub(crate) mod import;

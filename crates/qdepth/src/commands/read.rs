@@ -183,6 +183,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Figures => qdepth_report::figures_schema(),
         SchemaOf::Reproduce => qdepth_reference::json_schema(),
         SchemaOf::Host => host_json_schema(),
+        SchemaOf::Compare => qdepth_report::versus_schema(),
     })?;
     Ok(Status::Valid)
 }

@@ -1,0 +1,40 @@
+//! Options of `qdepth compare`.
+
+use clap::Args;
+use qdepth_measure::Tolerance;
+
+use crate::flags::{Language, LogbookOption};
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareOptions {
+    /// What is divided by: runs, as ID,ID,… (beginnings of ids), latest, latest~1, all, or of another
+    /// logbook FILE.db:ID, FILE.db:all
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// What is judged, likewise
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    /// Differences that do not matter in practice
+    #[arg(long, default_value = "2%", value_name = "N%")]
+    pub(crate) threshold: Tolerance,
+    /// Print one JSON document (schema: qdepth schema compare) instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print Markdown, for a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// Language of the words
+    #[arg(long, default_value = "en")]
+    pub(crate) lang: Language,
+}
+
+const EXAMPLES: &str = "Examples:
+  qdepth compare latest~1 latest            the last two runs
+  qdepth compare before.db:all after.db:all two logbooks of several runs each
+  qdepth compare 01a2,01a3,01a4 01b7,01b8,01b9 --markdown
+
+Exit status: 0 B is slower in nothing; 1 B is slower in something; 5 it cannot be told for some \
+figures, and in no other B is slower.";

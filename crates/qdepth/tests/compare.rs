@@ -1,0 +1,65 @@
+//! `qdepth compare` as a user types it.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+
+/// Runs of an emulated drive, each with a seed of its own, into a logbook.
+#[cfg(test)]
+fn measure(place: &Place, logbook: &str, medium: &str, seeds: std::ops::Range<u32>) {
+    for seed in seeds {
+        place
+            .run(&format!(
+                "run quick {medium} --profile database --outstanding 1,8 --duration 60ms \
+                 --seed {seed} --logbook {logbook} --no-report"
+            ))
+            .expect(0);
+    }
+}
+
+#[test]
+fn two_groups_of_runs_are_told_apart_or_not() {
+    let place = Place::new();
+    measure(&place, "a.db", "media:p3700-800gb", 1..9);
+    measure(&place, "b.db", "media:p3700-800gb", 11..19);
+    measure(&place, "c.db", "media:iodrive-320gb", 21..29);
+    let same = place.run("compare a.db:all b.db:all --threshold 20% --json").expect(0).json();
+    assert_eq!(same["schema"]["name"], "qdepth-compare");
+    assert_eq!(same["emulated"], true);
+    let verdicts = |of: &Value| -> Vec<String> {
+        let rows = of["rows"].as_array().unwrap().iter();
+        rows.map(|row| row["verdict"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(verdicts(&same).len() >= 2 && verdicts(&same).iter().all(|v| v == "equal"), "{same:#}");
+    let slower = place.run("compare a.db:all c.db:all --json").expect(1).json();
+    assert!(verdicts(&slower).iter().any(|verdict| verdict == "slower"), "{slower:#}");
+    let differs = slower["differences"].as_array().unwrap();
+    assert!(differs.iter().any(|fact| fact["values"][1] == "media:iodrive-320gb"), "{differs:#?}");
+    let words = place.run("compare a.db:all c.db:all").expect(1).out;
+    assert!(words.contains("EMULATED") && words.contains("B is slower in"), "{words}");
+    let markdown = place.run("compare a.db:all c.db:all --markdown").expect(1).out;
+    assert!(markdown.contains("| Database |") && markdown.contains("\n- Of "), "{markdown}");
+}
+
+#[test]
+fn single_runs_are_not_told_apart_and_it_is_said_why() {
+    let place = Place::new();
+    measure(&place, "a.db", "media:p3700-800gb", 1..3);
+    let ended = place.run("compare latest~1 latest --logbook a.db").expect(5);
+    assert!(
+        ended.out.contains("One run a side") && ended.out.contains("qdepth run"),
+        "{}",
+        ended.out
+    );
+    for (words, why) in [
+        ("compare latest latest --logbook a.db", "on both sides"),
+        ("compare latest~7 latest --logbook a.db", "has 2 runs"),
+        ("compare latest~x latest --logbook a.db", "write a number"),
+        ("compare latest,latest latest~1 --logbook a.db", "named twice"),
+        ("compare , latest --logbook a.db", "names no run"),
+    ] {
+        let ended = place.run(words).expect(2);
+        assert!(ended.err.contains(why), "{words}: {}", ended.err);
+    }
+}
