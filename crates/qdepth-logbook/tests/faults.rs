@@ -53,6 +53,7 @@ fn child_measures() {
 }
 
 /// The library that makes calls fail; none where there is no compiler.
+#[cfg(test)]
 fn library(directory: &Path) -> Option<PathBuf> {
     let made = directory.join("faults.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults.c");

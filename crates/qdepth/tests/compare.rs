@@ -1,5 +1,8 @@
 //! `qdepth compare` as a user types it.
 
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
 mod common;
 
 use common::Place;

@@ -2,6 +2,8 @@
 //! look and act; the real guards are asked, and must say what the model says. A world that they
 //! judge otherwise is shrunk to the least that shows it.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 use std::path::Path;
 
 use jiff::Timestamp;

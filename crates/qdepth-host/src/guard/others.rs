@@ -61,6 +61,7 @@ fn is_it(system: &System, subject: &Subject, path: &Path) -> bool {
 
 /// Whether a descriptor can write: the flags in `fdinfo` are octal, and their last two bits say how
 /// it was opened (open(2)).
+#[expect(clippy::disallowed_methods, reason = "a file of procfs, by its one name")]
 fn writes(process: &str, file: &std::ffi::OsStr) -> bool {
     let path = Path::new("/proc").join(process).join("fdinfo").join(file);
     let text = std::fs::read_to_string(path).unwrap_or_default();

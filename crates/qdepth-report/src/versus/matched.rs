@@ -74,9 +74,9 @@ impl Figures {
         self.rate.push(summary.io_per_s.value);
         self.throughput.push(summary.mib_per_s);
         self.mean.push(summary.response_time.all.mean_ns);
-        let p99 = summary.response_time.all.percentiles.iter();
-        let p99 = p99.filter(|p| (p.quantile - 0.99).abs() < 1e-9).map(|p| p.value.0 as f64);
-        self.p99.push(p99.last());
+        let mut p99 = summary.response_time.all.percentiles.iter();
+        let p99 = p99.find(|p| (p.quantile - 0.99).abs() < 1e-9);
+        self.p99.push(p99.map(|p| p.value.0 as f64));
         // A figure counts only where every run has it.
         let whole = |all: &[Option<f64>]| all.iter().copied().collect::<Option<Vec<f64>>>();
         self.latencies = [&self.mean, &self.p99].map(|all| whole(all).unwrap_or_default());
