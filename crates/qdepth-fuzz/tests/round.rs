@@ -1,7 +1,5 @@
 //! A short round of every parser, the same each time, and what ever went wrong before.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-
 use std::io::Write;
 
 use qdepth_fuzz::{Alterations, TARGETS, cpu_nanoseconds, give, kept};

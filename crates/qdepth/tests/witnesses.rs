@@ -102,7 +102,8 @@ fn a_stopped_generator_does_not_blame_the_storage() {
     let longest = figure(point, "generator-stopped", "longest_ns");
     assert!(longest.is_some_and(|longest| (1.9e9..3.5e9).contains(&longest)), "{point:#}");
     // On a busy machine the storage may pause too, but not for the two seconds.
-    assert_eq!(figure(point, "stall", "over_1s").unwrap_or(0.0), 0.0, "blamed: {point:#}");
+    let blamed = figure(point, "stall", "over_1s").is_some_and(|pauses| pauses > 0.0);
+    assert!(!blamed, "blamed: {point:#}");
     let blamed = figure(point, "stall", "longest_ns").unwrap_or(0.0);
     assert!(blamed < 1e9, "the storage is blamed for {blamed} ns: {point:#}");
     assert_eq!(point["grade"], "C");
