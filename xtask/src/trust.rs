@@ -74,6 +74,14 @@ const CAMPAIGNS: &[Campaign] = &[
         tries: 10_000_000,
     },
     Campaign {
+        name: "groups",
+        what: "two groups of runs of the same load compared, 10 runs a side and 12 figures: runs that differ by 3 %, by two modes, with outliers, skewed; `alarms`: tables in which a difference was called that is none",
+        crate_name: "qdepth-measure",
+        file: "",
+        test: "verdicts_over_a_table_are_wrong_in_no_more_than_their_share",
+        tries: 2000,
+    },
+    Campaign {
         name: "verify-corruptions",
         what: "data damaged between write and read, in memory, in eleven ways, lost overwrites among them",
         crate_name: "qdepth-linux",

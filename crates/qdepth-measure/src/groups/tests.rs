@@ -44,6 +44,7 @@ fn runs(draw: &mut Draw, noise: Noise, factor: f64) -> Vec<f64> {
 fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
     let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
+    let mut told = String::new();
     for (name, noise) in CASES {
         let mut draw = Draw(name.len() as u64);
         let (mut alarms, mut covered, mut found) = (0, 0, 0);
@@ -65,9 +66,8 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
         }
         let share = |count: u32| f64::from(count) / f64::from(campaigns);
         let [alarms, covered, found] = [alarms, covered, found].map(share);
-        println!(
-            "TRIES groups {campaigns} case={name} alarms={alarms:.3} coverage={covered:.3} \
-             power={found:.3}"
+        told += &format!(
+            " {name}-alarms={alarms:.3} {name}-coverage={covered:.3} {name}-power={found:.3}"
         );
         // Three standard errors of a share of 5 %.
         let error = 3.0 * (0.05 * 0.95 / f64::from(campaigns)).sqrt();
@@ -79,6 +79,7 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
             assert!(found >= 0.8, "{name}: {found}");
         }
     }
+    println!("TRIES groups {campaigns}{told}");
 }
 
 #[test]
