@@ -1,5 +1,7 @@
 //! The program as `qdepth` calls it.
 
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
