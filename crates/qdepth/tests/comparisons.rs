@@ -156,9 +156,9 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
             .flat_map(codes)
             .collect();
         println!("four drives: {times:.3} times one, invalid: {doubts:?}");
-        (doubts.is_empty() || (times - 4.0).abs() <= 0.04).then_some(document)
+        (doubts.is_empty() || (times - 4.0).abs() <= 0.04).then_some((document, doubts))
     });
-    let Some(document) = scaled else {
+    let Some((document, doubts)) = scaled else {
         println!("SKIPPED: {test}: the machine held every one of three runs off");
         return;
     };
@@ -166,7 +166,11 @@ fn drives_with_a_fixed_served_rate_scale_with_their_number() {
         let compared = document["compared"].as_array().unwrap();
         compared.iter().find(|entry| entry["variant"] == variant).unwrap().clone()
     };
-    let quotient = of(1)["quotient"].as_f64().unwrap();
+    let Some(quotient) = of(1)["quotient"].as_f64() else {
+        // Of points that are not valid there is none; their rates were right all the same.
+        assert!(!doubts.is_empty(), "{document:#}");
+        return;
+    };
     assert!((quotient - 4.0).abs() <= 0.04, "{quotient}");
     let parts = of(1)["parts_io_per_s"].as_array().unwrap().clone();
     let sum: f64 = parts.iter().map(|rate| rate.as_f64().unwrap()).sum();

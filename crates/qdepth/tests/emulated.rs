@@ -121,7 +121,11 @@ fn a_drive_of_ones_own_is_a_file() {
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
     }
     std::fs::remove_file(folder.path().join("mine.toml")).unwrap();
-    assert!(text(&run().stderr).contains("./mine.toml`: No such file"), "{}", text(&run().stderr));
+    assert!(
+        text(&run().stderr).contains("cannot read the description ./mine.toml: No such file"),
+        "{}",
+        text(&run().stderr)
+    );
 }
 
 #[test]
