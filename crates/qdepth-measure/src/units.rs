@@ -104,17 +104,20 @@ impl FromStr for Nanos {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let error = || ParseNanosError(text.to_owned());
         let (number, unit) = split_unit(text).ok_or_else(error)?;
-        let scale = match unit {
-            "ns" => 1.0,
-            "us" | "µs" => 1e3,
-            "ms" => 1e6,
-            "s" => 1e9,
-            "min" | "m" => 60e9,
-            "h" => 3_600e9,
-            "" if number == 0.0 => 1.0,
+        let scale: u64 = match unit {
+            "ns" => 1,
+            "us" | "µs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "min" | "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            "" if number == 0.0 => 1,
             _ => return Err(error()),
         };
-        to_whole(number * scale).map(Self).ok_or_else(error)
+        // A whole number is exact beyond what a fraction can be: 104 days.
+        let digits = text.trim().trim_end_matches(unit).trim_end();
+        let whole = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(scale));
+        whole.or_else(|| to_whole(number * scale as f64)).map(Self).ok_or_else(error)
     }
 }
 
@@ -262,6 +265,16 @@ fn to_whole(value: f64) -> Option<u64> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_time_reads_back(ns in any::<u64>(), scale in 0u32..6) {
+            let scale = [1, 1_000, 1_000_000, 1_000_000_000, 60_000_000_000, 3_600_000_000_000]
+                [scale as usize];
+            let time = Nanos(ns / scale * scale);
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+        }
+    }
 
     proptest! {
         #[test]
