@@ -290,7 +290,23 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     all.extend(swept.then(|| section("diagrams", names.diagrams, diagrams(view))));
     all.extend(bandwidth::section(view).or_else(|| pressure::section(view)));
     all.extend(timeline::section(view));
+    for section in &mut all {
+        section.blocks = marked(view, std::mem::take(&mut section.blocks));
+    }
     all
+}
+
+/// The same with the mark of emulated figures in every caption: it stays with a table that is taken
+/// out of its page.
+fn marked(view: &View<'_>, mut blocks: Vec<Block>) -> Vec<Block> {
+    for block in &mut blocks {
+        if let Block::Table(table) = block
+            && !table.caption.contains(view.mark())
+        {
+            table.caption = view.marked(std::mem::take(&mut table.caption));
+        }
+    }
+    blocks
 }
 
 fn diagrams(view: &View<'_>) -> Vec<Block> {
@@ -321,7 +337,8 @@ pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     let steps = Steps::new(view);
     let detailed = steps.are_write_pressure() || Bandwidth::new(view).is_some();
     let stepped = detailed.then(|| pressure::tables::loads(view, &steps));
-    swept.chain(stepped).chain(witnesses::table(view)).map(Block::Table).collect()
+    let tables = swept.chain(stepped).chain(witnesses::table(view)).map(Block::Table);
+    marked(view, tables.collect())
 }
 
 /// How it was measured, and the load profiles of all runs, each once.

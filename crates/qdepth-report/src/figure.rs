@@ -13,6 +13,7 @@ use kuva::prelude::{
 use kuva::render::layout::TickFormat;
 use kuva::render::render::{render_multiple, render_twin_y};
 
+use crate::document::Picture;
 use crate::number;
 
 /// Colours that stay apart for colour-blind readers and in grey (after Okabe and Ito 2008,
@@ -38,6 +39,8 @@ const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica N
 const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
+/// The mark of figures that were not measured on a device, in every language.
+const EMULATED: &str = "EMULATED";
 const LEGEND_LEFT: f64 = 62.0;
 const LEGEND_ROW: f64 = 19.0;
 /// A bar in a legend.
@@ -169,6 +172,26 @@ impl Mark {
     }
 }
 
+/// What stands in a picture beside its diagram.
+pub(crate) struct Label<'a> {
+    /// Unique on the page.
+    id: &'a str,
+    title: &'a str,
+    description: &'a str,
+    /// Where its numbers were not measured on a device; else empty.
+    mark: &'a str,
+}
+
+impl Picture {
+    /// The picture as SVG, with a title and a description for those who cannot see it, and with the
+    /// mark of emulated figures.
+    pub fn svg(&self) -> String {
+        let mark = if self.origin.emulated { EMULATED } else { "" };
+        let Self { id, title, description, .. } = self;
+        self.figure.svg(&Label { id, title, description, mark })
+    }
+}
+
 impl Figure {
     /// Whether there is anything to draw.
     pub fn is_empty(&self) -> bool {
@@ -181,7 +204,7 @@ impl Figure {
 
     /// The picture as SVG, with a title and a description for those who cannot see it. `id` must
     /// be unique on the page.
-    pub fn svg(&self, id: &str, title: &str, description: &str) -> String {
+    pub(crate) fn svg(&self, label: &Label<'_>) -> String {
         let plots = match &self.x_axis {
             Horizontal::Groups(names) => vec![Plot::Bar(self.bars(names))],
             _ => self.plots(&self.series),
@@ -196,7 +219,7 @@ impl Figure {
             }
         };
         let svg = SvgBackend::new().render_scene(&scene);
-        accessible(&svg, self.legend(), id, title, description)
+        accessible(&svg, self.legend(), label)
     }
 
     fn layout(&self, plots: &[Plot]) -> Layout {
@@ -521,9 +544,7 @@ fn tick_step(largest: f64) -> f64 {
 fn accessible(
     svg: &str,
     (legend, legend_height): (String, f64),
-    id: &str,
-    title: &str,
-    description: &str,
+    &Label { id, title, description, mark }: &Label<'_>,
 ) -> String {
     let Some((root, body)) = svg.split_once('>') else { return String::new() };
     let size = |name: &str| {
@@ -541,11 +562,26 @@ fn accessible(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
          font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
-         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{legend}</svg>",
+         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{legend}{}</svg>",
         escaped(title),
         escaped(description),
+        stamp(mark),
     );
     out
+}
+
+/// The mark of what was not measured on a device, within the picture: it stays there when the
+/// picture is taken out of its page.
+fn stamp(mark: &str) -> String {
+    if mark.is_empty() {
+        return String::new();
+    }
+    let right = WIDTH - 12.0;
+    format!(
+        "<text class=\"stamp\" x=\"{right}\" y=\"14\" text-anchor=\"end\" font-size=\"12\" \
+         font-weight=\"bold\" letter-spacing=\"1\">{}</text>",
+        escaped(mark)
+    )
 }
 
 /// kuva numbers its clip paths through the life of the process: pictures would differ from one

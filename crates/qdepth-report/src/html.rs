@@ -160,10 +160,6 @@ fn pad(number: &str, longest: &str) -> String {
     end.chars().map(space).collect()
 }
 
-fn svg(picture: &Picture) -> String {
-    picture.figure.svg(&picture.id, &picture.title, &picture.description)
-}
-
 /// Rules that give the fixed colours of a picture to the page's own (dark mode).
 fn restyle() -> String {
     let fixed = [(INK, "ink-2"), (GRID, "grid"), (PAPER, "paper")];

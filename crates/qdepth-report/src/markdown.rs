@@ -108,7 +108,7 @@ impl Writer<'_> {
 
     fn picture(&mut self, picture: &Picture) {
         let name = format!("{}.svg", picture.id);
-        let svg = picture.figure.svg(&picture.id, &picture.title, &picture.description);
+        let svg = picture.svg();
         self.pictures.insert(name.clone(), svg.into_bytes());
         let number = self.number(1);
         self.line(&format!("**{number}: {}**", plain(&picture.title)));

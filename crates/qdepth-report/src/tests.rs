@@ -528,3 +528,39 @@ fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
     assert_eq!(row("cpu").cells[1].text, "governor");
     assert_eq!(row("cpu").cells[2].text, "no cpufreq directory");
 }
+
+/// A table, a picture or a file that is taken out of an emulated report says so by itself; one of a
+/// measured report does not.
+#[test]
+fn emulated_figures_say_so_wherever_they_are_taken() {
+    let mut run = fixture::run(2);
+    for emulated in [true, false] {
+        run.emulated = emulated;
+        for lang in [Lang::En, Lang::Ja] {
+            let document = compose(&run, &fixture::points(2), lang);
+            let results =
+                |id: &str| !["environment", "parameters", "method", "media"].contains(&id);
+            let sections = document.sections.iter().filter(|section| results(&section.id));
+            let mut tables = 0;
+            for block in sections.flat_map(|section| &section.blocks) {
+                if let Block::Table(table) = block {
+                    assert_eq!(table.caption.contains("EMULATED"), emulated, "{}", table.caption);
+                    tables += 1;
+                }
+            }
+            assert!(tables > 3, "{tables}");
+            for picture in pictures(&document) {
+                let svg = picture.svg();
+                let seen = svg.split_once("</desc>").unwrap().1;
+                assert_eq!(seen.contains(">EMULATED</text>"), emulated, "{}", picture.title);
+                assert_eq!(picture.data.caption.contains("EMULATED"), emulated);
+            }
+            for (name, csv) in crate::figures_csv(&document) {
+                let text = String::from_utf8(csv).unwrap();
+                let rows = text.lines().skip(1);
+                assert!(rows.clone().all(|row| row.starts_with(&emulated.to_string())), "{name}");
+                assert!(rows.count() > 0, "{name}");
+            }
+        }
+    }
+}

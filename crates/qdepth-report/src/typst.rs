@@ -226,7 +226,7 @@ fn cell(cell: &Cell) -> String {
 
 fn write_picture(picture: &Picture, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
     let name = format!("{}.svg", picture.id);
-    let svg = picture.figure.svg(&picture.id, &picture.title, &picture.description);
+    let svg = picture.svg();
     call(out, "picture", &[text(&name), text(&picture.title), text(&picture.description)]);
     files.insert(name, svg.into_bytes());
 }

@@ -7,7 +7,7 @@ mod tables;
 pub(crate) mod tests;
 
 pub use edition::compose_edition;
-use qdepth_reference::{Comparison, Document as Source, GoalResult, Use};
+use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, Use};
 
 use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
@@ -94,10 +94,23 @@ fn banners(view: &View<'_>) -> Vec<Banner> {
 
 fn summary(view: &View<'_>) -> Vec<String> {
     let (comparison, words) = (view.comparison, view.words);
-    let of = comparison.goals.len();
-    let missed: Vec<String> = (comparison.goals.iter())
-        .filter(|goal| !goal.reached)
+    let held = words.held.into_iter().zip([comparison.relations_held, comparison.shading_held]);
+    let shares: Vec<_> =
+        held.filter_map(|(name, result)| Some((name, result, result.share()?))).collect();
+    let of = comparison.goals.len() + shares.len();
+    let missed_goals = comparison.goals.iter().filter(|goal| !goal.reached);
+    let missed_shares = shares.iter().filter(|(_, result, _)| !result.reached());
+    let missed_share = |(name, result, share): &(&str, ShareResult, f64)| {
+        let values = [
+            ("title", (*name).to_owned()),
+            ("share", number::percent(*share)),
+            ("needed", number::percent(result.needed)),
+        ];
+        say(words.missed_share, &values)
+    };
+    let missed: Vec<String> = missed_goals
         .map(|goal| missed_goal(view, goal))
+        .chain(missed_shares.map(missed_share))
         .collect();
     let template = if missed.is_empty() { words.all_reached } else { words.some_reached };
     let mut all = Vec::new();

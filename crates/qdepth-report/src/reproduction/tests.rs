@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use qdepth_reference::{
-    Comparison, EmulatedPoint, Emulation, PointName, Quantity, Reference, compare,
+    Comparison, EmulatedPoint, Emulation, PointName, Quantity, Reference, ShareResult, compare,
 };
 
 use crate::document::{Block, Document, Mark};
@@ -121,6 +121,26 @@ fn the_terminal_shows_what_misses_its_bar_or_everything() {
         tables.iter().map(|table| table.rows.len()).sum::<usize>()
     };
     assert!(rows(true) > rows(false) && rows(false) > 0);
+}
+
+/// The first sentence, the exit status and the rows of the tables count the same goals.
+#[test]
+fn all_goals_are_reached_only_where_nothing_is_missed() {
+    let mut comparison = comparison(1.0);
+    for goal in &mut comparison.goals {
+        goal.reached = true;
+    }
+    let said = |comparison: &Comparison| reproduction_tables(comparison, false, Lang::En).1;
+    comparison.relations_held = ShareResult { holding: 67, of: 80, needed: 0.95 };
+    comparison.shading_held = ShareResult { holding: 99, of: 100, needed: 0.9 };
+    let of = comparison.goals.len() + 2;
+    assert!(!comparison.reached());
+    let missed =
+        format!("{} of {of} goals are reached; missed: “Relations that hold”, 84 %", of - 1);
+    assert!(said(&comparison)[0].starts_with(&missed), "{:?}", said(&comparison));
+    comparison.relations_held.holding = 80;
+    assert!(comparison.reached());
+    assert_eq!(said(&comparison)[0], format!("All {of} goals are reached."));
 }
 
 /// Our edition of one document.

@@ -12,6 +12,7 @@ pub(crate) struct ReproductionWords {
     pub(crate) all_reached: &'static str,
     pub(crate) some_reached: &'static str,
     pub(crate) missed_goal: &'static str,
+    pub(crate) missed_share: &'static str,
     pub(crate) relations: &'static str,
     pub(crate) shading: &'static str,
     pub(crate) uses: [&'static str; 7],
@@ -101,6 +102,7 @@ pub(super) static ENGLISH: ReproductionWords = ReproductionWords {
     all_reached: "All {of} goals are reached.",
     some_reached: "{n} of {of} goals are reached; missed: {missed}.",
     missed_goal: "“{title}”[, mean error {mean} where {mean_bar} is allowed][, worst error {worst} where {worst_bar} is allowed]",
+    missed_share: "“{title}”, {share} where {needed} are needed",
     relations: "Of {of} published relations that figures can show, {n} hold ({share}; {needed} needed).",
     shading: "{n} of {of} cells of the shaded table fall into their class of grey ({share}; {needed} needed).",
     uses: [
@@ -235,6 +237,7 @@ pub(super) static JAPANESE: ReproductionWords = ReproductionWords {
     all_reached: "{of} 件の目標はすべて達成された。",
     some_reached: "{of} 件の目標のうち {n} 件が達成された。未達: {missed}。",
     missed_goal: "「{title}」[ (平均誤差 {mean}、許容 {mean_bar})][ (最大誤差 {worst}、許容 {worst_bar})]",
+    missed_share: "「{title}」 ({share}、必要 {needed})",
     relations: "数値で示すことのできる公表の関係 {of} 件のうち {n} 件が成り立つ ({share}、必要 {needed})。",
     shading: "濃淡付きの表の {of} セルのうち {n} セルが、印刷された濃淡クラスに入る ({share}、必要 {needed})。",
     uses: ["較正", "予測", "再現 (検証ではない)", "表引き", "不整合", "導出", "所与"],
