@@ -6,7 +6,7 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::document::{Align, Block, Column, Document, Logo, Mark, Picture, Table};
+use crate::document::{Align, Block, Column, Document, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::words::{LabelWords, words};
 

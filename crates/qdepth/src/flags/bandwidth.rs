@@ -44,7 +44,7 @@ impl BandwidthOptions {
         ];
         let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let mut words: Vec<String> =
-            given.map(|(name, value)| format!("--{name}={value}")).collect();
+            given.flat_map(|(name, value)| [format!("--{name}"), value]).collect();
         words.extend(shared_file.then(|| "--shared-file".to_owned()));
         words
     }

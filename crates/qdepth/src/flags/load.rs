@@ -167,10 +167,10 @@ impl Load {
             ("seed", Some(seed.to_string())),
         ];
         for (name, value) in options {
-            again.extend(value.map(|value| format!("--{name}={value}")));
+            again.extend(value.into_iter().flat_map(|value| [format!("--{name}"), value]));
         }
         again.extend(read_only.then(|| "--read-only".to_owned()));
-        again.extend(array.iter().map(|array| format!("--array={array}")));
+        again.extend(array.iter().flat_map(|array| ["--array".to_owned(), array.clone()]));
         again.extend(bandwidth.words_again(threads));
         Some(again)
     }

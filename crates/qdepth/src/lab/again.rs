@@ -2,6 +2,7 @@
 //! consented to anew.
 
 use qdepth_logbook::record::{Observation, RunRecord};
+use qdepth_reference::shell_word;
 use qdepth_workload::PlanFile;
 
 use crate::flags::{EngineFlag, RunOptions};
@@ -13,15 +14,14 @@ pub(crate) fn command(options: &RunOptions, file: &PlanFile, seed: u64) -> Optio
     let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
     let mut words = options.load.words_again(plan, seed, threads)?;
     if options.engine != EngineFlag::Auto {
-        words.push(format!("--engine={}", options.engine.name()));
+        words.extend(["--engine".to_owned(), options.engine.name()]);
     }
     words.splice(..0, ["qdepth".to_owned(), "run".to_owned()]);
-    // A word with a NUL cannot be typed, and none came in by the command line.
-    let text = shlex::try_join(words.iter().map(String::as_str)).ok()?;
+    let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     Some(Observation {
         subject: RunRecord::COMMAND.0.to_owned(),
         key: RunRecord::COMMAND.1.to_owned(),
-        value: Ok(text),
+        value: Ok(quoted.join(" ")),
         source: "command line of qdepth".to_owned(),
     })
 }
