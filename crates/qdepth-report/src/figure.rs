@@ -576,9 +576,8 @@ fn stamp(mark: &str) -> String {
     if mark.is_empty() {
         return String::new();
     }
-    let right = WIDTH - 12.0;
     format!(
-        "<text class=\"stamp\" x=\"{right}\" y=\"14\" text-anchor=\"end\" font-size=\"12\" \
+        "<text class=\"stamp\" x=\"508\" y=\"14\" text-anchor=\"end\" font-size=\"12\" \
          font-weight=\"bold\" letter-spacing=\"1\">{}</text>",
         escaped(mark)
     )
