@@ -50,7 +50,7 @@ fn each_choice(of: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
 }
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-struct Draw(u64);
+pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
     fn from(figures: &[f64]) -> Self {
@@ -60,14 +60,17 @@ impl Draw {
         Self(mixed)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^= z >> 31;
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
         // The upper half of the product: even but for 2^-64 of each.
-        ((u128::from(z) * end as u128) >> 64) as usize
+        ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 }
 

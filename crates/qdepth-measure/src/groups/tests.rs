@@ -1,6 +1,7 @@
 //! Simulated campaigns: how often the verdicts are wrong, and how often they find what is there.
 
 use super::*;
+use crate::deals::Draw;
 
 /// Campaigns of each case.
 const CAMPAIGNS: u32 = 500;
@@ -8,16 +9,9 @@ const RUNS: usize = 10;
 /// Points of a table.
 const POINTS: usize = 12;
 
-struct Draw(u64);
-
 impl Draw {
-    /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
     /// Box and Muller.
     fn normal(&mut self) -> f64 {
