@@ -1,6 +1,7 @@
-//! `cargo xtask tidy`: the structure that the compiler does not check. Arrows between crates,
-//! sizes, lints, stray paths.
+//! `cargo xtask tidy`: the structure that the compiler does not check. Arrows between crates and
+//! between modules, sizes, lints, stray paths.
 
+mod circles;
 mod lints;
 mod security;
 mod sizes;
@@ -71,12 +72,15 @@ pub fn tidy() -> Result<()> {
     arrows(&mut broken)?;
     architecture(&mut broken)?;
     lints::check(&mut broken)?;
-    let mut sources = Vec::new();
+    let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
     for folder in ["crates", "xtask"] {
         for file in files(&root().join(folder))? {
-            sources.push(source(&file, &mut broken)?);
+            let text = source(&file, &mut broken)?;
+            modules.add(&relative(&file), &text)?;
+            sources.push(text);
         }
     }
+    modules.check(&mut broken);
     security::check(&sources, &mut broken)?;
     if !broken.is_empty() {
         bail!("not tidy:\n{}", broken.join("\n"));
@@ -143,9 +147,14 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// The path from the root of the workspace.
+fn relative(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
 fn source(path: &Path, broken: &mut Vec<String>) -> Result<String> {
     let text = fs::read_to_string(path)?;
-    let name = path.strip_prefix(root()).unwrap_or(path).display().to_string();
+    let name = relative(path);
     sizes::check(&name, &text, broken)?;
     let has_unsafe =
         text.lines().any(|line| line.contains("unsafe {") || line.contains("unsafe impl"));

@@ -64,7 +64,7 @@ impl Sizes {
     }
 }
 
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+pub(super) fn is_test(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && attribute.parse_args::<syn::Path>().is_ok_and(|path| path.is_ident("test"))
