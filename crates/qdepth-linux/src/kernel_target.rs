@@ -41,6 +41,18 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::IoUring,
+        Self::LinuxAio,
+        Self::Threads,
+        Self::Sync,
+        Self::IoUringPolled,
+        Self::IoUringSqPoll,
+        Self::IoUringPassthrough,
+        Self::IoUringPassthroughPolled,
+    ];
+
     /// As stored and printed.
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,6 +96,20 @@ pub enum EngineChoice {
 }
 
 impl EngineChoice {
+    /// As typed and stored: `auto`, or the engine's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Only(engine) => engine.name(),
+        }
+    }
+
+    /// The choice of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let mut all = Engine::ALL.into_iter().map(Self::Only).chain([Self::Auto]);
+        all.find(|choice| choice.name() == name)
+    }
+
     /// The engine that is tried first, as far as the kernel says without a target.
     pub fn first(self) -> Engine {
         match self {

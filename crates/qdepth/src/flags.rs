@@ -1,22 +1,20 @@
 //! The command line as a user types it.
 
-use std::cell::{OnceCell, RefCell};
 use std::path::PathBuf;
-use std::rc::Rc;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
-use qdepth_measure::{Finding, Nanos};
+use qdepth_measure::Nanos;
 use qdepth_report::{Lang, Limit, Telling};
-
-use crate::lab::execute::Ranks;
 
 mod bandwidth;
 mod compare;
 mod host;
 mod load;
 mod logbook;
+pub(crate) mod read_plan;
+mod request;
 mod resumed;
 #[cfg(test)]
 mod tests;
@@ -168,18 +166,6 @@ pub(crate) struct RunOptions {
     /// Keep the workers on these CPUs, one each, in turn; as 0-3,8
     #[arg(long, value_name = "LIST", conflicts_with = "no_pin")]
     pub(crate) cpus: Option<Cpus>,
-    /// Whether each worker may run on all of them.
-    #[arg(skip)]
-    pub(crate) share_cpus: bool,
-    /// What is to be remarked of the whole run.
-    #[arg(skip)]
-    pub(crate) remarks: Vec<Finding>,
-    /// Where the run's id is handed over to, which then is all that is told of the result.
-    #[arg(skip)]
-    pub(crate) handed: Option<Rc<OnceCell<String>>>,
-    /// Where what each worker of each point did is handed over to.
-    #[arg(skip)]
-    pub(crate) ranks: Option<Rc<RefCell<Ranks>>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -480,10 +466,5 @@ impl EngineFlag {
             Self::IoUringPassthrough => EngineChoice::Only(Engine::IoUringPassthrough),
             Self::IoUringPassthroughPolled => EngineChoice::Only(Engine::IoUringPassthroughPolled),
         }
-    }
-
-    /// As typed and stored.
-    pub(crate) fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }

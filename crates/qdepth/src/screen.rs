@@ -28,6 +28,24 @@ impl Screen {
         terminal::say(line);
     }
 
+    /// What is about to be measured.
+    pub(crate) fn begins(&self, plan: &Plan, hash: &str) {
+        self.say(&format!(
+            "plan {} ({}), {}, {}{} in all, seed {}",
+            plan.name,
+            &hash[..12],
+            counted(plan.points.len()),
+            if plan.may_end_early() { "at most " } else { "" },
+            long(plan.duration_ns()),
+            plan.seed
+        ));
+    }
+
+    /// Where a run was kept.
+    pub(crate) fn kept(&self, logbook: &Path, id: &str) {
+        self.say(&format!("logbook  {}  run {}", logbook.display(), &id[..13]));
+    }
+
     /// Asks for a line; none where nobody can answer.
     pub(crate) fn ask(&self, question: &str) -> Option<String> {
         if !self.terminal || !std::io::stdin().is_terminal() {
@@ -154,4 +172,15 @@ impl Running {
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// `1 point`, `30 points`.
+pub(crate) fn counted(points: usize) -> String {
+    if points == 1 { "1 point".to_owned() } else { format!("{points} points") }
+}
+
+/// Whole seconds, or minutes.
+pub(crate) fn long(ns: u64) -> String {
+    let seconds = ns.div_ceil(1_000_000_000);
+    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }

@@ -3,9 +3,7 @@
 
 mod output;
 
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -13,8 +11,8 @@ use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::fio::{
     CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
 };
+use qdepth_host::placement::Cpus;
 use qdepth_host::system::System;
-use qdepth_logbook::Logbook;
 use qdepth_measure::{Code, Finding};
 use qdepth_workload::{Choices, PlanFile};
 
@@ -22,7 +20,7 @@ use crate::commands::run;
 use crate::ended::{Status, Usage};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
 use crate::lab::prepare::{Made, find, foreseen};
-use crate::lab::read_plan::Asked;
+use crate::lab::request::{Pinning, PlanRequest, RunRequest};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::print_document;
@@ -65,13 +63,38 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
     if line.parse_only {
         return Ok(Status::Valid);
     }
-    let mut run = run_options(ours, converted.engine)?;
-    if let Some((cpus, split)) = converted.cpus.as_ref().filter(|_| run.cpus.is_none()) {
-        let cpus = cpus.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
-        (run.cpus, run.share_cpus) = (Some(cpus), !split);
-    }
+    let run = run_options(ours, converted.engine)?;
+    let request = request(&run, &converted)?;
     let results = Results::open(&line, &set, &converted, &run)?;
-    measure(&line, &set, &converted, run, &screen, &results)
+    let in_fios_words = line.format != OutputFormat::Normal && !run.json;
+    run::measure(&run, &request, |ran| {
+        results.logs.write(&set, &converted, &ran.points, &screen)?;
+        if !in_fios_words {
+            return run::tell(&run, ran);
+        }
+        let text = output::json(line.format, &set, &converted, &ran.run, &ran.points);
+        match &results.document {
+            Some(file) => file.write(text + "\n"),
+            None => print_document(&text),
+        }
+    })
+}
+
+/// What the jobs ask the lab for.
+fn request(run: &RunOptions, converted: &Converted) -> Result<RunRequest> {
+    let file: PlanFile =
+        toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
+    let targets = converted.targets.iter().map(PathBuf::from).collect();
+    let mut request = run.request_of(PlanRequest { file, choices: Choices::default(), targets });
+    if let Some((cpus, split)) = converted.cpus.as_ref().filter(|_| run.cpus.is_none()) {
+        let cpus: Cpus = cpus.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
+        request.pinning = if *split { Pinning::InTurn(cpus.0) } else { Pinning::Among(cpus.0) };
+    }
+    let remark = |remark: &FioRemark| {
+        Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
+    };
+    request.remarks = converted.remarks.iter().map(remark).collect();
+    Ok(request)
 }
 
 /// Files in fio's forms.
@@ -92,44 +115,6 @@ impl Results {
         let document = path.map(|path| ResultFile::at(path, Privacy::Private)).transpose()?;
         Ok(Self { document, logs: output::Logs::open(set, converted)? })
     }
-}
-
-fn measure(
-    line: &CommandLine,
-    set: &JobSet,
-    converted: &Converted,
-    mut run: RunOptions,
-    screen: &Screen,
-    results: &Results,
-) -> Result<Status> {
-    let file: PlanFile =
-        toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
-    run.load.given = Some(Asked {
-        file,
-        choices: Choices::default(),
-        targets: converted.targets.iter().map(PathBuf::from).collect(),
-    });
-    let remark = |remark: &FioRemark| {
-        Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
-    };
-    run.remarks = converted.remarks.iter().map(remark).collect();
-    let handed: Rc<OnceCell<String>> = Rc::default();
-    if line.format != OutputFormat::Normal && !run.json {
-        run.handed = Some(handed.clone());
-    }
-    let status = run::run(&run)?;
-    let id = handed.get().map_or("latest", String::as_str);
-    let logbook = Logbook::open_read_only(&run.logbook.logbook)?;
-    let (record, points) = logbook.measured(id)?;
-    results.logs.write(set, converted, &points, screen)?;
-    if handed.get().is_some() {
-        let text = output::json(line.format, set, converted, &record, &points);
-        match &results.document {
-            Some(file) => file.write(text + "\n")?,
-            None => print_document(&text)?,
-        }
-    }
-    Ok(status)
 }
 
 /// The words, sorted by whose they are.

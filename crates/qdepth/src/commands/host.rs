@@ -91,7 +91,7 @@ fn prepare(options: &PrepareOptions) -> Result<Status> {
     let system = System::real();
     show(&steps, options.apply)?;
     if options.apply {
-        let devices = may_be_done(&system, &steps, &options.consent, &Screen::new())?;
+        let devices = may_be_done(&system, &steps, &options.consent.words(), &Screen::new())?;
         take(&system, &steps, devices, &options.journal)?;
     }
     Ok(Status::Valid)

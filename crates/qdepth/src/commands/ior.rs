@@ -1,15 +1,12 @@
 //! `qdepth ior`: a command line of IOR, measured by the same lab as a plan of our own, and told in
 //! IOR's words.
 
-use std::cell::{OnceCell, RefCell};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use anyhow::{Context, Result};
 use clap::Parser;
 use qdepth_files::Privacy;
 use qdepth_foreign::ior::{Ior, IorPhase, IorRank, IorTest, Summary, ior_csv, ior_json, ior_text};
-use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunRecord;
 use qdepth_measure::Nanos;
 use qdepth_workload::{Choices, PlanFile, Point};
@@ -19,7 +16,7 @@ use crate::ended::{Status, Usage};
 use crate::flags::{Command, Flags, IorOptions, RunOptions};
 use crate::lab::crew::ranks;
 use crate::lab::execute::{Rank, Ranks};
-use crate::lab::read_plan::Asked;
+use crate::lab::request::PlanRequest;
 use crate::result_file::ResultFile;
 use crate::terminal::print_document;
 
@@ -36,26 +33,29 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     }
     let summary = ior.summary_file.as_ref().map(|path| ResultFile::at(path, Privacy::Private));
     let summary = summary.transpose()?;
-    let (handed, ranks): (Rc<OnceCell<String>>, Rc<RefCell<Ranks>>) = Default::default();
-    let run = RunOptions {
-        handed: Some(handed.clone()),
-        ranks: Some(ranks.clone()),
-        ..run_options(&ior, options, &text)?
-    };
-    let status = run::run(&run)?;
-    // A rank that does not lead has nothing to tell.
-    let Some(id) = handed.get() else { return Ok(status) };
-    let record = Logbook::open_read_only(&run.logbook.logbook)?.run(id)?;
-    let phases = phases(&ranks.borrow());
-    tell(&ior, &test(&ior, tasks, &record), &phases, summary.as_ref())?;
-    Ok(status)
+    let plan = plan(&ior, &text)?;
+    let run = run_options(options)?;
+    run::measure(&run, &run.request_of(plan), |ran| {
+        tell(&ior, &test(&ior, tasks, &ran.run), &phases(&ran.ranks), summary.as_ref())
+    })
 }
 
 /// The options of `qdepth run` that this stands for.
-fn run_options(ior: &Ior, options: &IorOptions, text: &str) -> Result<RunOptions> {
+fn run_options(options: &IorOptions) -> Result<RunOptions> {
     let words = ["qdepth", "run"].into_iter().map(str::to_owned);
     let flags = Flags::try_parse_from(words)?;
     let Command::Run(run) = flags.command else { anyhow::bail!("`run` is no command: a bug") };
+    Ok(RunOptions {
+        logbook: options.logbook.clone(),
+        no_report: options.no_report,
+        report: options.report.clone(),
+        engine: options.engine,
+        ..*run
+    })
+}
+
+/// What the command line asks the lab for.
+fn plan(ior: &Ior, text: &str) -> Result<PlanRequest> {
     let file: PlanFile = toml::from_str(text).context("the plan that was made cannot be read")?;
     let mut targets = Vec::new();
     for name in ior.names() {
@@ -73,16 +73,7 @@ fn run_options(ior: &Ior, options: &IorOptions, text: &str) -> Result<RunOptions
     if !ior.writes {
         must_be_there(ior, &targets, &file.file_names)?;
     }
-    let mut load = run.load.clone();
-    load.given = Some(Asked { file, choices: Choices::default(), targets });
-    Ok(RunOptions {
-        load,
-        logbook: options.logbook.clone(),
-        no_report: options.no_report,
-        report: options.report.clone(),
-        engine: options.engine,
-        ..*run
-    })
+    Ok(PlanRequest { file, choices: Choices::default(), targets })
 }
 
 /// What is only read must be there: nothing is made in its place.

@@ -7,6 +7,7 @@ use qdepth_reference::{Reference, Use, compare};
 
 use crate::ended::Status;
 use crate::flags::MediaOptions;
+use crate::flags::read_plan::read_words;
 use crate::lab::emulate::emulate;
 use crate::lab::signals::Signals;
 use crate::terminal::print;
@@ -115,7 +116,7 @@ fn achieved(name: &str) -> Result<Vec<String>> {
         return Ok(vec!["error: not known, no published figure stands beside it".to_owned()]);
     }
     let signals = Signals::watch()?;
-    let comparison = compare(&reference, emulate(&reference, signals.stop())?);
+    let comparison = compare(&reference, emulate(&reference, &read_words, signals.stop())?);
     let line = |(used, says): &(Use, &str)| {
         let errors = comparison.errors_of(*used);
         let (worst, id) = errors.worst?;

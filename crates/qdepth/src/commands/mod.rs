@@ -13,4 +13,3 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod serve_medium;
-pub(crate) mod variants;

@@ -22,11 +22,12 @@ use qdepth_workload::{
 use qdepth_foreign::fio::as_fio;
 
 use crate::ended::{Status, Usage};
-use crate::flags::PlanOptions;
+use crate::flags::{PlanOptions, read_plan};
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made};
-use crate::lab::read_plan::Asked;
-use crate::lab::{precondition, preparation, read_plan};
+use crate::lab::request::PlanRequest;
+use crate::lab::{precondition, preparation};
+use crate::screen::{counted, long};
 use crate::terminal::{print, print_document};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
@@ -57,7 +58,7 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
 }
 
 /// The plan of a run, or of a variant.
-fn one(asked: &Asked, options: &PlanOptions) -> Result<Status> {
+fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     let system = System::real();
     let steps = preparation::steps(asked)?;
     let made_first = !steps.is_empty() && !options.as_fio && !options.json;
@@ -131,7 +132,7 @@ fn describe(
             match &made {
                 Made::OwnFiles(files) => {
                     let wanted = files.wanted(index, targets.len(), "", (writes, false));
-                    (own_files::review(target, &wanted, taken)?, files.bytes)
+                    (own_files::review(system, target, &wanted, taken)?, files.bytes)
                 }
                 Made::MeasurementFile(size_bytes) => {
                     let size_bytes = *size_bytes;
@@ -351,17 +352,6 @@ fn time(stop: &Stop) -> String {
         Some(tolerance) => format!("until {tolerance}, at most {duration},"),
         None => duration.to_string(),
     }
-}
-
-/// `1 point`, `30 points`.
-pub(crate) fn counted(points: usize) -> String {
-    if points == 1 { "1 point".to_owned() } else { format!("{points} points") }
-}
-
-/// Whole seconds, or minutes.
-pub(crate) fn long(ns: u64) -> String {
-    let seconds = ns.div_ceil(1_000_000_000);
-    if seconds < 120 { format!("{seconds} s") } else { format!("{} min", seconds.div_ceil(60)) }
 }
 
 #[cfg(test)]

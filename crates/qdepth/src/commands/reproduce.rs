@@ -8,6 +8,7 @@ use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_ta
 use crate::commands::read::print_any_table;
 use crate::commands::report::{Sheets, typesetter};
 use crate::ended::{Status, Usage};
+use crate::flags::read_plan::read_words;
 use crate::flags::{Format, ReproduceOptions};
 use crate::lab::emulate::emulate;
 use crate::lab::signals::Signals;
@@ -31,7 +32,7 @@ pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
         .map(|name| Sheets::open(&options.format, &options.lang, Some(name), Privacy::Public))
         .transpose()?;
     let signals = Signals::watch()?;
-    let emulation = emulate(&reference, signals.stop())?;
+    let emulation = emulate(&reference, &read_words, signals.stop())?;
     if let Some(signal) = signals.caught() {
         return Ok(Status::Interrupted(signal));
     }

@@ -5,7 +5,6 @@ use qdepth_measure::{Bytes, Credible, Nanos, Tolerance};
 use qdepth_workload::Wear;
 
 use crate::flags::BandwidthOptions;
-use crate::lab::read_plan::Asked;
 
 /// How worn in targets are to be.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -102,20 +101,12 @@ pub(crate) struct Load {
     pub(crate) array: Vec<String>,
     #[command(flatten)]
     pub(crate) bandwidth: BandwidthOptions,
-    /// A load that was read already, in place of the words.
-    #[arg(skip)]
-    pub(crate) given: Option<Asked>,
 }
 
 impl Load {
-    /// The words that ask for the same plan, its name or file first; none where it was not read from
-    /// words. `threads` are those of a plan of bandwidth as they were decided on this machine.
-    pub(crate) fn words_again(
-        &self,
-        plan: &str,
-        seed: u64,
-        threads: &[u32],
-    ) -> Option<Vec<String>> {
+    /// The words that ask for the same plan, its name or file first, but for the seed. `threads` are
+    /// those of a plan of bandwidth as they were decided on this machine.
+    pub(crate) fn words_again(&self, plan: &str, threads: &[u32]) -> Vec<String> {
         // Each is named, so that a new option does not compile before it is said here.
         let Self {
             words,
@@ -138,11 +129,7 @@ impl Load {
             processes,
             array,
             bandwidth,
-            given,
         } = self;
-        if given.is_some() {
-            return None;
-        }
         let mut again = Vec::new();
         if words.first().is_none_or(|first| first != plan) {
             again.push(plan.to_owned());
@@ -164,7 +151,6 @@ impl Load {
             ("variants", variants.as_deref().map(listed)),
             ("base", base.clone()),
             ("processes", processes.as_deref().map(listed)),
-            ("seed", Some(seed.to_string())),
         ];
         for (name, value) in options {
             again.extend(value.into_iter().flat_map(|value| [format!("--{name}"), value]));
@@ -172,7 +158,7 @@ impl Load {
         again.extend(read_only.then(|| "--read-only".to_owned()));
         again.extend(array.iter().flat_map(|array| ["--array".to_owned(), array.clone()]));
         again.extend(bandwidth.words_again(threads));
-        Some(again)
+        again
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::ValueEnum;
 use qdepth_host::system::System;
 use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
@@ -15,9 +14,7 @@ use qdepth_media::Spelled;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
 use crate::ended::Usage;
-use crate::flags::EngineFlag;
 use crate::lab::Lab;
-use crate::lab::again;
 use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
@@ -26,8 +23,8 @@ use crate::lab::placed::{Place, can_be_used};
 use crate::lab::precondition::{Done, precondition};
 use crate::lab::prepare::{Found, Made, Order, Prepared, find, prepare, spelled};
 use crate::lab::reach::reachable;
-use crate::lab::read_plan::Asked;
-use crate::lab::record::{ceilings, record};
+use crate::lab::record::{ceilings, command, record};
+use crate::lab::request::PlanRequest;
 use crate::lab::written::Written;
 
 /// Everything that a run needs, before its first point.
@@ -57,19 +54,20 @@ fn stamp(run_id: &str) -> u64 {
 
 /// Begins the run that is asked for, or takes the last one up again where none is. Wrong usage is
 /// said before anything is made or touched.
-pub(crate) fn begin(lab: Lab<'_>, asked: Option<Asked>) -> Result<(Logbook, Ready)> {
-    let (options, path) = (lab.options, &lab.options.logbook.logbook);
-    if options.resume && lab.crew.is_some() {
+pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
+    let (request, path) = (lab.request, &lab.request.logbook);
+    let asked = request.plan.as_ref();
+    if asked.is_none() && lab.crew.is_some() {
         anyhow::bail!(Usage(
             "several ranks cannot take a run up again: start a new one".to_owned()
         ));
     }
     can_be_used(lab)?;
-    let expect = options.expect.as_deref().map(spelled).transpose()?;
-    match &asked {
+    let expect = request.expect.as_deref().map(spelled).transpose()?;
+    match asked {
         Some(asked) => {
             let (plan, found) = foresee(lab.system, asked)?;
-            reachable(lab.system, options.engine.choice(), &found, &plan)?;
+            reachable(lab.system, request.engine, &found, &plan)?;
             crew::can_share(lab, &plan, &found)?;
             expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
         }
@@ -92,26 +90,26 @@ fn nothing_to_resume() -> Usage {
 fn fresh(
     lab: Lab<'_>,
     logbook: &mut Logbook,
-    asked: Asked,
+    asked: &PlanRequest,
     expect: Option<&Spelled>,
 ) -> Result<Ready> {
     let made = asked.made();
-    let Asked { file, choices, targets, .. } = asked;
+    let PlanRequest { file, choices, targets } = asked;
     let id = uuid::Uuid::now_v7().to_string();
     logbook.hold(&id)?;
-    let writes = needs_writing(&file, &choices)?;
-    let keep = lab.options.keep || file.keep_files;
-    let mut prepared = ready_targets(lab, &id, &targets, writes, (made.clone(), keep))?;
+    let writes = needs_writing(file, choices)?;
+    let keep = lab.request.keep || file.keep_files;
+    let mut prepared = ready_targets(lab, &id, targets, writes, (made.clone(), keep))?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
-    let mut plan = resolve(&file, &choices, &shapes)?;
+    let mut plan = resolve(file, choices, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
     lab.crew.iter().filter(|_| real).for_each(|crew| crew.spread(&mut plan));
-    crew::enlist(lab, (&id, stamp(&id)), &plan, (&targets, made.bytes()))?;
-    let engine = lab.options.engine.choice();
+    crew::enlist(lab, (&id, stamp(&id)), &plan, (targets, made.bytes()))?;
+    let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);
-    run.environment.extend(again::command(lab.options, &file, plan.seed));
+    run.environment.extend(command(lab.request, plan.seed));
     note(&mut run, done);
     if let Some(medium) = expect {
         lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));
@@ -134,7 +132,7 @@ fn note(run: &mut RunRecord, done: Done) {
 fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
     let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
-    let engine = EngineFlag::from_str(&run.engine_choice, false).map_err(|_| {
+    let engine = EngineChoice::from_name(&run.engine_choice).ok_or_else(|| {
         Usage(format!(
             "the run's engine, {}, is not one that this version knows",
             run.engine_choice
@@ -150,11 +148,11 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let found: Vec<Found> =
         targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
     same_devices(lab.system, &run, &found)?;
-    reachable(lab.system, engine.choice(), &found, &plan)?;
+    reachable(lab.system, engine, &found, &plan)?;
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let (made, keep) = (Made::of(&plan, bytes), lab.options.keep || plan.keep_files);
+    let (made, keep) = (Made::of(&plan, bytes), lab.request.keep || plan.keep_files);
     let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(|why| {
@@ -164,12 +162,12 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     })?;
     // A device is as the run left it; a measurement file and a medium may be new.
     if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
-        precondition(lab, &plan, &mut prepared, engine.choice())?;
+        precondition(lab, &plan, &mut prepared, engine)?;
     }
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
-    let ceilings = ceilings(&plan, &prepared, engine.choice());
-    let (engine, written) = (engine.choice(), written(lab, &plan));
+    let ceilings = ceilings(&plan, &prepared, engine);
+    let written = written(lab, &plan);
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written })
 }
 
@@ -223,15 +221,15 @@ fn ready_targets(
     writes: bool,
     (made, keep): (Made, bool),
 ) -> Result<Vec<Prepared>> {
-    let options = lab.options;
-    let results = options.logbook.logbook.parent().filter(|p| !p.as_os_str().is_empty());
+    let request = lab.request;
+    let results = request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
     let order = Order {
         run_id: id,
         results_dir: results.unwrap_or(Path::new(".")),
         writes,
         made,
         keep,
-        consent: &options.consent,
+        consent: &request.consent,
     };
     prepare(lab.system, targets, &order, lab.screen, &|| lab.signals.caught().is_some())
 }

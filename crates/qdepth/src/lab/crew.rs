@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
-use clap::ValueEnum;
 use qdepth_cluster::{Lost, Skew, Team, Wire};
 use qdepth_host::target::Kind;
-use qdepth_linux::Mpi;
+use qdepth_linux::{EngineChoice, Mpi};
 use qdepth_measure::Instant;
 use qdepth_media::is_emulated;
 use qdepth_workload::{Plan, Point, Stop};
 use rustix::thread::{Timespec, nanosleep};
 use serde::{Deserialize, Serialize};
 
-use crate::ended::{Elsewhere, Status, Usage, status};
-use crate::flags::EngineFlag;
+use crate::ended::{Elsewhere, Usage, status};
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
 use crate::lab::placed::Place;
@@ -212,7 +210,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
     let ranks = crew.team.borrow().size();
     let no =
         |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
-    if lab.options.cpus.is_some() {
+    if lab.request.pinning.named().is_some() {
         return no(
             "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun --bind-to, srun --cpu-bind)",
         );
@@ -270,8 +268,8 @@ pub(crate) fn enlist(
         plan: plan.text(),
         targets: targets.to_vec(),
         bytes,
-        keep: lab.options.keep || plan.keep_files,
-        engine: lab.options.engine.name(),
+        keep: lab.request.keep || plan.keep_files,
+        engine: lab.request.engine.name().to_owned(),
         stamp,
     };
     let mut team = crew.team.borrow_mut();
@@ -293,13 +291,13 @@ pub(crate) fn enlist(
 }
 
 /// What every rank but the leader does.
-pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
+pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<()> {
     let stop = lab.signals.stop();
     let stopping = || stop.load(Ordering::Relaxed);
     let receive = || crew.team.borrow_mut().receive(&stopping);
     let text = receive()?;
     if text.is_empty() {
-        return Ok(Status::Valid);
+        return Ok(());
     }
     let task: Task = serde_json::from_slice(&text).context("the leader's task")?;
     let plan = Plan::from_text(&task.plan).map_err(Usage)?;
@@ -309,7 +307,7 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
         writes: plan.points.iter().any(Point::writes),
         made: Made::of(&plan, task.bytes),
         keep: task.keep,
-        consent: &lab.options.consent,
+        consent: &lab.request.consent,
     };
     let prepared = prepare(lab.system, &task.targets, &order, lab.screen, &stopping);
     let answer = match &prepared {
@@ -321,9 +319,10 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
     let shapes: Vec<_> = targets.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(Usage)?;
     // Nothing, where something is in the way of another rank.
-    let Ok(together) = receive()?.try_into() else { return Ok(Status::Valid) };
+    let Ok(together) = receive()?.try_into() else { return Ok(()) };
     *crew.shift.borrow_mut() = u32::from_le_bytes(together);
-    let engine = EngineFlag::from_str(&task.engine, false).map_err(Usage)?.choice();
+    let engine = EngineChoice::from_name(&task.engine)
+        .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
     let (place, stamp) = (Place::Anywhere, task.stamp);
     let written = Written::of(&plan);
     let manner = Manner { engine, stamp, written: &written, place, crew: Some(crew) };
@@ -337,5 +336,5 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<Status> {
     for target in targets {
         target.put_back()?;
     }
-    Ok(Status::Valid)
+    Ok(())
 }

@@ -15,7 +15,7 @@ use qdepth_workload::{
 };
 use serde::Deserialize;
 
-use crate::lab::planned::{Group, planned};
+use crate::lab::planned::{Group, ReadWords, planned};
 
 /// Virtual time before the window: many times what fills the write buffer of a drive.
 pub(crate) const WARM_UP: Nanos = Nanos::from_millis(300);
@@ -31,10 +31,14 @@ pub(crate) const WINDOW: Nanos = Nanos::from_secs(60);
 ///
 /// # Errors
 /// Where a load of the reference cannot be read: a bug.
-pub(crate) fn emulate(reference: &Reference, stop: &AtomicBool) -> Result<Emulation> {
+pub(crate) fn emulate(
+    reference: &Reference,
+    read: &ReadWords,
+    stop: &AtomicBool,
+) -> Result<Emulation> {
     let loads = loads()?;
     let wanted = reference.points();
-    let planned = planned(&reference.plans, &wanted)?;
+    let planned = planned(&reference.plans, &wanted, read)?;
     let names: Vec<PointName> = wanted.into_iter().collect();
     let one = |name: &PointName| {
         let by_itself = || emulate_point(reference, &loads, name, stop);
@@ -154,6 +158,7 @@ pub(crate) fn figures(outcome: &Outcome) -> Option<EmulatedPoint> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flags::read_plan::read_words;
     use qdepth_reference::{Comparison, compare};
 
     /// The figures of a single P3700 at one point each, which its calibration names.
@@ -172,7 +177,7 @@ mod tests {
     }
 
     fn compared(reference: &Reference) -> Comparison {
-        compare(reference, emulate(reference, &AtomicBool::new(false)).unwrap())
+        compare(reference, emulate(reference, &read_words, &AtomicBool::new(false)).unwrap())
     }
 
     #[test]
@@ -219,7 +224,7 @@ mod tests {
     #[test]
     fn an_interruption_leaves_nothing_half_done() {
         let reference = calibrated();
-        let emulation = emulate(&reference, &AtomicBool::new(true)).unwrap();
+        let emulation = emulate(&reference, &read_words, &AtomicBool::new(true)).unwrap();
         assert!(emulation.values().all(Result::is_err));
     }
 

@@ -10,10 +10,10 @@ use qdepth_media::Spelled;
 use qdepth_workload::{Plan, TargetShape, resolve};
 
 use crate::lab::prepare::{Found, Made, all_different, find, foreseen, of_one_kind};
-use crate::lab::read_plan::Asked;
+use crate::lab::request::PlanRequest;
 
 /// The plan as it would be, from a look at the targets that touches nothing.
-pub(crate) fn foresee(system: &System, asked: &Asked) -> Result<(Plan, Vec<Found>)> {
+pub(crate) fn foresee(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Found>)> {
     let made = asked.made();
     let looked = each(&asked.targets, |target| look(system, target, &made))?;
     let (found, shapes): (Vec<Found>, Vec<Option<TargetShape>>) = looked.into_iter().unzip();

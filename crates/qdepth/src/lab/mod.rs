@@ -2,12 +2,10 @@
 
 use qdepth_host::system::System;
 
-use crate::flags::RunOptions;
+use crate::lab::request::RunRequest;
 use crate::lab::signals::Signals;
-use crate::result_file::ResultFile;
 use crate::screen::Screen;
 
-pub(crate) mod again;
 pub(crate) mod begin;
 pub(crate) mod calibrate;
 pub(crate) mod check;
@@ -26,12 +24,14 @@ pub(crate) mod precondition;
 pub(crate) mod preparation;
 pub(crate) mod prepare;
 pub(crate) mod reach;
-pub(crate) mod read_plan;
 pub(crate) mod record;
+pub(crate) mod request;
+pub(crate) mod run;
 pub(crate) mod seal;
 pub(crate) mod signals;
 pub(crate) mod standstill;
 pub(crate) mod storage;
+pub(crate) mod variants;
 pub(crate) mod virtual_time;
 pub(crate) mod wire;
 pub(crate) mod witnesses;
@@ -40,12 +40,10 @@ pub(crate) mod written;
 /// What a run is asked for, and what is around it: handed to each of its stages.
 #[derive(Clone, Copy)]
 pub(crate) struct Lab<'a> {
-    pub(crate) options: &'a RunOptions,
+    pub(crate) request: &'a RunRequest,
     pub(crate) system: &'a System,
     pub(crate) screen: &'a Screen,
     pub(crate) signals: &'a Signals,
     /// The other ranks, where there are some.
     pub(crate) crew: Option<&'a crew::Crew>,
-    /// Where the report goes, where there is to be one.
-    pub(crate) report: Option<&'a ResultFile>,
 }

@@ -14,6 +14,7 @@ use crate::ended::Missing;
 use crate::lab::Lab;
 use crate::lab::execute::device;
 use crate::lab::prepare::Prepared;
+use crate::lab::request::Pinning;
 
 /// Where workers are kept.
 #[derive(Clone, Copy)]
@@ -31,19 +32,19 @@ pub(crate) enum Place<'a> {
 impl<'a> Place<'a> {
     /// As the user asks. Ranks of one machine do not know of each other's workers.
     pub(crate) fn of(lab: Lab<'a>) -> Self {
-        match &lab.options.cpus {
-            Some(cpus) if lab.options.share_cpus => Self::Among(&cpus.0),
-            Some(cpus) => Self::InTurn(&cpus.0),
-            None if lab.options.no_pin || lab.crew.is_some() => Self::Anywhere,
-            None => Self::Near,
+        match &lab.request.pinning {
+            Pinning::Among(cpus) => Self::Among(cpus),
+            Pinning::InTurn(cpus) => Self::InTurn(cpus),
+            Pinning::Near if lab.crew.is_none() => Self::Near,
+            Pinning::Near | Pinning::Scheduler => Self::Anywhere,
         }
     }
 }
 
 /// Refuses CPUs that cannot be used.
 pub(crate) fn can_be_used(lab: Lab<'_>) -> Result<()> {
-    let Some(cpus) = &lab.options.cpus else { return Ok(()) };
-    match unusable(lab.system, &cpus.0, &allowed_cpus()) {
+    let Some(cpus) = lab.request.pinning.named() else { return Ok(()) };
+    match unusable(lab.system, cpus, &allowed_cpus()) {
         Some(why) => bail!(Missing(format!("{why}. Nothing was changed; name other CPUs"))),
         None => Ok(()),
     }
@@ -108,7 +109,7 @@ pub(crate) fn facts(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Obs
         value: Ok(numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(",")),
         source: source.to_owned(),
     };
-    let chosen = lab.options.cpus.is_some();
+    let chosen = lab.request.pinning.named().is_some();
     let source = if chosen { "--cpus" } else { "sched_getaffinity and /sys/devices/system" };
     let mut facts = Vec::new();
     facts.extend((!kept.is_empty()).then(|| fact("cpus_of_workers", &kept, source)));

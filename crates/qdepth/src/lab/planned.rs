@@ -6,18 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use clap::Parser;
 use qdepth_host::system::System;
 use qdepth_measure::Bytes;
 use qdepth_media::Spelled;
 use qdepth_reference::{EmulatedPoint, PointName, SectionPlan};
 use qdepth_workload::{BANDWIDTH, BASELINE, PlanFile, Point, shipped_profile_names};
 
-use crate::flags::Load;
 use crate::lab::emulate::{WARM_UP, WINDOW, figures, window_bytes};
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Prepared, emulation};
-use crate::lab::read_plan::{self, Asked};
+use crate::lab::request::PlanRequest;
 use crate::lab::virtual_time;
 
 /// Loads that are at the same time one point of a comparison, with the media of their plan.
@@ -27,13 +25,8 @@ pub(crate) struct Group {
     points: Vec<Point>,
 }
 
-/// The words behind `qdepth run`.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Words {
-    #[command(flatten)]
-    load: Load,
-}
+/// Reads the words behind `qdepth run`: theirs who read a command line.
+pub(crate) type ReadWords = dyn Fn(&[String]) -> Result<PlanRequest>;
 
 /// Those of the wanted points that plans have. Where two plans have one, so do both alike.
 ///
@@ -42,6 +35,7 @@ struct Words {
 pub(crate) fn planned(
     plans: &[SectionPlan],
     wanted: &BTreeSet<PointName>,
+    read: &ReadWords,
 ) -> Result<BTreeMap<PointName, Group>> {
     let mut all = BTreeMap::new();
     for plan in plans {
@@ -50,15 +44,19 @@ pub(crate) fn planned(
         if of_it.is_empty() {
             continue;
         }
-        let groups = groups(plan, &of_it).with_context(|| plan.command())?;
+        let groups = groups(plan, &of_it, read).with_context(|| plan.command())?;
         all.extend(groups.into_iter().filter(|(name, _)| wanted.contains(name)));
     }
     Ok(all)
 }
 
 /// The groups of a plan, narrowed to what is wanted of it.
-fn groups(plan: &SectionPlan, wanted: &[&PointName]) -> Result<Vec<(PointName, Group)>> {
-    let mut asked = read_plan::read(&Words::try_parse_from(&plan.run)?.load)?;
+fn groups(
+    plan: &SectionPlan,
+    wanted: &[&PointName],
+    read: &ReadWords,
+) -> Result<Vec<(PointName, Group)>> {
+    let mut asked = read(&plan.run)?;
     if !asked.file.outstanding.is_empty() {
         narrow(&mut asked, plan, wanted);
         if asked.choices.profiles.as_ref().is_some_and(Vec::is_empty) {
@@ -81,7 +79,7 @@ fn groups(plan: &SectionPlan, wanted: &[&PointName]) -> Result<Vec<(PointName, G
 
 /// Only the wanted loads and intensities. An array has the outstanding I/Os of its drives, so what
 /// is wanted of it is a multiple of the plan's own.
-fn narrow(asked: &mut Asked, plan: &SectionPlan, wanted: &[&PointName]) {
+fn narrow(asked: &mut PlanRequest, plan: &SectionPlan, wanted: &[&PointName]) {
     let drives = asked.targets.len() - asked.choices.arrays;
     let mut intensities = BTreeSet::new();
     for name in wanted {
@@ -158,6 +156,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flags::read_plan::read_words;
     use qdepth_reference::Reference;
 
     use crate::lab::emulate::{emulate_point, loads};
@@ -172,7 +171,7 @@ mod tests {
         let wanted = reference.points();
         let mut columns = BTreeSet::new();
         for plan in &reference.plans {
-            let has = planned(std::slice::from_ref(plan), &wanted).unwrap();
+            let has = planned(std::slice::from_ref(plan), &wanted, &read_words).unwrap();
             assert!(!has.is_empty(), "{}", plan.command());
             columns.extend(has.into_keys().map(|name| name.target));
         }
@@ -194,7 +193,7 @@ mod tests {
             point("iodrive320-max-write-raid1", "file-copy", 16),
             point("cards", "ior-read-1m", 132),
         ]);
-        let planned = planned(&reference.plans, &wanted).unwrap();
+        let planned = planned(&reference.plans, &wanted, &read_words).unwrap();
         assert!(planned.keys().eq(&wanted));
         assert_eq!(planned[&point("p3700-x4", "database", 32)].points.len(), 4);
         assert_eq!(planned[&point("cards", "ior-read-1m", 132)].points.len(), 12);

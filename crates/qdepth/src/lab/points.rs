@@ -13,7 +13,7 @@ use qdepth_workload::Point;
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::crew::Crew;
-use crate::lab::execute::{Measured, execute};
+use crate::lab::execute::{Measured, Rank, Ranks, execute};
 use crate::lab::expect::below_expected;
 use crate::lab::seal::seal;
 
@@ -21,8 +21,14 @@ use crate::lab::seal::seal;
 /// most 0.05 %.
 const CLOCK_DRIFT: f64 = 0.001;
 
-/// Measures what is not yet done, and says how many points lie beyond the end of the steps.
-pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Result<usize> {
+/// Measures what is not yet done, and says how many points lie beyond the end of the steps. `ranks`
+/// takes what each worker of each point did.
+pub(crate) fn points(
+    lab: Lab<'_>,
+    ready: &Ready,
+    logbook: &mut Logbook,
+    ranks: &mut Ranks,
+) -> Result<usize> {
     let signals = lab.signals;
     let running = lab.screen.running(&ready.plan, ready.done.len());
     let mut before = Nanos::ZERO;
@@ -50,12 +56,7 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
                 signals.stop(),
                 &mut seen,
             )?;
-            if let Some(ranks) = &lab.options.ranks {
-                let of = |(point, measured): (&Point, &Measured)| {
-                    (point.clone(), measured.ranks.clone())
-                };
-                ranks.borrow_mut().extend(group.iter().zip(&measured).map(of));
-            }
+            ranks.extend(group.iter().zip(&measured).map(of_workers));
             for (point, measured) in group.iter().zip(&measured) {
                 if ready.done.contains(&point.index) {
                     continue;
@@ -83,6 +84,10 @@ pub(crate) fn points(lab: Lab<'_>, ready: &Ready, logbook: &mut Logbook) -> Resu
         logbook.plan_points(&ready.run.id, all as u32)?;
     }
     Ok(beyond)
+}
+
+fn of_workers((point, measured): (&Point, &Measured)) -> (Point, Vec<Rank>) {
+    (point.clone(), measured.ranks.clone())
 }
 
 /// Targets whose steps ended before this run was taken up again.
@@ -116,7 +121,7 @@ fn one_sealed(
     let mut sealed = seal(point, prepared, measured, rate, started_at);
     sealed.findings.extend(engine_findings(measured));
     sealed.findings.extend(below_expected(&ready.run, &sealed));
-    if lab.options.resume {
+    if lab.request.plan.is_none() {
         sealed.findings.push(Finding::remark(Code::Resumed));
     }
     if ready.plan.ends_when_not_followed {
@@ -130,7 +135,7 @@ fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
     let hot = |finding: &Finding| {
         finding.code == Code::Throttled && finding.severity == Severity::Invalid
     };
-    if lab.options.stop_on_throttle && point.findings.iter().any(hot) {
+    if lab.request.stop_on_throttle && point.findings.iter().any(hot) {
         anyhow::bail!(
             "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it cool, then `qdepth run --resume`",
             point.profile_title,

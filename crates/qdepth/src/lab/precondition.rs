@@ -7,12 +7,12 @@ use qdepth_logbook::record::Observation;
 use qdepth_measure::Bytes;
 use qdepth_workload::{Plan, Point, Wear};
 
-use crate::commands::plan::long;
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, Measured, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Prepared, What};
 use crate::lab::written::Written;
+use crate::screen::long;
 
 /// Where the state of a target is from.
 const WRITTEN: &str = "written by this run before its first point";

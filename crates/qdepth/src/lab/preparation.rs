@@ -14,10 +14,9 @@ use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
 
 use crate::ended::Usage;
-use crate::flags::ConsentOptions;
 use crate::lab::Lab;
 use crate::lab::prepare::{all_different, consent_for};
-use crate::lab::read_plan::Asked;
+use crate::lab::request::{ConsentWords, PlanRequest};
 use crate::screen::Screen;
 
 /// Asks whether the drives can do these steps, every guard of the devices whose contents they
@@ -25,11 +24,11 @@ use crate::screen::Screen;
 pub(crate) fn may_be_done(
     system: &System,
     steps: &[Step],
-    options: &ConsentOptions,
+    consent: &ConsentWords,
     screen: &Screen,
 ) -> Result<Devices> {
     can_purge(system, steps)?;
-    may_be_destroyed(system, &base_devices(steps), options, screen)
+    may_be_destroyed(system, &base_devices(steps), consent, screen)
 }
 
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
@@ -39,7 +38,7 @@ pub(crate) fn may_be_done(
 fn may_be_destroyed(
     system: &System,
     nodes: &[Node],
-    options: &ConsentOptions,
+    consent: &ConsentWords,
     screen: &Screen,
 ) -> Result<Devices> {
     let writing = Writing {
@@ -56,7 +55,7 @@ fn may_be_destroyed(
         let device = target
             .block_device()
             .ok_or_else(|| Usage(format!("{} is no block device", target.spelling.display())))?;
-        let consent = consent_for(system, device, options, screen)?;
+        let consent = consent_for(system, device, consent, screen)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
     }
     devices.keep(system)?;
@@ -66,7 +65,7 @@ fn may_be_destroyed(
 
 /// Finds what is wrong with the preparation of any variant, and asks the guards of all their devices,
 /// before the first is prepared.
-pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[Asked]) -> Result<()> {
+pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[PlanRequest]) -> Result<()> {
     let mut devices = Vec::new();
     for asked in variants {
         let steps = steps(asked)?;
@@ -75,7 +74,7 @@ pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[Asked]) -> Result<()> {
     }
     devices.sort();
     devices.dedup();
-    may_be_destroyed(lab.system, &devices, &lab.options.consent, lab.screen).map(drop)
+    may_be_destroyed(lab.system, &devices, &lab.request.consent, lab.screen).map(drop)
 }
 
 /// What would be run for these steps, and what would take it back, for a person.
@@ -99,7 +98,7 @@ pub(crate) fn shown(steps: &[Step]) -> Vec<String> {
 }
 
 /// The steps of a plan.
-pub(crate) fn steps(asked: &Asked) -> Result<Vec<Step>> {
+pub(crate) fn steps(asked: &PlanRequest) -> Result<Vec<Step>> {
     Ok(steps_of(&asked.file.host_steps())
         .map_err(|error| Usage(format!("plan {}: {error}", asked.file.name)))?)
 }
@@ -136,7 +135,7 @@ pub(crate) struct Preparation<'a> {
 
 impl<'a> Preparation<'a> {
     /// Prepares the machine as the plan says, if it says so; none where it does not.
-    pub(crate) fn of_plan(lab: Lab<'a>, asked: &Asked) -> Result<Option<Self>> {
+    pub(crate) fn of_plan(lab: Lab<'a>, asked: &PlanRequest) -> Result<Option<Self>> {
         let steps = steps(asked)?;
         if steps.is_empty() {
             return Ok(None);
@@ -148,7 +147,7 @@ impl<'a> Preparation<'a> {
                 place.display()
             )));
         }
-        let mut devices = may_be_done(lab.system, &steps, &lab.options.consent, lab.screen)?;
+        let mut devices = may_be_done(lab.system, &steps, &lab.request.consent, lab.screen)?;
         // From here on whatever happens is taken back.
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;

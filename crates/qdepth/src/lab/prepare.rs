@@ -21,7 +21,7 @@ use qdepth_workload::{Extent, Plan, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::ended::Usage;
-use crate::flags::ConsentOptions;
+use crate::lab::request::ConsentWords;
 use crate::lab::witnesses::DriveHealth;
 use crate::screen::Screen;
 
@@ -263,7 +263,7 @@ pub(crate) struct Order<'a> {
     pub(crate) writes: bool,
     pub(crate) made: Made,
     pub(crate) keep: bool,
-    pub(crate) consent: &'a ConsentOptions,
+    pub(crate) consent: &'a ConsentWords,
 }
 
 /// Asks every guard of every target before the first is written to, then makes each ready.
@@ -392,7 +392,7 @@ fn clear(
                 let (number, of) = place;
                 let how = (order.writes, order.keep);
                 let wanted = files.wanted(number, of, order.run_id, how);
-                Cleared::OwnFiles(own_files::clear(target, &wanted, promised)?)
+                Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
             }
             Made::MeasurementFile(_) => {
                 Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
@@ -477,18 +477,18 @@ fn shape(real: &Real) -> TargetShape {
 pub(crate) fn consent_for(
     system: &System,
     device: &BlockDevice,
-    options: &ConsentOptions,
+    words: &ConsentWords,
     screen: &Screen,
 ) -> Result<Option<Consent>> {
     let known = tokens(system, device);
-    let (destroy, overwrite) = (options.destroy.as_slice(), options.overwrite_signature.as_slice());
+    let (destroy, overwrite) = (words.destroy.as_slice(), words.overwrite_signature.as_slice());
     let typed = match (destroy.iter().find(|typed| known.contains(typed)), destroy) {
         (Some(typed), _) => typed,
         (None, []) => return Ok(None),
         // Let the guard say what is wrong with the first.
         (None, [first, ..]) => first,
     };
-    if let Some(path) = &options.consent {
+    if let Some(path) = &words.file {
         let text = Input::file(path, limit::CONSENT).text_of_authority()?;
         let now = Timestamp::now();
         return Ok(Some(Consent::from_file(system, device, typed, &text, now, overwrite)?));

@@ -13,12 +13,14 @@ use qdepth_logbook::record::{
 };
 use qdepth_measure::{Code, Finding};
 use qdepth_media::Spelled;
+use qdepth_reference::shell_word;
 use qdepth_workload::{Compared, Comparison, Plan, Point, Role, STANDARD_AREA};
 
 use crate::lab::Lab;
 use crate::lab::calibrate;
 use crate::lab::placed;
 use crate::lab::prepare::{Prepared, What};
+use crate::lab::request::RunRequest;
 
 /// Stands beside everything that was measured in virtual time.
 const EMULATED: &str = "EMULATED";
@@ -46,7 +48,7 @@ pub(crate) fn record(
     ceilings: &BTreeMap<u32, f64>,
     lab: Lab<'_>,
 ) -> RunRecord {
-    let (system, engine) = (lab.system, lab.options.engine);
+    let (system, engine) = (lab.system, lab.request.engine);
     let target = |(index, target): (usize, &Prepared)| TargetRecord {
         index: index as u32,
         spelling: target.spelling.display().to_string(),
@@ -54,7 +56,7 @@ pub(crate) fn record(
         kind: target.kind(),
         area_bytes: touched(plan, index).unwrap_or(target.shape.usable.length_bytes),
         engine: match target.real() {
-            Some(_) => engine.choice().first().name().to_owned(),
+            Some(_) => engine.first().name().to_owned(),
             None => EMULATED.to_owned(),
         },
         ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
@@ -76,7 +78,7 @@ pub(crate) fn record(
         seed: plan.seed,
         emulated: prepared.iter().any(|target| target.real().is_none()),
         points_planned: plan.points.len() as u32,
-        engine_choice: engine.name(),
+        engine_choice: engine.name().to_owned(),
         comparison: plan.comparison.as_ref().map(comparison),
         environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
@@ -121,7 +123,7 @@ pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
 
 /// The machine, and where storage is real what the generator costs on it.
 fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
-    let (system, engine) = (lab.system, lab.options.engine.choice());
+    let (system, engine) = (lab.system, lab.request.engine);
     let mut facts = environment::observe(system);
     facts.extend(placed::facts(lab, plan, prepared));
     if prepared.iter().any(|target| target.real().is_some()) {
@@ -198,4 +200,16 @@ fn emulated_facts(spelled: &Spelled) -> Vec<Observation> {
         source: "EMULATED: description file".to_owned(),
     };
     spelled.facts().into_iter().map(fact).collect()
+}
+
+/// What is kept of the command beside the run; nothing where no words asked for it.
+pub(crate) fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
+    let seed = ["--seed".to_owned(), seed.to_string()];
+    let words = request.command.as_ref()?.iter().chain(&seed);
+    Some(Observation {
+        subject: RunRecord::COMMAND.0.to_owned(),
+        key: RunRecord::COMMAND.1.to_owned(),
+        value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
+        source: "command line of qdepth".to_owned(),
+    })
 }

@@ -3,61 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::Parser;
 use qdepth_files::{Input, limit};
-use qdepth_measure::Bytes;
 use qdepth_media::{is_emulated, several};
 use qdepth_reference::Reference;
 use qdepth_workload::{
-    Choices, Extent, PlanFile, STANDARD_AREA, Stairs, TargetShape, published_name, resolve,
-    shipped_plan_names, shipped_plan_text,
+    Choices, PlanFile, Stairs, published_name, shipped_plan_names, shipped_plan_text,
 };
 
 use crate::ended::Usage;
 use crate::flags::{Load, WearFlag};
-use crate::lab::prepare::{FilesMade, Made};
+use crate::lab::request::PlanRequest;
 
 /// The plan of a run without arguments.
 const DEFAULT_PLAN: &str = "quick";
-
-/// What a user asked for.
-#[derive(Clone, Debug)]
-pub(crate) struct Asked {
-    pub(crate) file: PlanFile,
-    pub(crate) choices: Choices,
-    pub(crate) targets: Vec<PathBuf>,
-}
-
-impl Asked {
-    /// What is asked of each variant alone, one after the other; none where there are none.
-    pub(crate) fn variants(&self) -> Result<Vec<Self>> {
-        let alone = self.file.alone(&self.choices)?;
-        let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));
-        let one = |((file, choices), target)| Self { file, choices, targets: vec![target] };
-        Ok(alone.into_iter().zip(targets).map(one).collect())
-    }
-
-    /// What is made in a directory.
-    pub(crate) fn made(&self) -> Made {
-        if self.file.files.is_some() {
-            let bytes = self.bytes_of_files();
-            return Made::OwnFiles(FilesMade { bytes, names: self.file.file_names.clone() });
-        }
-        let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
-        Made::MeasurementFile(of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0)
-    }
-
-    /// What the points' own files take of a directory at a time: the most that the plan would have
-    /// of one without bounds. A plan that cannot be had is refused where it is resolved.
-    fn bytes_of_files(&self) -> u64 {
-        let whole = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
-        let boundless = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
-        let targets = vec![boundless; self.targets.len()];
-        let choices = Choices { read_only: false, ..self.choices.clone() };
-        let plan = resolve(&self.file, &choices, &targets);
-        let points = plan.map_or_else(|_| Vec::new(), |plan| plan.points);
-        points.iter().map(|point| point.area.length_bytes).max().unwrap_or(0)
-    }
-}
 
 /// The word that names the plan, and the words behind it.
 pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
@@ -69,11 +28,24 @@ pub(crate) fn plan_word(load: &Load) -> (&str, &[String]) {
     }
 }
 
+/// The words behind `qdepth run`.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Words {
+    #[command(flatten)]
+    load: Load,
+}
+
+/// Reads words that stand behind `qdepth run` in a document.
+///
+/// # Errors
+/// Where they ask for nothing that there is.
+pub(crate) fn read_words(words: &[String]) -> Result<PlanRequest> {
+    read(&Words::try_parse_from(words)?.load)
+}
+
 /// Reads the words: the first is a plan where it is the name of one or a TOML file.
-pub(crate) fn read(load: &Load) -> Result<Asked> {
-    if let Some(given) = &load.given {
-        return Ok(given.clone());
-    }
+pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     let (origin, targets) = plan_word(load);
     let text = match shipped_plan_text(origin) {
         Some(text) => text.to_owned(),
@@ -129,7 +101,7 @@ pub(crate) fn read(load: &Load) -> Result<Asked> {
         arrays: load.array.len(),
         published,
     };
-    Ok(Asked { file, choices, targets })
+    Ok(PlanRequest { file, choices, targets })
 }
 
 /// The names of media that were published, as they are known.

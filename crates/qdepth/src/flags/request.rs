@@ -1,29 +1,71 @@
-//! The command that asks for a run's plan again. What devices lose is never part of it: that is
-//! consented to anew.
+//! What `qdepth run` asks the lab for.
 
-use qdepth_logbook::record::{Observation, RunRecord};
-use qdepth_reference::shell_word;
+use anyhow::Result;
+use qdepth_linux::EngineChoice;
 use qdepth_workload::PlanFile;
 
-use crate::flags::{EngineFlag, RunOptions};
-use crate::lab::read_plan::plan_word;
+use crate::flags::read_plan::{self, plan_word};
+use crate::flags::{ConsentOptions, RunOptions};
+use crate::lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
-/// What is kept of the command beside the run; nothing where no words asked for it.
-pub(crate) fn command(options: &RunOptions, file: &PlanFile, seed: u64) -> Option<Observation> {
-    let (plan, _) = plan_word(&options.load);
-    let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
-    let mut words = options.load.words_again(plan, seed, threads)?;
-    if options.engine != EngineFlag::Auto {
-        words.extend(["--engine".to_owned(), options.engine.name()]);
+impl RunOptions {
+    /// What these options ask for.
+    ///
+    /// # Errors
+    /// Where the words name no plan and targets that can be.
+    pub(crate) fn request(&self) -> Result<RunRequest> {
+        let plan = if self.resume { None } else { Some(read_plan::read(&self.load)?) };
+        let command = plan.as_ref().map(|plan| self.words_again(&plan.file));
+        Ok(RunRequest { command, ..self.surroundings(plan) })
     }
-    words.splice(..0, ["qdepth".to_owned(), "run".to_owned()]);
-    let quoted: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
-    Some(Observation {
-        subject: RunRecord::COMMAND.0.to_owned(),
-        key: RunRecord::COMMAND.1.to_owned(),
-        value: Ok(quoted.join(" ")),
-        source: "command line of qdepth".to_owned(),
-    })
+
+    /// What is asked around a plan that no words of ours asked for.
+    pub(crate) fn request_of(&self, plan: PlanRequest) -> RunRequest {
+        self.surroundings(Some(plan))
+    }
+
+    fn surroundings(&self, plan: Option<PlanRequest>) -> RunRequest {
+        RunRequest {
+            plan,
+            logbook: self.logbook.logbook.clone(),
+            keep: self.keep,
+            stop_on_throttle: self.stop_on_throttle,
+            expect: self.expect.clone(),
+            consent: self.consent.words(),
+            engine: self.engine.choice(),
+            pinning: match &self.cpus {
+                Some(cpus) => Pinning::InTurn(cpus.0.clone()),
+                None if self.no_pin => Pinning::Scheduler,
+                None => Pinning::Near,
+            },
+            remarks: Vec::new(),
+            command: None,
+        }
+    }
+
+    /// The words that ask for the same plan, but for its seed. What devices lose is never part of
+    /// them: that is consented to anew.
+    fn words_again(&self, file: &PlanFile) -> Vec<String> {
+        let (plan, _) = plan_word(&self.load);
+        let threads = file.bandwidth.as_ref().map_or(&[][..], |bandwidth| &bandwidth.threads);
+        let mut words = vec!["qdepth".to_owned(), "run".to_owned()];
+        words.extend(self.load.words_again(plan, threads));
+        if self.engine.choice() != EngineChoice::Auto {
+            words.extend(["--engine", self.engine.choice().name()].map(str::to_owned));
+        }
+        words
+    }
+}
+
+impl ConsentOptions {
+    /// As the lab takes them.
+    pub(crate) fn words(&self) -> ConsentWords {
+        ConsentWords {
+            destroy: self.destroy.clone(),
+            file: self.consent.clone(),
+            overwrite_signature: self.overwrite_signature.clone(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +80,7 @@ mod tests {
     use super::*;
     use crate::flags::{Command, Flags};
     use crate::lab::foresee::foresee;
-    use crate::lab::read_plan;
+    use crate::lab::record::command;
 
     fn options(words: &[String]) -> RunOptions {
         match Flags::try_parse_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command
@@ -50,11 +92,10 @@ mod tests {
 
     /// The hash of what the words ask for, and the command that is told.
     fn asked(words: &[String]) -> (String, String) {
-        let options = options(words);
-        let asked = read_plan::read(&options.load).unwrap_or_else(|why| panic!("{words:?}: {why}"));
-        let (plan, _) =
-            foresee(&System::real(), &asked).unwrap_or_else(|why| panic!("{words:?}: {why:#}"));
-        let told = command(&options, &asked.file, plan.seed).unwrap();
+        let request = options(words).request().unwrap_or_else(|why| panic!("{words:?}: {why}"));
+        let (plan, _) = foresee(&System::real(), request.plan.as_ref().unwrap())
+            .unwrap_or_else(|why| panic!("{words:?}: {why:#}"));
+        let told = command(&request, plan.seed).unwrap();
         (plan.hash(), told.value.unwrap())
     }
 
@@ -108,10 +149,8 @@ mod tests {
     #[test]
     fn what_no_words_asked_for_has_no_command() {
         let words = ["qdepth", "run", "media:p3700-800gb"].map(str::to_owned);
-        let mut options = options(&words);
-        let given = read_plan::read(&options.load).unwrap();
-        let file = given.file.clone();
-        options.load.given = Some(given);
-        assert!(command(&options, &file, 1).is_none());
+        let options = options(&words);
+        let plan = options.request().unwrap().plan.unwrap();
+        assert!(command(&options.request_of(plan), 1).is_none());
     }
 }

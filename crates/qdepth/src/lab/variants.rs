@@ -1,52 +1,44 @@
 //! Variants: each is prepared, measured as a run of its own, and taken back; then their points
 //! stand side by side in one run more.
 
-use std::cell::OnceCell;
-use std::rc::Rc;
-
 use anyhow::{Context, Result};
 use qdepth_logbook::Logbook;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_workload::{Plan, side_by_side};
 
-use crate::commands::run::{lead, tell};
-use crate::ended::{Status, Usage};
+use crate::ended::Usage;
 use crate::lab::Lab;
-use crate::lab::again;
 use crate::lab::preparation::may_be_prepared;
 use crate::lab::prepare::after_all;
-use crate::lab::read_plan::Asked;
-use crate::lab::record::comparison;
+use crate::lab::record::{command, comparison};
+use crate::lab::request::{PlanRequest, Ran, RunRequest};
+use crate::lab::run::alone;
 
 /// Measures one after the other, and compares. What was finished before a failure or an
 /// interruption stays in the logbook, as runs of its own.
-pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
+pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> {
     if lab.crew.is_some() {
         anyhow::bail!(Usage("several ranks cannot prepare variants: run one".to_owned()));
     }
-    let alone = asked.variants()?;
-    may_be_prepared(lab, &alone)?;
-    let mut logbook = Logbook::open(&lab.options.logbook.logbook)?;
-    let (mut runs, mut worst) = (Vec::new(), Status::Valid);
-    for (variant, alone) in asked.file.variants.iter().zip(alone) {
+    let each = asked.variants()?;
+    may_be_prepared(lab, &each)?;
+    let mut logbook = Logbook::open(&lab.request.logbook)?;
+    let mut runs = Vec::new();
+    for (variant, plan) in asked.file.variants.iter().zip(each) {
         lab.screen.say(&format!("variant    {}, on {}", variant.name, variant.target));
-        let handed = Rc::new(OnceCell::new());
-        let mut options = lab.options.clone();
-        options.load.given = Some(alone);
-        options.handed = Some(Rc::clone(&handed));
-        let ended = lead(Lab { options: &options, report: None, ..lab })
+        let request = RunRequest { plan: Some(plan), command: None, ..lab.request.clone() };
+        let ran = alone(Lab { request: &request, ..lab })
             .map_err(|error| after_all(error, !runs.is_empty()))
-            .with_context(|| format!("variant `{}`", variant.name));
-        match ended? {
-            interrupted @ Status::Interrupted(_) => return Ok(interrupted),
-            Status::Invalid => worst = Status::Invalid,
-            Status::Valid | Status::CannotTell => {}
+            .with_context(|| format!("variant `{}`", variant.name))?;
+        let Some(ran) = ran else { return Ok(None) };
+        lab.screen.kept(&request.logbook, &ran.run.id);
+        if ran.signal.is_some() {
+            return Ok(Some(ran));
         }
-        let id = handed.get().context("a variant without a run")?;
-        runs.push(logbook.measured(id)?);
+        runs.push((ran.run, ran.points));
     }
     let (mut run, points) = together(asked, runs)?;
-    run.environment.extend(again::command(lab.options, &asked.file, run.seed));
+    run.environment.extend(command(lab.request, run.seed));
     logbook.hold(&run.id)?;
     logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
     for point in &points {
@@ -54,13 +46,14 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &Asked) -> Result<Status> {
     }
     logbook.end_run(&run.id, run.state, run.ended_at.as_deref().unwrap_or_default(), &[])?;
     let (run, points) = logbook.measured(&run.id)?;
-    tell(lab, &run, &points)?;
-    Ok(worst)
+    let planned = run.points_planned as usize;
+    let lost = planned.saturating_sub(points.len());
+    Ok(Some(Ran { run, points, signal: None, lost, planned, ranks: Vec::new() }))
 }
 
 /// One run of the runs of all variants: their points and targets, numbered anew.
 fn together(
-    asked: &Asked,
+    asked: &PlanRequest,
     runs: Vec<(RunRecord, Vec<PointRecord>)>,
 ) -> Result<(RunRecord, Vec<PointRecord>)> {
     let read = |run: &RunRecord| Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage);

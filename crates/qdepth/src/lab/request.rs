@@ -1,0 +1,122 @@
+//! What a run is asked for: plain data that a front end makes (command line, fio, IOR, a variant), and
+//! what it is answered.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_measure::{Bytes, Finding};
+use qdepth_workload::{Choices, Extent, PlanFile, STANDARD_AREA, TargetShape, resolve};
+
+use crate::lab::execute::Ranks;
+use crate::lab::prepare::{FilesMade, Made};
+
+/// A run that is asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct RunRequest {
+    /// What is measured; none: the last run of the logbook that has not ended is taken up again.
+    pub(crate) plan: Option<PlanRequest>,
+    pub(crate) logbook: PathBuf,
+    /// Whether the measurement file stays for the next run.
+    pub(crate) keep: bool,
+    /// Whether the run ends at the first point during which heat slowed something down.
+    pub(crate) stop_on_throttle: bool,
+    /// The emulated medium that is put beside each point, as spelled.
+    pub(crate) expect: Option<String>,
+    pub(crate) consent: ConsentWords,
+    pub(crate) engine: EngineChoice,
+    pub(crate) pinning: Pinning,
+    /// What is remarked of the whole run.
+    pub(crate) remarks: Vec<Finding>,
+    /// The words that ask for the same plan again, but for its seed; none where no words asked.
+    pub(crate) command: Option<Vec<String>>,
+}
+
+/// The words by which a user consents to the loss of what is on a device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConsentWords {
+    /// Serials, or PATH:SIZE:DISKSEQ.
+    pub(crate) destroy: Vec<String>,
+    /// Where no terminal asks.
+    pub(crate) file: Option<PathBuf>,
+    /// Signatures whose loss is accepted.
+    pub(crate) overwrite_signature: Vec<String>,
+}
+
+/// On which CPUs workers are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pinning {
+    /// Several on a CPU each, those near the device first.
+    Near,
+    /// Where the scheduler puts them.
+    Scheduler,
+    /// On a CPU of these each, in turn.
+    InTurn(Vec<u32>),
+    /// Each on any of these.
+    Among(Vec<u32>),
+}
+
+impl Pinning {
+    /// The CPUs that were named.
+    pub(crate) fn named(&self) -> Option<&[u32]> {
+        match self {
+            Self::InTurn(cpus) | Self::Among(cpus) => Some(cpus),
+            Self::Near | Self::Scheduler => None,
+        }
+    }
+}
+
+/// A run that was asked for, as the logbook keeps it, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) run: RunRecord,
+    pub(crate) points: Vec<PointRecord>,
+    /// The signal that ended it early.
+    pub(crate) signal: Option<i32>,
+    /// Points whose target was lost, of so many.
+    pub(crate) lost: usize,
+    pub(crate) planned: usize,
+    /// What each worker of each point did; not of a run of variants.
+    pub(crate) ranks: Ranks,
+}
+
+/// The load that is asked for: a plan as written, what is chosen of it, and on what.
+#[derive(Clone, Debug)]
+pub(crate) struct PlanRequest {
+    pub(crate) file: PlanFile,
+    pub(crate) choices: Choices,
+    pub(crate) targets: Vec<PathBuf>,
+}
+
+impl PlanRequest {
+    /// What is asked of each variant alone, one after the other; none where there are none.
+    pub(crate) fn variants(&self) -> Result<Vec<Self>> {
+        let alone = self.file.alone(&self.choices)?;
+        let targets = self.file.variants.iter().map(|variant| PathBuf::from(&variant.target));
+        let one = |((file, choices), target)| Self { file, choices, targets: vec![target] };
+        Ok(alone.into_iter().zip(targets).map(one).collect())
+    }
+
+    /// What is made in a directory.
+    pub(crate) fn made(&self) -> Made {
+        if self.file.files.is_some() {
+            let bytes = self.bytes_of_files();
+            return Made::OwnFiles(FilesMade { bytes, names: self.file.file_names.clone() });
+        }
+        let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
+        Made::MeasurementFile(of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0)
+    }
+
+    /// What the points' own files take of a directory at a time: the most that the plan would have
+    /// of one without bounds. A plan that cannot be had is refused where it is resolved.
+    fn bytes_of_files(&self) -> u64 {
+        let whole = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
+        let boundless = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
+        let targets = vec![boundless; self.targets.len()];
+        let choices = Choices { read_only: false, ..self.choices.clone() };
+        let plan = resolve(&self.file, &choices, &targets);
+        let points = plan.map_or_else(|_| Vec::new(), |plan| plan.points);
+        points.iter().map(|point| point.area.length_bytes).max().unwrap_or(0)
+    }
+}
