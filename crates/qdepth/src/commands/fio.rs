@@ -13,6 +13,7 @@ use qdepth_foreign::fio::{
 };
 use qdepth_host::placement::Cpus;
 use qdepth_host::system::System;
+use qdepth_host::target::Kind;
 use qdepth_measure::{Code, Finding};
 use qdepth_workload::{Choices, PlanFile};
 
@@ -195,11 +196,20 @@ fn surroundings() -> Surroundings<'static> {
     }
 }
 
-/// Bytes that can be used of a file, device or medium that is there, and holds something.
+/// Bytes that can be used of what is there; none where it is yet to be made: nothing is there, or an
+/// empty file, or a directory. What is there and cannot be used is for the guards to refuse, never to
+/// be replaced by a file beside it.
 fn usable_bytes(path: &str) -> Option<u64> {
-    let target = find(&System::real(), Path::new(path)).ok()?;
-    let shape = foreseen(&target, &Made::MeasurementFile(0)).ok()?;
-    Some(shape.usable.length_bytes).filter(|bytes| *bytes > 0)
+    let path = Path::new(path);
+    let Ok(target) = find(&System::real(), path) else {
+        return std::fs::symlink_metadata(path).is_ok().then_some(1);
+    };
+    let real = target.real().map(|inspected| &inspected.kind);
+    if matches!(real, Some(Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. })) {
+        return None;
+    }
+    let shape = foreseen(&target, &Made::MeasurementFile(0)).ok();
+    Some(shape.map_or(0, |shape| shape.usable.length_bytes).max(1))
 }
 
 /// The plan with the command that runs it.
