@@ -37,7 +37,7 @@ use crate::target::{Inspected, Kind};
 
 pub(crate) use device::check_same;
 pub(crate) use exclusive::{Use, hold, lock_file};
-pub(crate) use others::no_writers_of_file;
+pub(crate) use others::{no_writers_of_file, nobody_uses_file};
 pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 

@@ -16,6 +16,8 @@ use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{XATTR, cannot_make, check_room, failure, may_make, set_direct};
 use crate::noise;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::seal;
+use crate::system::System;
 use crate::target::{Inspected, Kind};
 
 /// What the files of streams are called, as IOR calls them.
@@ -70,6 +72,7 @@ pub struct Wanted<'a> {
 /// kept.
 #[derive(Debug)]
 pub struct OwnFiles {
+    system: System,
     directory: OwnedFd,
     path: PathBuf,
     run_id: String,
@@ -86,8 +89,9 @@ pub struct OwnFiles {
 /// # Errors
 /// Refused: G1 where it is no directory, G14 for a system place or one that may not be written,
 /// G13 without room (twice the size must be free, and 5 % of the file system must stay free), G8
-/// where a file of such a name is not ours.
+/// where a file of such a name is not ours or not as we left it, G2, G5, G6 where somebody uses it.
 pub fn clear(
+    system: &System,
     target: &Inspected,
     wanted: &Wanted<'_>,
     promised_bytes: u64,
@@ -104,6 +108,7 @@ pub fn clear(
         check_room(target, wanted.size_bytes, 0, promised_bytes)?;
     }
     let files = OwnFiles {
+        system: system.clone(),
         directory,
         path: target.path.clone(),
         run_id: wanted.run_id.to_owned(),
@@ -124,12 +129,21 @@ pub fn clear(
 /// # Errors
 /// When the directory could not be read.
 pub fn review(
+    system: &System,
     target: &Inspected,
     wanted: &Wanted<'_>,
     promised_bytes: u64,
 ) -> Result<Verdicts, Failure> {
-    let order = [Guard::G1Resolve, Guard::G14Place, Guard::G13Bounds, Guard::G8Ownership];
-    match clear(target, wanted, promised_bytes) {
+    let order = [
+        Guard::G1Resolve,
+        Guard::G14Place,
+        Guard::G13Bounds,
+        Guard::G2Exclusive,
+        Guard::G5Swap,
+        Guard::G6Backing,
+        Guard::G8Ownership,
+    ];
+    match clear(system, target, wanted, promised_bytes) {
         Ok(_) => Ok(guard::in_order(&order, None)),
         Err(Problem::Refused(refusal)) => Ok(guard::in_order(&order, Some(refusal))),
         Err(Problem::Failed(failure)) => Err(failure),
@@ -210,6 +224,9 @@ impl OwnFiles {
             if write && id.get(..said) != Some(self.run_id.as_bytes()) {
                 return Err(io::Error::other("it does not say that this run made it"));
             }
+            if write {
+                seal::take_back(&file);
+            }
             let stat = rustix::fs::fstat(&file)?;
             let inode = (stat.st_dev, stat.st_ino);
             if self.made.get(name).is_some_and(|made| *made != inode) {
@@ -249,9 +266,22 @@ impl OwnFiles {
     /// As [`remove`](Self::remove).
     pub fn end(mut self) -> Result<(), Failure> {
         if self.keep {
-            self.made.clear();
+            return self.leave();
         }
         self.remove()
+    }
+
+    /// Notes in each file that was made how it is left, so that a later run knows it.
+    fn leave(&mut self) -> Result<(), Failure> {
+        for (name, inode) in std::mem::take(&mut self.made) {
+            let Ok(file) = self.open_flags(&name, OFlags::empty()) else { continue };
+            let is_it = rustix::fs::fstat(&file).is_ok_and(|s| (s.st_dev, s.st_ino) == inode);
+            if is_it {
+                seal::leave(&file, &name)
+                    .map_err(|error| failure("note in", &self.path.join(&name), error))?;
+            }
+        }
+        Ok(())
     }
 
     /// G8 for every file that is there under a name of ours.
@@ -309,8 +339,18 @@ impl OwnFiles {
         if rustix::fs::fgetxattr(&file, XATTR, &mut id).is_err() {
             return Err(not_ours(path).into());
         }
+        let file = File::from(file);
         guard::lock_file(&file, path, Use::Write)?;
-        Ok(Some(inode))
+        guard::nobody_uses_file(&self.system, &file, path)?;
+        match seal::doubt_of_left(&file, name) {
+            None => Ok(Some(inode)),
+            Some(why) => Err(Refusal::new(
+                Guard::G8Ownership,
+                format!("{} was made by qdepth and is not as it left it: {why}", path.display()),
+                "Look whether somebody needs it; if nobody does, remove it and start again",
+            )
+            .into()),
+        }
     }
 
     /// One component below the open directory, no link followed, nothing outside reached.

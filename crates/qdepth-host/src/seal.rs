@@ -210,6 +210,44 @@ pub(crate) fn begin(file: impl AsFd, path: &Path, label: &mut Label) {
     let _ = rustix::fs::fsetxattr(&file, WRITING, label.run_id.as_bytes(), XattrFlags::empty());
 }
 
+/// How a file without a label was left: its inode, the time of its last change, its name.
+const LEFT: &str = "user.qdepth-left";
+
+/// Notes in a file that is kept how it is left.
+///
+/// # Errors
+/// When its time cannot be set. A file system without extended attributes keeps no note, and the
+/// file is nobody's then.
+pub(crate) fn leave(file: &OwnedFd, name: &str) -> std::io::Result<()> {
+    rustix::fs::fsync(file)?;
+    let mtime = rustix::fs::fstat(file)?.st_mtime / 2 * 2;
+    // Whole seconds, and even ones, are what every file system can keep.
+    let last_modification = Timespec { tv_sec: mtime, tv_nsec: 0 };
+    let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    rustix::fs::futimens(file, &Timestamps { last_access, last_modification })?;
+    let note = note_of(&rustix::fs::fstat(file)?, name);
+    let _ = rustix::fs::fsetxattr(file, LEFT, note.as_bytes(), XattrFlags::empty());
+    Ok(())
+}
+
+/// A run of ours writes to it again: until it is left its times tell nothing.
+pub(crate) fn take_back(file: &OwnedFd) {
+    let _ = rustix::fs::fremovexattr(file, LEFT);
+}
+
+/// Why a file that we made is not as it was left; none where it is, or where its run was killed.
+pub(crate) fn doubt_of_left(file: &File, name: &str) -> Option<String> {
+    let mut note = [0_u8; 512];
+    let long = rustix::fs::fgetxattr(file, LEFT, &mut note).ok()?;
+    let Ok(stat) = rustix::fs::fstat(file) else { return Some("it does not answer".to_owned()) };
+    let same = note.get(..long) == Some(note_of(&stat, name).as_bytes());
+    (!same).then(|| "somebody wrote to it, copied or renamed it since".to_owned())
+}
+
+fn note_of(stat: &Stat, name: &str) -> String {
+    format!("{} {} {name}", stat.st_ino, time_of(stat))
+}
+
 fn seal_file(file: &OwnedFd, label: &mut Label) -> std::io::Result<()> {
     let stat = rustix::fs::fstat(file)?;
     // Its name is gone: nobody comes back to it.

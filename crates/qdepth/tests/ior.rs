@@ -7,7 +7,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, alone};
+use common::{Place, alone, can, sh};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
@@ -134,4 +134,33 @@ fn a_run_that_is_taken_up_again_keeps_its_names_and_its_files() {
     let left = files(&place, ".").into_iter().map(|(name, _)| name);
     let left: Vec<String> = left.filter(|name| name.starts_with(['f', 'q'])).collect();
     assert_eq!(left, ["f.00000000", "f.00000001", "qdepth-bandwidth.00000000", "qdepth.db"]);
+}
+
+/// A file that a run kept is overwritten by the next, until somebody else has it.
+#[test]
+fn a_kept_file_that_became_somebody_elses_is_left() {
+    let test = "a_kept_file_that_became_somebody_elses_is_left";
+    if !can(test, &["losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let line = "ior --no-report -- -w -k -t 64k -b 1m -o kept";
+    place.run(line).expect_finished();
+    place.run(line).expect_finished();
+    let refused = |guard: &str, says: &str| {
+        let before = std::fs::read(place.join("kept")).unwrap();
+        let ended = place.run(line).expect(3);
+        assert!(ended.err.contains(guard) && ended.err.contains(says), "{}", ended.err);
+        assert_eq!(std::fs::read(place.join("kept")).unwrap(), before);
+    };
+    let device = sh(&format!("losetup -f --show {}", place.join("kept").display())).unwrap();
+    refused("G6", "loop");
+    sh(&format!("losetup -d {device}")).unwrap();
+    place.run(line).expect_finished();
+    let kept = place.join("kept");
+    sh(&format!("printf precious | dd of={} conv=notrunc status=none", kept.display())).unwrap();
+    refused("G8", "somebody wrote to it");
+    // Copies and links of what was kept are as little ours as what was altered.
+    sh(&format!("rm {0} && cp --preserve=all /etc/hostname {0}", kept.display())).unwrap();
+    refused("G8", "was not made by qdepth");
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
-use super::in_use::Subject;
+use super::in_use::{self, Subject};
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs::{self, DeviceNumber};
 use crate::system::System;
@@ -71,17 +71,34 @@ fn writes(process: &str, file: &std::ffi::OsStr) -> bool {
     flags.is_some_and(|flags| flags & 0o3 != 0 && flags & 0o10_000_000 == 0)
 }
 
+/// G2, G5, G6 of a file that is open: no swap space, not the back of a loop device, and nobody else
+/// writes to it.
+pub(crate) fn nobody_uses_file(
+    system: &System,
+    file: &std::fs::File,
+    path: &Path,
+) -> Result<(), Refusal> {
+    let Some(subject) = subject_of(file, path) else { return Ok(()) };
+    in_use::swap(system, &subject)?;
+    in_use::backing(system, &subject)?;
+    no_writers(system, &subject, path)
+}
+
+fn subject_of(file: &std::fs::File, path: &Path) -> Option<Subject> {
+    let found = file.metadata().ok()?;
+    Some(Subject::File {
+        device: DeviceNumber::of(found.dev()),
+        inode: found.ino(),
+        name: path.display().to_string(),
+    })
+}
+
 /// A file as a subject.
 pub(crate) fn no_writers_of_file(
     system: &System,
     file: &std::fs::File,
     path: &Path,
 ) -> Result<(), Refusal> {
-    let Ok(found) = file.metadata() else { return Ok(()) };
-    let subject = Subject::File {
-        device: DeviceNumber::of(found.dev()),
-        inode: found.ino(),
-        name: path.display().to_string(),
-    };
+    let Some(subject) = subject_of(file, path) else { return Ok(()) };
     no_writers(system, &subject, path)
 }
