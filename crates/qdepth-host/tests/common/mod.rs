@@ -134,14 +134,21 @@ impl Bench {
     /// The other names of a device or file: what each is called, its path, and a descriptor that
     /// keeps it alive.
     pub(crate) fn spellings(&self, path: &Path) -> Vec<(&'static str, PathBuf, Option<OwnedFd>)> {
-        let link = self.fresh("by-id-link");
+        let (link, chain) = (self.fresh("by-id-link"), self.fresh("link-to-a-link"));
         symlink(path, &link).unwrap();
+        symlink(&link, &chain).unwrap();
         let here = std::env::current_dir().unwrap();
         let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
         let relative = up.join(path.strip_prefix("/").unwrap());
         let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).unwrap();
-        let by_fd = PathBuf::from(format!("/proc/self/fd/{}", fd.as_raw_fd()));
+        // By number and not `self`: a child of this process has the same names.
+        let process = format!("/proc/{}", std::process::id());
+        let by_fd = PathBuf::from(format!("{process}/fd/{}", fd.as_raw_fd()));
+        let by_root = PathBuf::from(format!("{process}/root{}", path.display()));
+        let folder = path.parent().unwrap();
+        let dots = folder.join(".").join("..").join(folder.file_name().unwrap_or_default());
+        let dots = PathBuf::from(format!("{}//{}", dots.display(), file_name(path)));
         let bound = self.fresh("bound-node");
         if path.is_dir() {
             fs::create_dir(&bound).unwrap();
@@ -153,7 +160,10 @@ impl Bench {
         let mut all = vec![
             ("kernel name", path.to_owned(), None),
             ("by-id link", link, None),
+            ("link to a link", chain, None),
             ("relative path", relative, None),
+            ("path with dots", dots, None),
+            ("root of a process", by_root, None),
             ("descriptor", by_fd, Some(fd)),
             ("bind-mounted node", bound, None),
         ];
@@ -164,6 +174,10 @@ impl Bench {
         }
         all
     }
+}
+
+fn file_name(path: &Path) -> std::path::Display<'_> {
+    Path::new(path.file_name().unwrap()).display()
 }
 
 /// SHA-256 of all bytes of a device or file.
