@@ -3,6 +3,7 @@
 //! world that is judged otherwise is shrunk to the least that shows it. Needs root.
 
 #![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
 
 #[cfg(test)]
 #[allow(dead_code, clippy::allow_attributes, reason = "no test file uses all of it")]
