@@ -30,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("qdepth-pdf", &["qdepth-files"]),
     ("qdepth-reference", &[]),
     ("qdepth-report", &["qdepth-logbook", "qdepth-measure", "qdepth-reference"]),
+    ("qdepth-web", &["qdepth-logbook", "qdepth-media", "qdepth-report"]),
     (
         "qdepth",
         &[
@@ -45,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "qdepth-nbd",
             "qdepth-reference",
             "qdepth-report",
+            "qdepth-web",
             "qdepth-workload",
         ],
     ),

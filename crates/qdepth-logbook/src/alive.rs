@@ -2,8 +2,10 @@
 //! however it dies. A lock on the logbook itself would not do: SQLite has locks there of its own,
 //! and several processes may measure into one logbook.
 
+use std::collections::BTreeSet;
 use std::fs::TryLockError;
 use std::io;
+use std::path::Path;
 
 use qdepth_files::{FileError, Kept, Named};
 
@@ -24,6 +26,10 @@ impl Alive {
         for _ in 0..TRIES {
             let sign = logbook.beside(&format!("{ENDING}{run_id}"))?;
             if matches!(sign.file().try_lock(), Err(TryLockError::WouldBlock)) {
+                if sign.file().try_lock_shared().is_ok() {
+                    // Somebody only looked whether there is somebody.
+                    continue;
+                }
                 return Ok(None);
             }
             if sign.is_in_place() {
@@ -34,6 +40,16 @@ impl Alive {
         Err(logbook.folder().failed("mark the run as alive", &away))
     }
 
+    /// Ids of the runs that a process holds the sign of. Where they cannot be looked at, none.
+    pub(crate) fn all(logbook: &Named) -> BTreeSet<String> {
+        let signs = logbook.all_beside(ENDING).unwrap_or_default();
+        let held = |sign: &&Kept| {
+            // Shared: two who look at once are not in each other's way.
+            matches!(sign.file().try_lock_shared(), Err(TryLockError::WouldBlock))
+        };
+        signs.iter().filter(held).filter_map(|sign| run_of(sign.path())).collect()
+    }
+
     /// Takes away what killed runs left behind. What cannot be taken away harms nobody.
     pub(crate) fn tidy(logbook: &Named) {
         for sign in logbook.all_beside(ENDING).unwrap_or_default() {
@@ -42,6 +58,12 @@ impl Alive {
             }
         }
     }
+}
+
+/// The id behind the ending of a sign's name.
+fn run_of(sign: &Path) -> Option<String> {
+    let name = sign.file_name()?.to_str()?;
+    name.rsplit_once(ENDING).map(|(_, id)| id.to_owned())
 }
 
 impl Drop for Alive {

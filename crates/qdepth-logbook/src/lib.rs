@@ -12,6 +12,8 @@ mod compared;
 mod digest;
 mod document;
 mod error;
+mod filter;
+mod headline;
 mod host_document;
 mod logbook;
 mod open;
@@ -31,8 +33,12 @@ pub use document::{
     json_schema,
 };
 pub use error::LogbookError;
+pub use filter::RunFilter;
+pub use headline::{
+    RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
+};
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
-pub use logbook::{Logbook, RunHeadline};
+pub use logbook::Logbook;
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;

@@ -11,36 +11,17 @@ use crate::alive::Alive;
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
+use crate::headline::{RunHeadline, headlines};
 use crate::open::{doing, open_for_reading, open_for_writing, purpose};
 use crate::read::Attempt;
 use crate::record::{PointRecord, RunRecord, RunState};
 use crate::reserve::Reserve;
 use crate::{read, write};
 
-type Result<T> = std::result::Result<T, LogbookError>;
+/// More earlier runs than this tell no more of their spread.
+const EARLIER_MAX: usize = 30;
 
-/// One line of a list of runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunHeadline {
-    /// UUID in its usual text form.
-    pub id: String,
-    /// RFC 3339, UTC.
-    pub started_at: String,
-    /// How far it came.
-    pub state: RunState,
-    /// Name of the plan.
-    pub plan: String,
-    /// Names of the targets, in the order of the run.
-    pub targets: Vec<String>,
-    /// Points measured in full (an interrupted point is not).
-    pub points_done: u32,
-    /// Points of the plan.
-    pub points_planned: u32,
-    /// Whether time was invented.
-    pub emulated: bool,
-    /// Whether what is stored of the run, or which points it has, is not what was written.
-    pub damaged: bool,
-}
+type Result<T> = std::result::Result<T, LogbookError>;
 
 /// One file of runs. Several processes may write to it at the same time, each its own run.
 ///
@@ -248,7 +229,27 @@ impl Logbook {
     pub fn runs(&self) -> Result<Vec<RunHeadline>> {
         let what = "reading the list of runs";
         let snapshot = self.snapshot(what)?;
-        headlines(&snapshot, self.purpose).map_err(doing(&self.path, what))
+        let mut runs = headlines(&snapshot, self.purpose).map_err(doing(&self.path, what))?;
+        let alive = Alive::all(&self.file);
+        runs.iter_mut().for_each(|run| run.alive = alive.contains(&run.id));
+        Ok(runs)
+    }
+
+    /// The last whole runs of a plan besides these, the newest first: enough to say how far single
+    /// runs differ.
+    ///
+    /// # Errors
+    /// As [`runs`](Self::runs).
+    pub fn earlier(
+        &self,
+        plan: &str,
+        except: &[&str],
+    ) -> Result<Vec<(RunRecord, Vec<PointRecord>)>> {
+        let alike =
+            self.runs()?.into_iter().rev().filter(|run| {
+                run.plan == plan && run.is_whole() && !except.contains(&run.id.as_str())
+            });
+        alike.take(EARLIER_MAX).map(|run| self.measured(&run.id)).collect()
     }
 
     /// Whether the list of runs is whole: runs may be missing from a damaged one.
@@ -414,34 +415,6 @@ fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         Err(error) if is_damage(&error) => Ok(vec![error.to_string()]),
         lines => Ok(lines?.into_iter().filter(|line| line != "ok").collect()),
     }
-}
-
-fn headlines(connection: &Connection, purpose: Purpose) -> rusqlite::Result<Vec<RunHeadline>> {
-    let mut all = Vec::new();
-    for (number, id) in read::run_numbers(connection)? {
-        let (run, damage) = match check::run(connection, number, purpose) {
-            Ok((run, damage)) => (Some(run), damage.is_some()),
-            Err(error) if is_damage(&error) => (None, true),
-            Err(error) => return Err(error),
-        };
-        let points = check::counted(connection, number, purpose)?;
-        all.push(RunHeadline {
-            id,
-            started_at: run.as_ref().map_or_else(String::new, |run| run.started_at.clone()),
-            state: run.as_ref().map_or(RunState::Failed, |run| run.state),
-            plan: run.as_ref().map_or_else(String::new, |run| run.plan_name.clone()),
-            points_done: points.done,
-            points_planned: run.as_ref().map_or(0, |run| run.points_planned),
-            emulated: run.as_ref().is_some_and(|run| run.emulated),
-            targets: run
-                .into_iter()
-                .flat_map(|run| run.targets)
-                .map(|target| target.name)
-                .collect(),
-            damaged: damage || !points.are_listed,
-        });
-    }
-    Ok(all)
 }
 
 /// Changes what may change of a run, and stores the digests of what was whole before.

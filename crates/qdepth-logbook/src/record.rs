@@ -184,6 +184,12 @@ impl RunRecord {
         self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
     }
 
+    /// Name of the machine; none where it could not be read.
+    pub fn host(&self) -> Option<&str> {
+        let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == ("host", "name");
+        self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+    }
+
     /// What was expected of the point at this place.
     pub fn expected_at(&self, point: u32) -> Option<&ExpectedRecord> {
         self.expected.iter().find(|expected| expected.point == point)

@@ -27,8 +27,35 @@ pub enum ReportError {
 /// # Errors
 /// Where the template cannot be filled, which needs memory to run out.
 pub fn html(document: &Document) -> Result<String, ReportError> {
+    page(document, false)
+}
+
+/// What stands in the page's `main` element, for a page of somebody else's that uses
+/// [`style_sheet`]: no style and no script in it.
+///
+/// # Errors
+/// As [`html`].
+pub fn html_part(document: &Document) -> Result<String, ReportError> {
+    page(document, true)
+}
+
+/// A table alone, for a page that uses [`style_sheet`].
+///
+/// # Errors
+/// As [`html`].
+pub fn html_table(table: &Table) -> Result<String, ReportError> {
+    Ok(table_html(table, String::new(), false)?)
+}
+
+/// The style of a report, dark and light, on screens of any width and on paper.
+pub fn style_sheet() -> String {
+    format!("{}{}", include_str!("../templates/style.css"), restyle())
+}
+
+fn page(document: &Document, part: bool) -> Result<String, ReportError> {
     let labels = &words(document.lang).paper.labels;
-    Ok(Page { document, labels, numbers: Default::default(), restyle: restyle() }.render()?)
+    let (numbers, restyle) = (Default::default(), restyle());
+    Ok(Page { document, labels, part, numbers, restyle }.render()?)
 }
 
 #[derive(Template)]
@@ -36,6 +63,8 @@ pub fn html(document: &Document) -> Result<String, ReportError> {
 struct Page<'a> {
     document: &'a Document,
     labels: &'static LabelWords,
+    /// Whether only what stands in the `main` element is wanted.
+    part: bool,
     /// Of tables, of figures.
     numbers: [Cell<u32>; 2],
     restyle: String,

@@ -52,7 +52,7 @@ pub use figure::{
     RightAxis, Scale, Series, Stroke,
 };
 pub use host::host_tables;
-pub use html::{ReportError, html};
+pub use html::{ReportError, html, html_part, html_table, style_sheet};
 pub use limit::{Limit, Statistic, UnknownLimit};
 pub use markdown::{markdown, table_markdown};
 pub use paper::{DataSheet, Paper, PaperError, Text};

@@ -16,6 +16,7 @@ mod logbook;
 pub(crate) mod read_plan;
 mod request;
 mod resumed;
+mod serve;
 #[cfg(test)]
 mod tests;
 
@@ -26,7 +27,8 @@ pub(crate) use host::{
     TuneOptions,
 };
 pub(crate) use load::{Load, WearFlag};
-pub(crate) use logbook::{LogbookCheck, LogbookCommand};
+pub(crate) use logbook::{ListOptions, LogbookCheck, LogbookCommand};
+pub(crate) use serve::ServeOptions;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
@@ -58,8 +60,8 @@ pub(crate) enum Command {
     Ior(IorOptions),
     /// Take results of other programs into the logbook: fio's JSON and logs, Iometer's CSV
     Import(ImportOptions),
-    /// List the runs of a logbook
-    List(LogbookOption),
+    /// List the runs of a logbook, the newest first
+    List(ListOptions),
     /// Hold a logbook against what was written: lists every record that is damaged
     #[command(subcommand)]
     Logbook(LogbookCommand),
@@ -77,6 +79,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceOptions),
     /// What this machine is, and what it is to a measurement
     Host(HostOptions),
+    /// Show the logbook as web pages, read only, on this machine
+    Serve(ServeOptions),
     /// Serve an emulated medium in real time as a block device, for any NBD client
     ServeMedium(ServeMediumOptions),
     /// Print a JSON Schema, for editors and scripts
@@ -399,6 +403,8 @@ pub(crate) enum SchemaOf {
     Run,
     /// The output of report --format json
     Figures,
+    /// The output of list --json
+    Runs,
     /// The output of reproduce --json
     Reproduce,
     /// The output of host --json

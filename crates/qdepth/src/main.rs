@@ -48,6 +48,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Command::Host(options) => commands::host::host(&options),
         Command::Media(options) => commands::media::media(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),
+        Command::Serve(options) => commands::serve::serve(&options),
         Command::ServeMedium(options) => commands::serve_medium::serve_medium(&options),
         Command::Schema(options) => commands::read::schema(options),
     };

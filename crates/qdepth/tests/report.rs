@@ -113,7 +113,8 @@ changes = { en = "Second series", ja = "第二の計測" }
         let runs = stdout(&qdepth(folder, &["list"]));
         let ids: Vec<&str> =
             runs.lines().filter_map(|line| line.split_whitespace().next()).collect();
-        let ids: Vec<&str> = ids.into_iter().filter(|id| id.starts_with("01")).collect();
+        // The newest comes first.
+        let ids: Vec<&str> = ids.into_iter().rev().filter(|id| id.starts_with("01")).collect();
         assert_eq!(ids.len(), 2, "{runs}");
         let words = ["report", ids[0], ids[1], "--format", "html,md,csv,json,typst"];
         let output = qdepth(folder, &[&words[..], &["--paper", "paper.toml"]].concat());

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use qdepth_logbook::Logbook;
+use qdepth_logbook::{Logbook, RunHeadline};
 use qdepth_report::{
     Measured, table_markdown, versus, versus_json, versus_sentences, versus_table,
 };
@@ -12,9 +12,6 @@ use crate::commands::read::print_any_table;
 use crate::ended::{Status, Usage};
 use crate::flags::CompareOptions;
 use crate::terminal::{print, print_document};
-
-/// More earlier runs than this tell no more of their spread.
-const EARLIER_MAX: usize = 30;
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let own = &options.logbook.logbook;
@@ -78,8 +75,7 @@ fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
 fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
     let whole = || -> Result<Vec<String>> {
         let runs = logbook.runs()?.into_iter();
-        let whole = runs.filter(|run| !run.damaged && run.points_done == run.points_planned);
-        Ok(whole.map(|run| run.id).collect())
+        Ok(runs.filter(RunHeadline::is_whole).map(|run| run.id).collect())
     };
     if asked == "all" {
         return whole();
@@ -108,11 +104,6 @@ fn earlier(own: &Path, a: &[Measured], b: &[Measured]) -> Result<Vec<Measured>> 
     }
     let Some((first, _)) = a.first() else { return Ok(Vec::new()) };
     let logbook = Logbook::open_read_only(own)?;
-    let compared = |id: &String| a.iter().chain(b).any(|(run, _)| run.id == *id);
-    let alike = logbook.runs()?.into_iter().filter(|run| {
-        run.plan == first.plan_name && !run.damaged && run.points_done == run.points_planned
-    });
-    let ids: Vec<String> = alike.map(|run| run.id).filter(|id| !compared(id)).collect();
-    let last = ids.iter().rev().take(EARLIER_MAX);
-    last.map(|id| Ok(logbook.measured(id)?)).collect()
+    let compared: Vec<&str> = a.iter().chain(b).map(|(run, _)| run.id.as_str()).collect();
+    Ok(logbook.earlier(&first.plan_name, &compared)?)
 }

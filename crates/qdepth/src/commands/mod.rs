@@ -12,4 +12,5 @@ pub(crate) mod read;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod serve_medium;

@@ -4,14 +4,17 @@ use anyhow::{Result, bail};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{
-    Logbook, RunHeadline, export_csv, export_json, host_json_schema, json_schema,
+    Logbook, RunHeadline, export_csv, export_json, export_runs_json, host_json_schema, json_schema,
+    runs_json_schema,
 };
 use qdepth_measure::Code;
 use qdepth_report::{Measured, Telling};
 use qdepth_workload::plan_schema;
 
 use crate::ended::{Status, Usage};
-use crate::flags::{ExportOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
+use crate::flags::{
+    ExportOptions, ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
+};
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
 
@@ -111,36 +114,42 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
     Ok(all)
 }
 
-pub(crate) fn list(options: &LogbookOption) -> Result<Status> {
-    let logbook = Logbook::open_read_only(&options.logbook)?;
-    let runs = logbook.runs()?;
-    let headers = ["run", "started", "state", "plan", "points", "targets"].map(str::to_owned);
-    let state = |run: &RunHeadline| match run.damaged {
-        true => "damaged".to_owned(),
-        false => format!("{:?}", run.state).to_lowercase(),
-    };
-    let rows = runs
-        .iter()
-        .map(|run| {
-            vec![
-                run.id.chars().take(13).collect(),
-                run.started_at.chars().take(19).collect(),
-                state(run),
-                run.plan.clone(),
-                format!("{}/{}", run.points_done, run.points_planned),
-                run.targets.join(", "),
-            ]
-        })
-        .collect();
-    print(&table(&headers, rows))?;
-    if logbook.lists_all_runs()? {
+pub(crate) fn list(options: &ListOptions) -> Result<Status> {
+    let file = &options.logbook.logbook;
+    let logbook = Logbook::open_read_only(file)?;
+    let (filter, whole) = (options.filter(), logbook.lists_all_runs()?);
+    let mut runs = logbook.runs()?;
+    runs.retain(|run| filter.fits(run));
+    // The newest stand last.
+    runs.drain(..runs.len() - runs.len().min(options.limit.unwrap_or(usize::MAX)));
+    if options.json {
+        print_document(export_runs_json(&runs, whole).trim_end())?;
+    } else {
+        print_runs(&runs)?;
+    }
+    if whole {
         return Ok(Status::Valid);
     }
-    let file = options.logbook.display();
     Screen::new().say(&format!(
-        "runs may be missing from this list; `qdepth logbook check {file}` says what is damaged"
+        "runs may be missing from this list; `qdepth logbook check {}` says what is damaged",
+        file.display()
     ));
     Ok(Status::Invalid)
+}
+
+fn print_runs(runs: &[RunHeadline]) -> Result<()> {
+    let headers = ["run", "started", "state", "plan", "points", "targets"].map(str::to_owned);
+    let row = |run: &RunHeadline| {
+        vec![
+            run.id.chars().take(13).collect(),
+            run.started_at.chars().take(19).collect(),
+            if run.damaged { "damaged" } else { run.state_text() }.to_owned(),
+            run.plan.clone(),
+            format!("{}/{}", run.points_done, run.points_planned),
+            run.targets.join(", "),
+        ]
+    };
+    print(&table(&headers, runs.iter().rev().map(row).collect()))
 }
 
 /// A run of which something could not be relied on is no success for a script.
@@ -181,6 +190,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Plan => plan_schema(),
         SchemaOf::Run => json_schema(),
         SchemaOf::Figures => qdepth_report::figures_schema(),
+        SchemaOf::Runs => runs_json_schema(),
         SchemaOf::Reproduce => qdepth_reference::json_schema(),
         SchemaOf::Host => host_json_schema(),
         SchemaOf::Compare => qdepth_report::versus_schema(),

@@ -88,6 +88,15 @@ impl Running {
         String::from_utf8_lossy(&fs::read(&self.err).unwrap()).into_owned()
     }
 
+    pub(crate) fn out(&self) -> String {
+        String::from_utf8_lossy(&fs::read(&self.out).unwrap()).into_owned()
+    }
+
+    /// Number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until standard error says this.
     #[track_caller]
     pub(crate) fn says(&mut self, text: &str) {

@@ -1,0 +1,43 @@
+//! What chooses runs of a list.
+
+use crate::headline::RunHeadline;
+
+/// What a run must be like; what is not given chooses nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Words, each of which stands in its id, plan, host, time or a target; whatever the case.
+    pub words: Vec<String>,
+    /// Part of the name of a target, whatever the case.
+    pub target: Option<String>,
+    /// Name of the plan.
+    pub plan: Option<String>,
+    /// Name of the machine.
+    pub host: Option<String>,
+    /// As [`RunHeadline::state_text`] says it.
+    pub state: Option<String>,
+    /// First day, YYYY-MM-DD (UTC).
+    pub since: Option<String>,
+    /// Last day, YYYY-MM-DD (UTC).
+    pub until: Option<String>,
+}
+
+impl RunFilter {
+    /// Whether the run is like that.
+    pub fn fits(&self, run: &RunHeadline) -> bool {
+        let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
+        let in_a_target = |part: &str| run.targets.iter().any(|target| has(target, part));
+        let own = [&run.id, &run.plan, &run.host, &run.started_at];
+        let anywhere = |word: &String| own.iter().any(|text| has(text, word)) || in_a_target(word);
+        let is =
+            |asked: &Option<String>, text: &str| asked.as_deref().is_none_or(|asked| asked == text);
+        // The day of a time in RFC 3339; texts of days are in the order of days.
+        let day = run.started_at.get(..10).unwrap_or_default();
+        self.words.iter().all(anywhere)
+            && self.target.as_deref().is_none_or(in_a_target)
+            && is(&self.plan, &run.plan)
+            && is(&self.host, &run.host)
+            && is(&self.state, run.state_text())
+            && self.since.as_deref().is_none_or(|since| day >= since)
+            && self.until.as_deref().is_none_or(|until| day <= until)
+    }
+}

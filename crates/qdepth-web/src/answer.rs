@@ -1,0 +1,44 @@
+//! What is sent back.
+
+use axum::body::Body;
+use axum::response::Response;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, StatusCode};
+
+const HTML: &str = "text/html; charset=utf-8";
+const TEXT: &str = "text/plain; charset=utf-8";
+const JSON: &str = "application/json";
+pub(crate) const CSS: &str = "text/css; charset=utf-8";
+pub(crate) const SVG: &str = "image/svg+xml";
+
+fn of(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+}
+
+/// A file that pages use.
+pub(crate) fn file(kind: &'static str, body: impl Into<Body>) -> Response<Body> {
+    of(StatusCode::OK, kind, body)
+}
+
+/// A page.
+pub(crate) fn html(status: StatusCode, page: String) -> Response<Body> {
+    of(status, HTML, page)
+}
+
+/// A document for machines.
+pub(crate) fn json(status: StatusCode, document: String) -> Response<Body> {
+    of(status, JSON, document)
+}
+
+/// A line.
+pub(crate) fn plain(status: StatusCode, line: &str) -> Response<Body> {
+    of(status, TEXT, format!("{line}\n"))
+}
+
+/// That something is not, for machines.
+pub(crate) fn json_error(status: StatusCode, why: &str) -> Response<Body> {
+    json(status, format!("{}\n", serde_json::json!({ "error": why })))
+}

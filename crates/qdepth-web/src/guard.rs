@@ -1,0 +1,245 @@
+//! Who may ask what. A page of somebody else's, opened in a browser on this machine, can send
+//! requests here; that it learns nothing is decided by what a browser cannot leave out or forge:
+//! the host that it believes to speak to (DNS rebinding), and the page that asks.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use http::header::{
+    ALLOW, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, LOCATION, ORIGIN, SET_COOKIE,
+    TRANSFER_ENCODING,
+};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::answer::plain;
+use crate::query::Query;
+
+/// Bytes of the path and query of a request.
+const ADDRESS_BYTES: usize = 8 << 10;
+/// Name of the cookie, and of the parameter of the first address.
+const TOKEN: &str = "qdepth_token";
+
+/// Of everything that is answered. Pages have no script and no style of their own in them, ask
+/// nobody else for anything, and stand in nobody's frame.
+const HEADERS: [(&str, &str); 7] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
+         connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("cache-control", "no-store"),
+];
+
+/// Where the server is, and what opens it.
+#[derive(Debug)]
+pub struct Door {
+    address: SocketAddr,
+    /// None at a loopback address.
+    token: Option<String>,
+}
+
+impl Door {
+    /// At a loopback address whoever is on this machine may ask; at any other, who has the token.
+    pub(crate) fn at(address: SocketAddr) -> Self {
+        let token = (!address.ip().is_loopback()).then(|| Uuid::new_v4().simple().to_string());
+        Self { address, token }
+    }
+
+    /// The address for a browser, with the token where there is one.
+    pub fn address(&self) -> String {
+        let address = self.address;
+        match &self.token {
+            None => format!("http://{address}/"),
+            Some(token) => format!("http://{address}/?{TOKEN}={token}"),
+        }
+    }
+
+    /// Whether it can be reached from other machines, so that a token is needed.
+    pub fn is_open(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether the host that a browser believes to speak to is this server. A name of somebody
+    /// else's that leads here is not; an address in digits cannot be made to lead elsewhere.
+    fn is_me(&self, host: &str) -> bool {
+        let Ok(host) = host.parse::<Authority>() else { return false };
+        if host.as_str().contains('@') || host.port_u16().unwrap_or(80) != self.address.port() {
+            return false;
+        }
+        let name = host.host();
+        let digits = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        match digits {
+            Ok(ip) if self.is_open() => !ip.is_unspecified() || ip == self.address.ip(),
+            Ok(ip) => ip == self.address.ip(),
+            Err(_) => name.eq_ignore_ascii_case("localhost") && !self.is_open(),
+        }
+    }
+
+    /// Whether these are the letters of the token; how long that takes says nothing of them.
+    fn opens(&self, given: &str) -> bool {
+        let digest = |text: &str| Sha256::digest(text);
+        self.token.as_deref().is_some_and(|token| digest(token) == digest(given))
+    }
+}
+
+/// Lets through what may be asked, and marks every answer.
+pub(crate) async fn guard(
+    State(door): State<Arc<Door>>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let mut answer = match refusal(&door, &request) {
+        Some(refused) => refused,
+        None => next.run(request).await,
+    };
+    for (name, value) in HEADERS {
+        answer.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    answer
+}
+
+fn refusal(door: &Door, request: &Request) -> Option<Response<Body>> {
+    let (headers, uri) = (request.headers(), request.uri());
+    let no = |status: StatusCode, why: &str| Some(closing(plain(status, why)));
+    if uri.path_and_query().is_some_and(|both| both.as_str().len() > ADDRESS_BYTES) {
+        return no(StatusCode::URI_TOO_LONG, "the address is too long");
+    }
+    let Some(host) = only(headers, &HOST) else {
+        return no(StatusCode::BAD_REQUEST, "a request needs one Host");
+    };
+    let named = uri.authority().is_none_or(|authority| authority.as_str() == host);
+    if !door.is_me(host) || !named {
+        return no(
+            StatusCode::MISDIRECTED_REQUEST,
+            "this server has another name: use the address that qdepth serve printed",
+        );
+    }
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        let mut refused = closing(plain(StatusCode::METHOD_NOT_ALLOWED, "pages are read only"));
+        refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        return Some(refused);
+    }
+    if is_of_another_page(headers, host) {
+        return no(StatusCode::FORBIDDEN, "a page of another server asks");
+    }
+    let has_body = headers.contains_key(TRANSFER_ENCODING)
+        || headers.get(CONTENT_LENGTH).is_some_and(|length| length != "0");
+    if has_body {
+        return no(StatusCode::PAYLOAD_TOO_LARGE, "a request that reads has no body");
+    }
+    if door.is_open() { entry(door, request) } else { None }
+}
+
+/// The one value of a header.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next()?.to_str().ok();
+    first.filter(|_| all.next().is_none())
+}
+
+/// A link may lead here from anywhere; nothing else that another page does.
+fn is_of_another_page(headers: &HeaderMap, host: &str) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let origin = headers.get(ORIGIN).map(|value| value.to_str().unwrap_or_default());
+    let foreign = origin.is_some_and(|origin| origin != format!("http://{host}"));
+    let asked_by = text("sec-fetch-site").unwrap_or("none");
+    let follows_a_link = text("sec-fetch-mode") == Some("navigate");
+    foreign || (!matches!(asked_by, "none" | "same-origin") && !follows_a_link)
+}
+
+/// The token: as a cookie, in a header, or once in the address, which then becomes the cookie.
+fn entry(door: &Door, request: &Request) -> Option<Response<Body>> {
+    let headers = request.headers();
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let mut cookies = cookies.flat_map(|all| all.split(';')).map(str::trim);
+    let by_cookie = cookies.any(|one| {
+        one.split_once('=').is_some_and(|(name, value)| name == TOKEN && door.opens(value))
+    });
+    let bearer = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let bearer = bearer.and_then(|value| value.strip_prefix("Bearer "));
+    if by_cookie || bearer.is_some_and(|token| door.opens(token)) {
+        return None;
+    }
+    let query = Query::of(request.uri());
+    match query.one(TOKEN).filter(|token| door.opens(token)) {
+        Some(token) => {
+            let mut onward = plain(StatusCode::SEE_OTHER, "");
+            let cookie = format!("{TOKEN}={token}; HttpOnly; SameSite=Strict; Path=/");
+            // `//host` and `/\\host` would lead elsewhere.
+            let path = request.uri().path().trim_start_matches(['/', '\\']);
+            let place = query.without(TOKEN).address(&format!("/{path}"));
+            let value = |text: String| HeaderValue::from_str(&text).ok();
+            let (cookie, place) = value(cookie).zip(value(place))?;
+            onward.headers_mut().insert(SET_COOKIE, cookie);
+            onward.headers_mut().insert(LOCATION, place);
+            Some(onward)
+        }
+        None => Some(closing(plain(
+            StatusCode::UNAUTHORIZED,
+            "this server can be reached from other machines, so it needs the token: use the whole \
+             address that qdepth serve printed",
+        ))),
+    }
+}
+
+/// What was refused may have more behind it that is not to be taken for a request.
+fn closing(mut answer: Response<Body>) -> Response<Body> {
+    answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn door(address: &str) -> Door {
+        Door::at(address.parse().unwrap())
+    }
+
+    #[test]
+    fn a_name_of_somebody_elses_that_leads_here_is_not_us() {
+        let door = door("127.0.0.1:8080");
+        for (host, ours) in [
+            ("127.0.0.1:8080", true),
+            ("localhost:8080", true),
+            ("LOCALHOST:8080", true),
+            ("127.0.0.1", false),
+            ("127.0.0.1:80", false),
+            ("127.0.0.2:8080", false),
+            ("[::1]:8080", false),
+            ("0.0.0.0:8080", false),
+            ("evil.example:8080", false),
+            ("localhost.evil.example:8080", false),
+            ("127.0.0.1.evil.example:8080", false),
+            ("user@127.0.0.1:8080", false),
+            ("127.0.0.1:8080:8080", false),
+            ("", false),
+            ("[127.0.0.1:8080", false),
+        ] {
+            assert_eq!(door.is_me(host), ours, "{host}");
+        }
+    }
+
+    #[test]
+    fn another_address_needs_the_token() {
+        let open = door("0.0.0.0:8080");
+        assert!(open.is_open() && open.is_me("192.168.1.7:8080") && !open.is_me("evil:8080"));
+        let token = open.address().split_once('=').unwrap().1.to_owned();
+        assert!(open.opens(&token) && !open.opens("") && !open.opens(&token[1..]));
+        let shut = door("[::1]:8080");
+        assert!(!shut.is_open() && shut.is_me("[::1]:8080") && shut.address().ends_with(":8080/"));
+        assert_ne!(door("0.0.0.0:1").token, door("0.0.0.0:1").token);
+    }
+}

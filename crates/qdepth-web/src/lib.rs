@@ -1,0 +1,19 @@
+//! The logbook as web pages: a front end that reads, and nothing else.
+//!
+//! [`Server::bind`] takes a port, [`Server::serve`] answers until it is told to stop. Requests pass
+//! `guard` (who may ask what), then `site`, which hands them to a page; pages get records from
+//! `source` and their words and pictures from the report's crate. Nothing here measures, speaks SQL
+//! or writes.
+
+mod answer;
+mod connection;
+mod guard;
+mod pages;
+mod query;
+mod server;
+mod site;
+mod source;
+mod words;
+
+pub use guard::Door;
+pub use server::{Options, Server, WebError};

@@ -1,0 +1,19 @@
+//! What programs read: the documents of the command line.
+
+use http::StatusCode;
+use qdepth_logbook::{export_json, export_runs_json};
+
+use crate::answer::json;
+use crate::pages::{Answer, Asked};
+
+/// The document of `qdepth list --json`.
+pub(crate) fn runs(asked: &Asked<'_>) -> Answer {
+    let listing = asked.source.runs()?;
+    Ok(json(StatusCode::OK, export_runs_json(&listing.runs, listing.whole)))
+}
+
+/// The document of `qdepth export --json`.
+pub(crate) fn run(asked: &Asked<'_>) -> Answer {
+    let (run, points) = asked.source.run(asked.name)?;
+    Ok(json(StatusCode::OK, export_json(&run, &points)))
+}

@@ -1,0 +1,102 @@
+//! Chosen runs beside one another, as `qdepth compare` judges them.
+
+use askama::Template;
+use http::StatusCode;
+use qdepth_report::{Measured, html_table, versus, versus_sentences, versus_table};
+
+use crate::answer::html;
+use crate::pages::{Answer, Asked, Frame, Trouble};
+use crate::query::Query;
+
+/// As `qdepth compare` takes it where nothing is said.
+const THRESHOLD: f64 = 0.02;
+/// Characters of an id that tell runs apart for a reader.
+const SHORT: usize = 13;
+/// More runs than this beside one another are no page.
+const MOST: usize = 20;
+
+#[derive(Template)]
+#[template(path = "compare.html")]
+struct ComparePage<'a> {
+    frame: Frame<'a>,
+    runs: Vec<Chosen>,
+    exchange: Option<String>,
+    pairs: Vec<Pair>,
+}
+
+struct Chosen {
+    letter: char,
+    name: String,
+    address: String,
+    what: String,
+}
+
+struct Pair {
+    table: String,
+    sentences: Vec<String>,
+}
+
+pub(crate) fn page(asked: &Asked<'_>) -> Answer {
+    let ids: Vec<&str> = asked.query.all("run").filter(|id| !id.is_empty()).collect();
+    if ids.len() > MOST {
+        return Err(Trouble::Unknown(format!("{} > {MOST}", ids.len())));
+    }
+    let (mut runs, earlier) =
+        if ids.is_empty() { Default::default() } else { asked.source.compared(&ids)? };
+    let exchanged = asked.query.one("exchange").is_some();
+    runs.sort_by(|a, b| a.0.started_at.cmp(&b.0.started_at));
+    if exchanged {
+        runs.reverse();
+    }
+    let mut frame = asked.frame(asked.words.compare);
+    if runs.iter().any(|(run, _)| run.emulated) {
+        frame.mark = "EMULATED".to_owned();
+    }
+    let pairs = match runs.split_first() {
+        Some((base, others)) => {
+            let pair = |other: &Measured| pair(asked, base, other, &earlier);
+            others.iter().map(pair).collect::<Result<_, _>>()?
+        }
+        None => Vec::new(),
+    };
+    let exchange = (runs.len() == 2).then(|| exchange(asked, exchanged));
+    let page = ComparePage { frame, runs: letters(asked, &runs), exchange, pairs };
+    Ok(html(StatusCode::OK, page.render()?))
+}
+
+fn exchange(asked: &Asked<'_>, exchanged: bool) -> String {
+    let query: &Query = &asked.query;
+    let query = if exchanged { query.without("exchange") } else { query.with("exchange", "yes") };
+    query.address(asked.path)
+}
+
+fn letters(asked: &Asked<'_>, runs: &[Measured]) -> Vec<Chosen> {
+    let chosen = |(letter, (run, _)): (char, &Measured)| Chosen {
+        letter,
+        name: run.id.chars().take(SHORT).collect(),
+        address: asked.link(&format!("/runs/{}", run.id)),
+        what: format!(
+            "{} · {} · {}",
+            run.started_at.chars().take(16).collect::<String>().replace('T', " "),
+            run.plan_name,
+            run.targets.iter().map(|target| target.name.as_str()).collect::<Vec<_>>().join(", ")
+        ),
+    };
+    ('A'..).zip(runs).map(chosen).collect()
+}
+
+fn pair(
+    asked: &Asked<'_>,
+    a: &Measured,
+    b: &Measured,
+    earlier: &[Measured],
+) -> Result<Pair, Trouble> {
+    let name = |(run, _): &Measured| run.id.chars().take(SHORT).collect::<String>();
+    let (name_a, name_b) = (name(a), name(b));
+    let side = |run| std::slice::from_ref(run);
+    let judged = versus((&name_a, side(a)), (&name_b, side(b)), earlier, THRESHOLD);
+    Ok(Pair {
+        table: html_table(&versus_table(&judged, asked.lang))?,
+        sentences: versus_sentences(&judged, asked.lang),
+    })
+}

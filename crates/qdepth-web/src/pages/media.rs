@@ -1,0 +1,128 @@
+//! The catalogue of emulated media, and what is known of one.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use http::StatusCode;
+use qdepth_media::{Description, catalogue, parameters};
+use qdepth_report::{Align, Cell, Column, Row, Table, html_table};
+
+use crate::answer::html;
+use crate::pages::{Answer, Asked, Frame, Trouble};
+
+#[derive(Template)]
+#[template(path = "media.html")]
+struct MediaPage<'a> {
+    frame: Frame<'a>,
+    media: Vec<Medium>,
+}
+
+struct Medium {
+    name: &'static str,
+    address: String,
+    title: String,
+    formats: String,
+}
+
+#[derive(Template)]
+#[template(path = "medium.html")]
+struct MediumPage<'a> {
+    frame: Frame<'a>,
+    name: String,
+    /// Headings and what stands below them; what is empty is left out.
+    said: Vec<(&'static str, String)>,
+    divergences: Vec<String>,
+    tables: Vec<String>,
+}
+
+fn bug(error: impl std::fmt::Display) -> Trouble {
+    Trouble::Unknown(error.to_string())
+}
+
+pub(crate) fn list(asked: &Asked<'_>) -> Answer {
+    let medium = |name: &'static str| {
+        let description = Description::shipped(name).map_err(bug)?;
+        let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
+        let address = asked.link(&format!("/media/{name}"));
+        Ok(Medium { name, address, title: description.title, formats: formats.join(", ") })
+    };
+    let media = catalogue().map(medium).collect::<Result<_, Trouble>>()?;
+    let mut frame = asked.frame(asked.words.media);
+    frame.mark = "EMULATED".to_owned();
+    Ok(html(StatusCode::OK, MediaPage { frame, media }.render()?))
+}
+
+/// Only what is shipped: a name never leads to a file.
+pub(crate) fn one(asked: &Asked<'_>) -> Answer {
+    let (words, name) = (asked.words, asked.name);
+    let description = Description::shipped(name).map_err(bug)?;
+    let values = description.numbers(name, None, &BTreeMap::new()).map_err(bug)?;
+    let of_format = description.default_format.as_ref();
+    let of_format = of_format.and_then(|format| description.formats.get(format));
+    let row = |parameter: qdepth_media::Parameter| {
+        let own = of_format.and_then(|format| format.parameters.get(parameter.name));
+        let sourced = own.or_else(|| description.parameters.get(parameter.name));
+        let cells = [
+            Cell::head(parameter.name),
+            Cell::plain(values.get(parameter.name).to_string()),
+            Cell::plain(parameter.unit),
+            Cell::plain(parameter.meaning),
+            Cell::plain(sourced.map_or("default", |sourced| sourced.from.as_str())),
+        ];
+        Row { cells: cells.into(), opens_group: false }
+    };
+    let rows = parameters(&description.kind).unwrap_or_default().into_iter().map(row).collect();
+    let heads =
+        [words.parameter, words.value, words.unit, words.meaning, words.from].map(str::to_owned);
+    let mut tables = vec![table(words.parameter, &heads, rows)];
+    let promise = |(name, promise, unit): (&str, &qdepth_media::Sourced, &str)| {
+        let cells = [
+            Cell::head(name),
+            Cell::plain(promise.value.to_string()),
+            Cell::plain(unit),
+            Cell::plain(promise.from.clone()),
+        ];
+        Row { cells: cells.into(), opens_group: false }
+    };
+    let promises: Vec<Row> = description.data_sheet.promises().map(promise).collect();
+    if !promises.is_empty() {
+        let heads = [words.parameter, words.value, words.unit, words.from].map(str::to_owned);
+        tables.push(table(words.data_sheet, &heads, promises));
+    }
+    let formats: Vec<String> = description
+        .formats
+        .iter()
+        .map(|(name, format)| format!("{name}: {}", format.title))
+        .collect();
+    let said = [
+        (words.about, description.about.clone()),
+        (words.compared_with, description.compared_with.clone()),
+        (words.host, description.host.clone().unwrap_or_default()),
+        (words.formats, formats.join("; ")),
+    ];
+    let mut frame = asked.frame(description.title.clone());
+    frame.mark = "EMULATED".to_owned();
+    let page = MediumPage {
+        frame,
+        name: name.to_owned(),
+        said: said.into_iter().filter(|(_, text)| !text.is_empty()).collect(),
+        divergences: description.divergences.clone(),
+        tables: tables.iter().map(html_table).collect::<Result<_, _>>()?,
+    };
+    Ok(html(StatusCode::OK, page.render()?))
+}
+
+/// The second column holds numbers.
+fn table(caption: &str, heads: &[String], rows: Vec<Row>) -> Table {
+    let column = |(place, heading): (usize, &String)| Column {
+        heading: heading.clone(),
+        unit: String::new(),
+        align: if place == 1 { Align::Number } else { Align::Text },
+    };
+    Table {
+        caption: format!("{caption} (EMULATED)"),
+        columns: heads.iter().enumerate().map(column).collect(),
+        rows,
+        note: String::new(),
+    }
+}

@@ -1,0 +1,149 @@
+//! The pages: each makes an answer of what is asked and of what the logbook holds.
+
+use askama::Template;
+use axum::body::Body;
+use axum::response::Response;
+use http::{StatusCode, Uri};
+use qdepth_logbook::LogbookError;
+use qdepth_report::{Lang, ReportError};
+
+use crate::answer::{html, json_error};
+use crate::query::Query;
+use crate::source::Source;
+use crate::words::Words;
+
+pub(crate) mod api;
+pub(crate) mod compare;
+pub(crate) mod machines;
+pub(crate) mod media;
+pub(crate) mod run;
+pub(crate) mod runs;
+
+const LANG: &str = "lang";
+
+/// What is asked, and what it is answered from.
+pub(crate) struct Asked<'a> {
+    pub(crate) source: &'a Source,
+    pub(crate) path: &'a str,
+    /// The last part of the address, where a page is of one thing.
+    pub(crate) name: &'a str,
+    pub(crate) query: Query,
+    pub(crate) lang: Lang,
+    pub(crate) words: &'static Words,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(source: &'a Source, uri: &'a Uri, name: &'a str) -> Self {
+        let query = Query::of(uri);
+        let lang = Lang::ALL.into_iter().find(|lang| query.one(LANG) == Some(lang.tag()));
+        let lang = lang.unwrap_or_default();
+        Self { source, path: uri.path(), name, query, lang, words: Words::of(lang) }
+    }
+
+    /// An address of a page, in the same language.
+    fn link(&self, path: &str) -> String {
+        let lang = Query::default();
+        let lang = if self.lang == Lang::En { lang } else { lang.with(LANG, self.lang.tag()) };
+        lang.address(path)
+    }
+
+    /// What stands around a page.
+    fn frame(&self, title: impl Into<String>) -> Frame<'_> {
+        let other = if self.lang == Lang::En { Lang::Ja } else { Lang::En };
+        let pages = [
+            ("/", self.words.runs),
+            ("/media", self.words.media),
+            ("/machines", self.words.machines),
+        ];
+        let is_here = |path: &str| match path {
+            "/" => self.path == path || self.path.starts_with("/runs/"),
+            path => self.path.starts_with(path),
+        };
+        Frame {
+            asked: self,
+            title: title.into(),
+            mark: String::new(),
+            pages: pages.map(|(path, name)| (self.link(path), name, is_here(path))).to_vec(),
+            other,
+            other_address: self.query.with(LANG, other.tag()).address(self.path),
+        }
+    }
+}
+
+/// What stands around a page: head, navigation.
+pub(crate) struct Frame<'a> {
+    asked: &'a Asked<'a>,
+    title: String,
+    /// EMULATED, on a page of such figures.
+    mark: String,
+    /// Address, name, and whether this page is there.
+    pages: Vec<(String, &'static str, bool)>,
+    other: Lang,
+    other_address: String,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    #[error("{0}")]
+    Logbook(#[from] LogbookError),
+    #[error("{0}")]
+    Report(#[from] ReportError),
+    #[error("{0}")]
+    Template(#[from] askama::Error),
+    /// There is no such thing.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+impl Trouble {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Unknown(_) => StatusCode::NOT_FOUND,
+            Self::Logbook(LogbookError::NoSuchRun { .. } | LogbookError::Missing { .. }) => {
+                StatusCode::NOT_FOUND
+            }
+            Self::Logbook(LogbookError::AmbiguousRun { .. }) => StatusCode::CONFLICT,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+type Answer = Result<Response<Body>, Trouble>;
+
+#[derive(Template)]
+#[template(path = "message.html")]
+struct MessagePage<'a> {
+    frame: Frame<'a>,
+    message: String,
+}
+
+fn message(asked: &Asked<'_>, status: StatusCode, title: &str, message: String) -> Answer {
+    let page = MessagePage { frame: asked.frame(title), message };
+    Ok(html(status, page.render()?))
+}
+
+/// Nothing is at this address.
+pub(crate) fn missing(asked: &Asked<'_>) -> Answer {
+    let why = asked.words.not_found_why.to_owned();
+    if asked.path.starts_with("/api/") {
+        return Ok(json_error(StatusCode::NOT_FOUND, &why));
+    }
+    message(asked, StatusCode::NOT_FOUND, asked.words.not_found, why)
+}
+
+/// What is told in the place of a page that cannot be made.
+pub(crate) fn trouble(asked: &Asked<'_>, error: &Trouble) -> Response<Body> {
+    let (status, why) = (error.status(), error.to_string());
+    if asked.path.starts_with("/api/") {
+        return json_error(status, &why);
+    }
+    let found = status != StatusCode::NOT_FOUND;
+    let title = if found { asked.words.trouble } else { asked.words.not_found };
+    message(asked, status, title, why.clone()).unwrap_or_else(|_| json_error(status, &why))
+}
+
+/// A text with a value in the place of `{name}`.
+fn fill(text: &str, name: &str, value: &str) -> String {
+    text.replace(&format!("{{{name}}}"), value)
+}

@@ -1,0 +1,143 @@
+//! The list of runs, with what chooses among them.
+
+use std::collections::BTreeSet;
+
+use askama::Template;
+use http::StatusCode;
+use qdepth_logbook::{RunFilter, RunHeadline, STATES};
+
+use crate::answer::html;
+use crate::pages::{Answer, Asked, Frame, LANG, fill};
+use crate::query::Query;
+
+/// Runs of one page.
+const SHOWN: usize = 100;
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct RunsPage<'a> {
+    frame: Frame<'a>,
+    /// What stands in place of a list, or above it.
+    notice: &'static str,
+    /// The place of a logbook that is not there.
+    place: String,
+    count: String,
+    search: String,
+    target: String,
+    since: String,
+    until: String,
+    choices: Vec<Choice>,
+    rows: Vec<Line>,
+    newer: Option<String>,
+    older: Option<String>,
+}
+
+/// A list to choose from, with the chosen one.
+struct Choice {
+    name: &'static str,
+    title: &'static str,
+    values: Vec<(String, String)>,
+    chosen: String,
+}
+
+struct Line {
+    id: String,
+    short: String,
+    address: String,
+    started: String,
+    plan: String,
+    targets: String,
+    host: String,
+    state: String,
+    points: String,
+    emulated: bool,
+    damaged: bool,
+}
+
+pub(crate) fn page(asked: &Asked<'_>) -> Answer {
+    let listing = asked.source.runs()?;
+    let (query, words) = (&asked.query, asked.words);
+    let found: Vec<&RunHeadline> = chosen(query, &listing.runs);
+    let pages = found.len().div_ceil(SHOWN).max(1);
+    let number = query.one("page").and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, pages);
+    let rows: Vec<Line> =
+        found.iter().skip((number - 1) * SHOWN).take(SHOWN).map(|run| line(asked, run)).collect();
+    let to = |number: usize| query.with("page", number.to_string()).address("/");
+    let notice = match (listing.exists, listing.runs.is_empty(), rows.is_empty()) {
+        (false, ..) => words.no_logbook,
+        _ if !listing.whole => words.may_be_missing,
+        (_, true, _) => words.no_runs,
+        (.., true) => words.nothing_found,
+        _ => "",
+    };
+    let count = fill(words.count, "shown", &found.len().to_string());
+    let text = |name| query.one(name).unwrap_or_default().to_owned();
+    let page = RunsPage {
+        frame: asked.frame(words.runs),
+        notice,
+        place: asked.source.path().display().to_string(),
+        count: fill(&count, "all", &listing.runs.len().to_string()),
+        search: text("q"),
+        target: text("target"),
+        since: text("since"),
+        until: text("until"),
+        choices: choices(asked, &listing.runs),
+        rows,
+        newer: (number > 1).then(|| to(number - 1)),
+        older: (number < pages).then(|| to(number + 1)),
+    };
+    Ok(html(StatusCode::OK, page.render()?))
+}
+
+/// The runs that are asked for, the newest first.
+fn chosen<'r>(query: &Query, runs: &'r [RunHeadline]) -> Vec<&'r RunHeadline> {
+    let given = |name: &str| query.one(name).map(|text| text.trim().to_owned());
+    let words = query.one("q").unwrap_or_default().split_whitespace();
+    let filter = RunFilter {
+        words: words.map(str::to_owned).collect(),
+        target: given("target"),
+        plan: given("plan"),
+        host: given("host"),
+        state: given("state"),
+        since: given("since"),
+        until: given("until"),
+    };
+    runs.iter().rev().filter(|run| filter.fits(run)).collect()
+}
+
+fn choices(asked: &Asked<'_>, runs: &[RunHeadline]) -> Vec<Choice> {
+    let words = asked.words;
+    let of = |text: fn(&RunHeadline) -> &String| {
+        let all: BTreeSet<&String> =
+            runs.iter().map(text).filter(|text| !text.is_empty()).collect();
+        all.into_iter().map(|text| (text.clone(), text.clone())).collect()
+    };
+    let states = STATES.map(|name| (name.to_owned(), words.state_of(name).to_owned())).to_vec();
+    let all = [
+        ("plan", words.plan, of(|run| &run.plan)),
+        ("host", words.host, of(|run| &run.host)),
+        ("state", words.state, states),
+    ];
+    let choice = |(name, title, values)| {
+        let chosen = asked.query.one(name).unwrap_or_default().to_owned();
+        Choice { name, title, values, chosen }
+    };
+    all.map(choice).into_iter().collect()
+}
+
+fn line(asked: &Asked<'_>, run: &RunHeadline) -> Line {
+    Line {
+        id: run.id.clone(),
+        short: run.id.chars().take(13).collect(),
+        address: asked.link(&format!("/runs/{}", run.id)),
+        started: run.started_at.chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).collect(),
+        plan: run.plan.clone(),
+        targets: run.targets.join(", "),
+        host: run.host.clone(),
+        state: asked.words.state_of(run.state_text()).to_owned(),
+        points: format!("{}/{}", run.points_done, run.points_planned),
+        // Most targets say it by themselves.
+        emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),
+        damaged: run.damaged,
+    }
+}

@@ -1,0 +1,117 @@
+//! Listening, and the loop that takes connections.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+
+use crate::connection::{Peers, converse};
+use crate::guard::Door;
+use crate::site::{MADE_AT_ONCE, Site};
+
+/// How often the loop looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+/// How much more readily others get a CPU: a measurement beside the server goes first.
+const NICE: i32 = 10;
+
+/// What is served, and where.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The logbook; it need not be there yet.
+    pub logbook: PathBuf,
+    /// The address to listen at.
+    pub address: IpAddr,
+    /// The port; 0 for any that is free.
+    pub port: u16,
+}
+
+impl Options {
+    /// A logbook at any free port of this machine's loopback address.
+    pub fn of(logbook: impl Into<PathBuf>) -> Self {
+        Self { logbook: logbook.into(), address: Ipv4Addr::LOCALHOST.into(), port: 0 }
+    }
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum WebError {
+    /// The address cannot be had.
+    #[error("cannot listen at {address}: {source}; another port: --port 0 takes any that is free")]
+    Listen {
+        /// Where it was tried.
+        address: SocketAddr,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// The system gave no way to wait for connections.
+    #[error("cannot wait for connections: {0}")]
+    Wait(std::io::Error),
+}
+
+/// A socket that listens, and what is answered there.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    site: Arc<Site>,
+}
+
+impl Server {
+    /// Takes the port; from then on connections wait to be answered.
+    ///
+    /// # Errors
+    /// [`WebError::Listen`].
+    pub fn bind(options: Options) -> Result<Self, WebError> {
+        let wanted = SocketAddr::new(options.address, options.port);
+        let no = |source| WebError::Listen { address: wanted, source };
+        let listener = TcpListener::bind(wanted).map_err(no)?;
+        listener.set_nonblocking(true).map_err(no)?;
+        let address = listener.local_addr().map_err(no)?;
+        let site = Arc::new(Site::new(options.logbook, Door::at(address)));
+        Ok(Self { listener, site })
+    }
+
+    /// Who may ask, and by which address.
+    pub fn door(&self) -> &Door {
+        self.site.door()
+    }
+
+    /// Answers until `stop` is set.
+    ///
+    /// # Errors
+    /// [`WebError::Wait`].
+    pub fn serve(self, stop: &AtomicBool) -> Result<(), WebError> {
+        // Refused or not, pages are served.
+        let _ = rustix::process::nice(NICE);
+        let runtime = Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(MADE_AT_ONCE)
+            .build()
+            .map_err(WebError::Wait)?;
+        let served = runtime.block_on(take(self.listener, self.site, stop));
+        // Whoever still reads a page is not waited for.
+        runtime.shutdown_background();
+        served
+    }
+}
+
+async fn take(listener: TcpListener, site: Arc<Site>, stop: &AtomicBool) -> Result<(), WebError> {
+    let listener = tokio::net::TcpListener::from_std(listener).map_err(WebError::Wait)?;
+    let (peers, router) = (Arc::new(Peers::default()), site.router());
+    while !stop.load(Ordering::Relaxed) {
+        let Ok(taken) = tokio::time::timeout(LOOK, listener.accept()).await else { continue };
+        match taken {
+            Ok((stream, _)) => {
+                if let Some(peer) = Peers::admit(&peers) {
+                    tokio::spawn(converse(stream, router.clone(), peer));
+                }
+            }
+            // Out of descriptors: others close theirs within seconds.
+            Err(_) => tokio::time::sleep(LOOK).await,
+        }
+    }
+    Ok(())
+}

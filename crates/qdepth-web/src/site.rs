@@ -1,0 +1,95 @@
+//! What is found at which address.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::get;
+use axum::{Router, middleware};
+use http::{StatusCode, Uri};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::answer::{CSS, SVG, file, plain};
+use crate::guard::{Door, guard};
+use crate::pages::{Asked, Trouble, api, compare, machines, media, missing, run, runs, trouble};
+use crate::source::Source;
+
+/// As long as a page may wait for others, and be made.
+const PAGE_TIME: Duration = Duration::from_secs(60);
+/// Pages that are made at the same time, each on a thread of its own.
+pub(crate) const MADE_AT_ONCE: usize = 2;
+const ICON: &str = include_str!("../templates/icon.svg");
+const STYLE: &str = include_str!("../templates/site.css");
+
+/// The pages, and what they are made from.
+#[derive(Debug)]
+pub(crate) struct Site {
+    source: Source,
+    door: Arc<Door>,
+    /// So many pages are made at once, whatever is asked: their memory is bounded by that.
+    making: Semaphore,
+}
+
+/// What is at an address. Trouble with the logbook is told in its place.
+type Page = fn(&Asked<'_>) -> Result<Response<Body>, Trouble>;
+
+impl Site {
+    pub(crate) fn new(logbook: PathBuf, door: Door) -> Self {
+        let door = Arc::new(door);
+        Self { source: Source::new(logbook), door, making: Semaphore::new(MADE_AT_ONCE) }
+    }
+
+    pub(crate) fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// Every address there is, behind the guard.
+    pub(crate) fn router(self: &Arc<Self>) -> Router {
+        let page = |page: Page| get(move |State(site), uri| made(site, uri, String::new(), page));
+        let of_one = |page: Page| {
+            get(move |State(site), uri, Path(name): Path<String>| made(site, uri, name, page))
+        };
+        Router::new()
+            .route("/", page(runs::page))
+            .route("/runs/{id}", of_one(run::page))
+            .route("/compare", page(compare::page))
+            .route("/media", page(media::list))
+            .route("/media/{name}", of_one(media::one))
+            .route("/machines", page(machines::page))
+            .route("/api/runs", page(api::runs))
+            .route("/api/runs/{id}", of_one(api::run))
+            .route("/style.css", get(style))
+            .route("/icon.svg", get(|| async { file(SVG, ICON) }))
+            .fallback(|State(site): State<Arc<Self>>, request: Request| {
+                made(site, request.uri().clone(), String::new(), missing)
+            })
+            .layer(middleware::from_fn_with_state(self.door.clone(), guard))
+            .with_state(self.clone())
+    }
+}
+
+async fn style() -> Response<Body> {
+    file(CSS, format!("{}{STYLE}", qdepth_report::style_sheet()))
+}
+
+/// Makes a page on a thread of its own: it reads from a disk, and draws.
+async fn made(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<Body> {
+    let work = async {
+        let Ok(_turn) = site.making.acquire().await else { return None };
+        let site = site.clone();
+        let work = move || {
+            let asked = Asked::new(&site.source, &uri, &name);
+            page(&asked).unwrap_or_else(|error| trouble(&asked, &error))
+        };
+        tokio::task::spawn_blocking(work).await.ok()
+    };
+    match timeout(PAGE_TIME, work).await {
+        Ok(Some(answer)) => answer,
+        Ok(None) => plain(StatusCode::INTERNAL_SERVER_ERROR, "a fault of qdepth: see its terminal"),
+        Err(_) => plain(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: try again"),
+    }
+}

@@ -1,0 +1,107 @@
+//! Records for pages, read anew for each: a logbook may appear, grow or be replaced at any time.
+
+use std::path::{Path, PathBuf};
+
+use qdepth_logbook::{Logbook, LogbookError, RunHeadline};
+use qdepth_report::Measured;
+
+/// The runs of a logbook, as a page finds them.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    /// The oldest first.
+    pub(crate) runs: Vec<RunHeadline>,
+    /// Whether no run is missing.
+    pub(crate) whole: bool,
+    /// Whether there is a logbook.
+    pub(crate) exists: bool,
+}
+
+/// Where records come from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    logbook: PathBuf,
+}
+
+impl Source {
+    pub(crate) fn new(logbook: PathBuf) -> Self {
+        Self { logbook }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.logbook
+    }
+
+    fn open(&self) -> Result<Logbook, LogbookError> {
+        Logbook::open_read_only(&self.logbook)
+    }
+
+    /// All runs; of a logbook that is not there yet none.
+    pub(crate) fn runs(&self) -> Result<Listing, LogbookError> {
+        match self.open() {
+            Ok(logbook) => Ok(Listing {
+                runs: logbook.runs()?,
+                whole: logbook.lists_all_runs()?,
+                exists: true,
+            }),
+            Err(error) if is_absent(&error) => Ok(Listing { whole: true, ..Listing::default() }),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A run by its id, or the beginning of it, or `latest`.
+    pub(crate) fn run(&self, id: &str) -> Result<Measured, LogbookError> {
+        self.open()?.measured(id)
+    }
+
+    /// Runs in the order asked, each once, and earlier ones of the same plan as the first.
+    pub(crate) fn compared(
+        &self,
+        ids: &[&str],
+    ) -> Result<(Vec<Measured>, Vec<Measured>), LogbookError> {
+        let logbook = self.open()?;
+        let mut runs: Vec<Measured> = Vec::new();
+        for id in ids {
+            let (run, points) = logbook.measured(id)?;
+            if !runs.iter().any(|(other, _)| other.id == run.id) {
+                runs.push((run, points));
+            }
+        }
+        let earlier = match runs.first() {
+            Some((first, _)) => {
+                let known: Vec<&str> = runs.iter().map(|(run, _)| run.id.as_str()).collect();
+                logbook.earlier(&first.plan_name, &known)?
+            }
+            None => Vec::new(),
+        };
+        Ok((runs, earlier))
+    }
+
+    /// Of each machine the last run that tells of it, with how many there are; the one that
+    /// measured last comes first.
+    pub(crate) fn machines(&self) -> Result<Vec<(Measured, usize)>, LogbookError> {
+        let listing = self.runs()?;
+        let mut last: Vec<(&RunHeadline, usize)> = Vec::new();
+        for run in listing.runs.iter().rev().filter(|run| !run.host.is_empty()) {
+            match last.iter_mut().find(|(known, _)| known.host == run.host) {
+                Some((_, count)) => *count += 1,
+                None => last.push((run, 1)),
+            }
+        }
+        if last.is_empty() {
+            return Ok(Vec::new());
+        }
+        let logbook = self.open()?;
+        let machine =
+            |(run, count): (&RunHeadline, usize)| Ok(((logbook.run(&run.id)?, Vec::new()), count));
+        last.into_iter().map(machine).collect()
+    }
+}
+
+/// Whether there is no logbook yet: no file, or one that a process is just making.
+fn is_absent(error: &LogbookError) -> bool {
+    match error {
+        LogbookError::Missing { .. } => true,
+        LogbookError::NotALogbook { why, .. } => why == "it is empty",
+        _ => false,
+    }
+}

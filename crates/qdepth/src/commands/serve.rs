@@ -1,0 +1,48 @@
+//! `qdepth serve`: the logbook as web pages.
+
+use anyhow::Result;
+use qdepth_logbook::{Logbook, LogbookError};
+use qdepth_web::{Options, Server};
+
+use crate::ended::Status;
+use crate::flags::ServeOptions;
+use crate::lab::signals::Signals;
+use crate::screen::Screen;
+use crate::terminal::print;
+
+pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
+    let (screen, signals) = (Screen::new(), Signals::watch()?);
+    let logbook = &options.logbook.logbook;
+    match Logbook::open_read_only(logbook).and_then(|logbook| logbook.lists_all_runs()) {
+        Ok(true) => {}
+        Ok(false) => screen.say(&format!(
+            "runs may be missing from the pages; `qdepth logbook check {}` says what is damaged",
+            logbook.display()
+        )),
+        Err(error) if may_become_a_logbook(&error) => {
+            screen.say(&format!("qdepth: {error}; the pages show what there will be"));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    let (address, port) = (options.address, options.port);
+    let server = Server::bind(Options { logbook: logbook.clone(), address, port })?;
+    print(&server.door().address())?;
+    screen.say(&if server.door().is_open() {
+        "Whoever has this address, with its token, can read the logbook from other machines, and \
+         nothing is encrypted on the way. Ctrl-C ends it"
+            .to_owned()
+    } else {
+        format!("{} as web pages for this machine alone. Ctrl-C ends it", logbook.display())
+    });
+    server.serve(signals.stop())?;
+    Ok(Status::Valid)
+}
+
+/// Whether there may be a logbook later, or it is one: what is no logbook is not served.
+fn may_become_a_logbook(error: &LogbookError) -> bool {
+    match error {
+        LogbookError::NotALogbook { why, .. } => why == "it is empty",
+        LogbookError::Newer { .. } | LogbookError::File { .. } => false,
+        _ => true,
+    }
+}

@@ -1,0 +1,434 @@
+//! The logbook as web pages, asked over a socket as browsers and attackers ask.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use crate::common::{Place, Running, pause};
+
+    const QUICK: &str = "--profile database --duration 1s --no-report";
+
+    /// A server on a logbook, and its address.
+    struct Served {
+        running: Running,
+        port: u16,
+        url: String,
+    }
+
+    impl Served {
+        fn start(place: &Place, words: &str) -> Self {
+            let mut running = place.start(&format!("serve --port 0 {words}"));
+            running.says("Ctrl-C ends it");
+            let out = running.out();
+            let url = out.lines().next().expect("an address").to_owned();
+            let port = url.trim_end_matches('/').rsplit(':').next().unwrap();
+            let port = port.split('/').next().unwrap().parse().expect("a port");
+            Self { running, port, url }
+        }
+
+        fn connect(&self) -> TcpStream {
+            let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            stream
+        }
+
+        /// Sends these bytes; everything that comes back until the other side closes.
+        fn raw(&self, bytes: &[u8]) -> String {
+            let mut stream = self.connect();
+            let _ = stream.write_all(bytes);
+            let mut answer = Vec::new();
+            let _ = stream.read_to_end(&mut answer);
+            String::from_utf8_lossy(&answer).into_owned()
+        }
+
+        /// With `{host}` for our own name.
+        fn asked(&self, head: &str) -> Answer {
+            let host = format!("127.0.0.1:{}", self.port);
+            let head = head.replace("{host}", &host);
+            Answer::of(&self.raw(format!("{head}\r\nConnection: close\r\n\r\n").as_bytes()))
+        }
+
+        fn get(&self, path: &str) -> Answer {
+            self.asked(&format!("GET {path} HTTP/1.1\r\nHost: {{host}}"))
+        }
+
+        fn json(&self, path: &str) -> Value {
+            serde_json::from_str(&self.get(path).ok().body).unwrap()
+        }
+
+        /// Ends it as a person does.
+        fn end(self) {
+            self.running.signal("INT");
+            self.running.wait_at_most(Duration::from_secs(20)).expect(0);
+        }
+    }
+
+    #[derive(Debug)]
+    struct Answer {
+        status: u16,
+        head: String,
+        body: String,
+    }
+
+    impl Answer {
+        fn of(text: &str) -> Self {
+            let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
+            let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+            Self { status, head: head.to_lowercase(), body: body.to_owned() }
+        }
+
+        #[track_caller]
+        fn ok(self) -> Self {
+            assert_eq!(self.status, 200, "{}\n{}", self.head, self.body);
+            self
+        }
+    }
+
+    fn id(run: &Value) -> &str {
+        run["id"].as_str().unwrap()
+    }
+
+    #[test]
+    fn a_logbook_that_comes_to_be_is_shown_in_both_languages() {
+        let place = Place::new();
+        let served = Served::start(&place, "--logbook later.db");
+        assert_eq!(served.url, format!("http://127.0.0.1:{}/", served.port));
+        assert_eq!(served.json("/api/runs")["runs"], Value::Array(Vec::new()));
+        let empty = served.get("/").ok().body;
+        assert!(empty.contains("no logbook at this place yet") && empty.contains("later.db"));
+        assert_eq!(served.get("/api/runs/latest").status, 404);
+
+        for depth in ["1", "1,8"] {
+            let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
+            place.run(&format!("{words} --logbook later.db")).expect(0);
+        }
+        let runs = served.json("/api/runs");
+        let listed = place.run("list --json --logbook later.db").expect(0);
+        assert_eq!(served.get("/api/runs").ok().body, listed.out);
+        let runs = runs["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), 2);
+        assert!(runs[0]["started_at"].as_str() >= runs[1]["started_at"].as_str(), "newest first");
+        assert_eq!(runs[0]["points_done"], 2);
+        assert_eq!(
+            (runs[0]["state"].as_str(), &runs[0]["emulated"]),
+            (Some("sealed"), &true.into())
+        );
+        for id in [id(&runs[0]), "latest"] {
+            let exported = place.run(&format!("export {id} --json --logbook later.db")).expect(0);
+            let answer = served.get(&format!("/api/runs/{id}")).ok();
+            assert!(answer.head.contains("content-type: application/json"));
+            assert!(answer.body == exported.out, "byte by byte what export prints");
+        }
+        let page = served.get(&format!("/runs/{}", id(&runs[0]))).ok().body;
+        for part in ["EMULATED", "<svg", "Database", "class=\"figure\"", "lang=\"en\""] {
+            assert!(page.contains(part), "{part}");
+        }
+        let ja = served.get(&format!("/runs/{}?lang=ja", id(&runs[0]))).ok().body;
+        assert!(ja.contains("<html lang=\"ja\">") && ja.contains("計測一覧"));
+        let both = format!("/compare?run={}&run={}", id(&runs[0]), id(&runs[1]));
+        let compared = served.get(&both).ok().body;
+        assert!(compared.contains("B ÷ A") && compared.contains("EMULATED"), "{compared}");
+        // The oldest is A.
+        let first = compared.find("<dt>A</dt>").unwrap();
+        assert!(
+            compared[first..]
+                .starts_with(&format!("<dt>A</dt><dd><a href=\"/runs/{}\"", id(&runs[1])))
+        );
+        let media = served.get("/media").ok().body;
+        assert!(media.contains("/media/p3700-800gb") && media.contains("EMULATED"));
+        assert!(served.get("/media/p3700-800gb?lang=ja").ok().body.contains("data sheet"));
+        let host = runs[0]["host"].as_str().unwrap();
+        assert!(served.get("/machines").ok().body.contains(&format!("<h2>{host}</h2>")));
+        served.end();
+    }
+
+    #[test]
+    fn runs_are_searched_and_filtered() {
+        let place = Place::new();
+        for medium in ["p3700-800gb", "iodrive-320gb"] {
+            place.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
+        }
+        let served = Served::start(&place, "");
+        let rows = |query: &str| {
+            let page = served.get(&format!("/?{query}")).ok().body;
+            page.matches("type=\"checkbox\"").count()
+        };
+        let day = &served.json("/api/runs")["runs"][0]["started_at"];
+        let day = &day.as_str().unwrap()[..10];
+        for (query, found) in [
+            ("", 2),
+            ("q=iodrive", 1),
+            ("q=IODRIVE+quick", 1),
+            ("q=iodrive+p3700", 0),
+            ("target=p3700", 1),
+            ("plan=quick", 2),
+            ("plan=qui", 0),
+            ("state=sealed", 2),
+            ("state=killed", 0),
+            (&format!("since={day}&until={day}"), 2),
+            ("until=2001-01-01", 0),
+            ("since=2101-01-01", 0),
+            ("page=999999999999999999999", 2),
+            ("page=-1", 2),
+            ("q=%3Cscript%3Ealert(1)%3C/script%3E", 0),
+        ] {
+            assert_eq!(rows(query), found, "{query}");
+        }
+        let page = served.get("/?q=%3Cscript%3Ealert(1)%3C/script%3E").ok().body;
+        assert!(!page.contains("<script>alert"), "what is searched is text");
+        served.end();
+    }
+
+    /// Every page of the site, by following its links: none leads away, none has a script or a
+    /// style in it, all say what they are.
+    #[test]
+    fn every_link_leads_to_a_page_of_ours_without_scripts() {
+        let place = Place::new();
+        place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+        let served = Served::start(&place, "");
+        let (mut seen, mut left) = (Vec::new(), vec!["/".to_owned()]);
+        while let Some(address) = left.pop() {
+            let path = address.split('#').next().unwrap().to_owned();
+            if seen.contains(&path) || path.is_empty() {
+                continue;
+            }
+            seen.push(path.clone());
+            let answer = served.get(&path).ok();
+            for header in [
+                "content-security-policy: default-src 'none';",
+                "x-content-type-options: nosniff",
+                "referrer-policy: no-referrer",
+                "cache-control: no-store",
+            ] {
+                assert!(answer.head.contains(header), "{path}: {header} in {}", answer.head);
+            }
+            assert!(!answer.head.contains("unsafe-inline"), "{path}");
+            if !answer.head.contains("text/html") {
+                continue;
+            }
+            let page = answer.body;
+            for bad in ["<style", " style=", " onclick=", " onload=", "javascript:", "src=\"http"] {
+                assert!(!page.contains(bad), "{path}: {bad}");
+            }
+            let scripts = page.matches("<script").count();
+            assert_eq!(scripts, page.matches("<script src=\"/").count(), "{path}");
+            assert!(page.contains("<html lang=") && page.contains("name=\"viewport\""), "{path}");
+            for link in page.split("href=\"").skip(1) {
+                let link = link.split('"').next().unwrap().replace("&#38;", "&");
+                let ours = link.starts_with('/') && !link.starts_with("//");
+                assert!(
+                    ours || link.starts_with(['#']) || link.starts_with("data:"),
+                    "{path}: {link}"
+                );
+                left.extend(ours.then_some(link));
+            }
+        }
+        assert!(seen.len() > 40, "{}", seen.len());
+        served.end();
+    }
+
+    #[test]
+    fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
+        let place = Place::new();
+        for _ in 0..2 {
+            place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+        }
+        let served = Served::start(&place, "");
+        let runs = served.json("/api/runs");
+        let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
+        // Another start of the first run, which only its own row says.
+        let started = runs["runs"][1]["started_at"].as_str().unwrap();
+        let other = started.replacen("20", "19", 1);
+        let file = place.join("qdepth.db");
+        let mut bytes = std::fs::read(&file).unwrap();
+        let is_it = |at: &usize| bytes[*at..].starts_with(started.as_bytes());
+        let places: Vec<usize> = (0..bytes.len()).filter(is_it).collect();
+        assert!(!places.is_empty());
+        for at in places {
+            bytes[at..at + started.len()].copy_from_slice(other.as_bytes());
+        }
+        std::fs::write(&file, bytes).unwrap();
+        let runs = served.json("/api/runs");
+        let damaged = |at: usize| runs["runs"][at]["damaged"].as_bool().unwrap();
+        assert_eq!((damaged(0), damaged(1)), (false, true));
+        assert!(served.get("/").ok().body.contains("damaged"));
+        served.get(&format!("/runs/{oldest}")).ok();
+        served.get(&format!("/runs/{newest}")).ok();
+        // Not even a file of ours any more.
+        std::fs::write(place.join("qdepth.db"), vec![7_u8; 9000]).unwrap();
+        let answer = served.get("/");
+        assert_eq!(answer.status, 500);
+        assert!(answer.body.contains("cannot be read") && answer.body.contains("qdepth.db"));
+        assert_eq!(served.get("/api/runs").status, 500);
+        served.get("/media").ok();
+        served.end();
+    }
+
+    #[test]
+    fn what_is_no_logbook_is_not_served() {
+        let place = Place::new();
+        place.write("plan.toml", "name = \"x\"");
+        let ended = place.run("serve --port 0 --logbook plan.toml").expect(4);
+        assert!(ended.err.contains("plan.toml is no qdepth logbook"), "{}", ended.err);
+        assert_eq!(ended.out, "");
+        let other = Served::start(&place, "");
+        let ended = place.run(&format!("serve --port {}", other.port)).expect(4);
+        assert!(ended.err.contains("--port 0"), "{}", ended.err);
+        other.end();
+    }
+
+    #[test]
+    fn requests_that_are_none_of_ours_are_refused() {
+        let place = Place::new();
+        std::fs::write(place.join("secret"), "TOP SECRET").unwrap();
+        let served = Served::start(&place, "");
+        let host = "Host: {host}";
+        for (head, status) in [
+            ("GET / HTTP/1.1\r\nHost: evil.example", 421),
+            ("GET / HTTP/1.1\r\nHost: 127.0.0.1:1", 421),
+            ("GET / HTTP/1.1\r\nHost: 127.0.0.1", 421),
+            ("GET / HTTP/1.1", 400),
+            ("GET / HTTP/1.0", 400),
+            ("GET / HTTP/1.1\r\nHost: {host}\r\nHost: evil.example", 400),
+            ("GET http://evil.example/ HTTP/1.1\r\nHost: {host}", 421),
+            ("POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0", 405),
+            ("DELETE /runs/latest HTTP/1.1\r\nHost: {host}", 405),
+            ("OPTIONS / HTTP/1.1\r\nHost: {host}", 405),
+            ("TRACE / HTTP/1.1\r\nHost: {host}", 405),
+            ("CONNECT {host} HTTP/1.1\r\nHost: {host}", 405),
+            ("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://evil.example", 403),
+            ("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: null", 403),
+            (
+                "GET / HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors",
+                403,
+            ),
+            ("GET / HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}", 200),
+            (
+                "GET / HTTP/1.1\r\nHost: {host}\r\nSec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: navigate",
+                200,
+            ),
+            ("GET / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 5\r\n\r\nhello", 413),
+            ("GET / HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", 413),
+            ("GET /../../../../etc/passwd HTTP/1.1\r\nHost: {host}", 404),
+            ("GET /%2e%2e/%2e%2e/secret HTTP/1.1\r\nHost: {host}", 404),
+            ("GET /runs/..%2f..%2fsecret HTTP/1.1\r\nHost: {host}", 404),
+            ("GET /media/..%2fsecret HTTP/1.1\r\nHost: {host}", 404),
+            ("GET /media/secret.toml HTTP/1.1\r\nHost: {host}", 404),
+            ("GET /api/runs/%00 HTTP/1.1\r\nHost: {host}", 404),
+            ("GET /api/runs/%ff%fe HTTP/1.1\r\nHost: {host}", 400),
+            ("GET //evil.example/ HTTP/1.1\r\nHost: {host}", 404),
+            ("HEAD / HTTP/1.1\r\nHost: {host}", 200),
+        ] {
+            let answer = served.asked(head);
+            assert_eq!(answer.status, status, "{head}: {}", answer.head);
+            assert!(
+                !answer.body.contains("TOP SECRET") && !answer.body.contains("root:"),
+                "{head}"
+            );
+        }
+        // What stands behind a refused request is not taken for another one.
+        let smuggled = format!(
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n\
+             0\r\n\r\nGET /media HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\n\r\n",
+            served.port
+        );
+        let answer = served.raw(smuggled.as_bytes());
+        assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+        let junk: Vec<u8> = (0..=255).cycle().take(5000).collect();
+        assert!(!served.raw(&junk).contains("200 OK"));
+        let long = format!("GET /?q={} HTTP/1.1\r\n{host}", "a".repeat(9000));
+        assert_eq!(served.asked(&long).status, 414);
+        let large = format!("GET / HTTP/1.1\r\n{host}\r\nX: {}", "a".repeat(100_000));
+        assert!([431, 0].contains(&served.asked(&large).status), "too large a head");
+        let many = format!("GET / HTTP/1.1\r\n{host}{}", "\r\nX: y".repeat(200));
+        assert!([431, 400].contains(&served.asked(&many).status), "too many lines");
+        assert_eq!(served.get("/").status, 200, "and it is still there");
+        served.end();
+    }
+
+    /// Pages of memory that a process has, in kB.
+    fn memory_kb(running: &Running) -> u64 {
+        let path = format!("/proc/{}/status", running.id());
+        let text = std::fs::read_to_string(Path::new(&path)).unwrap();
+        let line = text.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn a_crowd_of_silent_and_slow_connections_keeps_nobody_out() {
+        let place = Place::new();
+        let served = Served::start(&place, "");
+        served.get("/").ok();
+        let before = memory_kb(&served.running);
+        // Each silent, or in the middle of a head; more than have a place.
+        let mut crowd = Vec::new();
+        for number in 0..900 {
+            let mut stream = served.connect();
+            if number % 2 == 0 {
+                let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: 127");
+            }
+            crowd.push(stream);
+            if number % 150 == 0 {
+                served.get("/").ok();
+            }
+        }
+        served.get("/media").ok();
+        let more = memory_kb(&served.running).saturating_sub(before);
+        assert!(more < 64 << 10, "{more} kB more");
+        drop(crowd);
+        served.get("/").ok();
+        served.end();
+    }
+
+    #[test]
+    fn a_head_that_never_ends_is_cut_off() {
+        let place = Place::new();
+        let served = Served::start(&place, "");
+        let mut slow = served.connect();
+        // A byte now and then, for longer than a head may take.
+        for byte in b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A-Header: aaaaaaaaaaaaaaaaaaaaaaaa" {
+            if slow.write_all(&[*byte]).is_err() {
+                break;
+            }
+            pause(200);
+        }
+        let mut answer = Vec::new();
+        let _ = slow.read_to_end(&mut answer);
+        assert!(!String::from_utf8_lossy(&answer).contains("200 OK"));
+        served.end();
+    }
+
+    #[test]
+    fn other_machines_need_the_token() {
+        let place = Place::new();
+        let served = Served::start(&place, "--address 0.0.0.0");
+        let said = served.running.err();
+        assert!(said.contains("nothing is encrypted"), "{said}");
+        let token = served.url.split_once("?qdepth_token=").expect("a token").1.to_owned();
+        assert_eq!(served.get("/").status, 401);
+        assert_eq!(served.get("/api/runs").status, 401);
+        assert_eq!(served.get("/?qdepth_token=guess").status, 401);
+        let entered = served.get(&format!("//evil.example/?qdepth_token={token}&q=a"));
+        assert_eq!(entered.status, 303);
+        assert!(entered.head.contains("location: /evil.example/?q=a"), "{}", entered.head);
+        assert!(entered.head.contains("httponly; samesite=strict"), "{}", entered.head);
+        let cookie =
+            format!("GET / HTTP/1.1\r\nHost: {{host}}\r\nCookie: a=b; qdepth_token={token}");
+        served.asked(&cookie).ok();
+        let bearer =
+            format!("GET /api/runs HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {token}");
+        served.asked(&bearer).ok();
+        assert_eq!(served.asked(&cookie.replace("{host}", "evil.example")).status, 421);
+        served.end();
+    }
+}
