@@ -156,6 +156,14 @@ impl Description {
         Values::complete(name, &known, &given)
     }
 
+    /// Its name for people, with that of the format where one is named.
+    pub(crate) fn name_of(&self, format: Option<&str>) -> String {
+        match format.and_then(|format| self.formats.get(format)) {
+            Some(format) if !format.title.is_empty() => format!("{}, {}", self.title, format.title),
+            _ => self.title.clone(),
+        }
+    }
+
     fn no_format(&self, name: &str, format: &str) -> MediaError {
         if self.formats.is_empty() {
             return MediaError::spelling(

@@ -134,9 +134,11 @@ impl Spelled {
         media_of(&self.form, &mut names);
         for (name, format) in names {
             let Ok((kind, values)) = self.values(&name, format.as_deref()) else { continue };
-            let label = format.map_or(name.clone(), |format| format!("{name}/{format}"));
+            let label = format.as_ref().map_or(name.clone(), |format| format!("{name}/{format}"));
             push_facts(&label, &kind, &values, &mut facts);
             let Ok(description) = described(&name, &self.own) else { continue };
+            let product = description.name_of(format.as_deref());
+            facts.push((label.clone(), "product".to_owned(), product));
             facts.extend(description.data_sheet.promises().map(|(key, promise, unit)| {
                 (label.clone(), format!("data_sheet_{key}"), format!("{} {unit}", promise.value))
             }));

@@ -91,7 +91,7 @@ pub(crate) const SSD: &[Parameter] = &[
         1e4,
         "backlog of the path up to which writes are accepted",
     ),
-    must("link_mb_s", "MB/s", 1.0, 1e5, "link, each way at once"),
+    must("link_mb_s", "MiB/s", 1.0, 1e5, "link, each way at once"),
     must("prefetch_us", "µs", 0.0, 1e4, "latency of a contiguous read that finds the drive idle"),
     may("prefetch_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, per size beyond the link"),
     must("dies", "", 1.0, 65536.0, "flash dies that work at once"),
@@ -186,7 +186,7 @@ pub(crate) const SSD: &[Parameter] = &[
     may("cache_gb", "GB", 0.0, 1e5, 0.0, "fast cache of a slow flash; 0: none"),
     may("cache_program_us", "µs", 0.0, 1e6, 0.0, "programming of a chunk while the cache has room"),
     may("watts_idle", "W", 0.0, 100.0, 8.0, "power at rest"),
-    may("watts_write", "W", 0.0, 100.0, 0.0, "further power at 1000 MB/s of programming"),
+    may("watts_write", "W", 0.0, 100.0, 0.0, "further power at 1000 MiB/s of programming"),
     may("kelvin_per_watt", "K/W", 0.0, 50.0, 1.2, "thermal resistance to the air"),
     may("thermal_seconds", "s", 0.1, 1e5, 120.0, "thermal time constant"),
     may("ambient_c", "°C", -40.0, 120.0, 35.0, "temperature of the air at the drive"),
@@ -197,7 +197,7 @@ pub(crate) const SSD: &[Parameter] = &[
 /// Of a disk.
 pub(crate) const HDD: &[Parameter] = &[
     must("rpm", "1/min", 1000.0, 30000.0, "rotation"),
-    must("media_mb_s", "MB/s", 1.0, 2000.0, "transfer from or to the medium in the measured zone"),
+    must("media_mb_s", "MiB/s", 1.0, 2000.0, "transfer from or to the medium in the measured zone"),
     must("settle_us", "µs", 0.0, 1e5, "shortest seek"),
     must("seek_us_per_sqrt_track", "µs", 0.0, 1e4, "seek beyond it, × √(tracks passed)"),
     may("write_settle_us", "µs", 0.0, 1e5, 0.0, "further settling before a write"),
@@ -220,7 +220,7 @@ pub(crate) const VOLUME: &[Parameter] = &[
     must("io_per_s", "1/s", 1.0, 1e7, "provisioned transaction rate"),
     must("burst_io_per_s", "1/s", 1.0, 1e7, "transaction rate while credits last"),
     may("credits", "", 0.0, 1e12, 0.0, "I/Os above the provisioned rate at the start and at most"),
-    must("mb_s", "MB/s", 1.0, 1e5, "provisioned throughput"),
+    must("mb_s", "MiB/s", 1.0, 1e5, "provisioned throughput"),
 ];
 
 /// Of a host.

@@ -5,6 +5,8 @@ use crate::view::Load;
 
 /// Shares that a claim may name; the smallest that holds is named.
 const SHARES: [f64; 5] = [0.01, 0.02, 0.03, 0.05, 0.10];
+/// A fall of less than this share is left out of a sentence.
+const NOTEWORTHY: f64 = 0.01;
 /// How near to the maximum a plateau lies, at most.
 const PLATEAU: f64 = 0.05;
 
@@ -13,7 +15,7 @@ const PLATEAU: f64 = 0.05;
 pub(crate) struct At {
     /// Outstanding I/Os.
     pub(crate) outstanding: u32,
-    /// IO/s or MB/s.
+    /// IO/s or MiB/s.
     pub(crate) value: f64,
     /// Its 95 % interval.
     pub(crate) interval: Option<(f64, f64)>,
@@ -64,6 +66,8 @@ pub(crate) struct Line {
     pub(crate) largest: At,
     pub(crate) course: Course,
     pub(crate) beyond: Beyond,
+    /// The lowest of the points that lie for certain below one before and below one behind them.
+    pub(crate) dip: Option<At>,
 }
 
 /// The valid points of a load on a target, by ascending intensity.
@@ -106,7 +110,32 @@ pub(crate) fn claims(points: &[At]) -> Option<Line> {
     } else {
         Beyond::Nothing
     };
-    Some(Line { first: *first, last: *last, largest, course, beyond })
+    // What is within the share of a level line or of a plateau was said with it.
+    let told = match (course, beyond) {
+        (Course::Level(_), _) => 0,
+        (_, Beyond::Plateau(from, _)) => {
+            points.iter().position(|at| at.outstanding >= from).unwrap_or(points.len())
+        }
+        _ => points.len(),
+    };
+    let dip = dip(points, told);
+    Some(Line { first: *first, last: *last, largest, course, beyond, dip })
+}
+
+/// Among the first so many points: the lowest between two that are above it, by more than a sentence
+/// can leave out.
+fn dip(points: &[At], within: usize) -> Option<At> {
+    let above = |other: &At, at: &At| match (at.interval, other.interval) {
+        (Some((_, high)), Some((low, _))) => high < (1.0 - NOTEWORTHY) * low,
+        _ => false,
+    };
+    let falls = |place: &usize| {
+        let at = &points[*place];
+        points[..*place].iter().any(|before| above(before, at))
+            && points[place + 1..].iter().any(|behind| above(behind, at))
+    };
+    let dips = (0..within.min(points.len())).filter(falls).map(|place| points[place]);
+    dips.reduce(|lowest, next| if next.value < lowest.value { next } else { lowest })
 }
 
 fn beyond(points: &[At], place: usize) -> Beyond {
@@ -176,6 +205,19 @@ pub(crate) fn between(lines: &[Vec<At>]) -> Between {
     } else {
         Between::Unknown
     }
+}
+
+/// Where the line with the smaller maximum is above the other for certain: that point of both where
+/// it is so by most. The places are those of the lines.
+pub(crate) fn crossing(lines: &[Vec<At>], best: usize, worst: usize) -> Option<(At, At)> {
+    let (best, worst) = (lines.get(best)?, lines.get(worst)?);
+    let both = worst.iter().filter_map(|at| {
+        let other = best.iter().find(|other| other.outstanding == at.outstanding)?;
+        let (low, high) = (at.interval?.0, other.interval?.1);
+        (high < (1.0 - NOTEWORTHY) * low).then_some((*other, *at))
+    });
+    let by = |(best, worst): &(At, At)| worst.value / best.value;
+    both.reduce(|most, next| if by(&next) > by(&most) { next } else { most })
 }
 
 fn alike(lines: &[Vec<At>]) -> Option<f64> {

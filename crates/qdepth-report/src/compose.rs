@@ -5,6 +5,7 @@ use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 
+use crate::answer;
 use crate::bandwidth::Bandwidth;
 use crate::comparison::{self, Compared};
 use crate::document::{Align, Banner, Block, Document, Fact, Logo, Section, Table};
@@ -88,6 +89,8 @@ fn told(view: &View<'_>, telling: &Telling, results: &str) -> Document {
         mark: view.mark().to_owned(),
         banners: banners(view),
         summary: opening.into_iter().chain(sentences::summary(view)).collect(),
+        question: answer::question(view).to_owned(),
+        answer: answer::blocks(view),
         facts: header_facts(view, results),
         sections: sections(view, results),
         footer: words.footer.to_owned(),

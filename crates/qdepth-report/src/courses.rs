@@ -1,6 +1,8 @@
 //! The sentences beside a diagram: what its claims say in words.
 
-use crate::claims::{At, Between, Beyond, Course, Line, Said, between, claims, line, said};
+use crate::claims::{
+    At, Between, Beyond, Course, Line, Said, between, claims, crossing, line, said,
+};
 use crate::number;
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::say;
@@ -44,6 +46,7 @@ fn course(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
     let of = |at: &At| value(view, load, at);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
     let mut values = vec![
+        view.per(),
         ("quantity", quantity.to_owned()),
         ("first", of(&line.first)),
         ("first_at", place(&line.first)),
@@ -74,7 +77,11 @@ fn course(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
         Beyond::Drops => words.drops,
         Beyond::Nothing => "",
     };
-    let told = [template, beyond].map(|template| say(template, &values));
+    let dip = line.dip.map_or("", |dip| {
+        values.extend([("dip", of(&dip)), ("dip_at", place(&dip))]);
+        words.dip
+    });
+    let told = [template, dip, beyond].map(|template| say(template, &values));
     told.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(view.words.gap)
 }
 
@@ -85,7 +92,8 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
     let points: Vec<Vec<At>> = measured.iter().map(|(_, points)| points.clone()).collect();
     let name = |place: usize| view.target_name(measured[place].0);
     let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
-    let mut values = vec![("n", measured.len().to_string()), ("quantity", quantity.to_owned())];
+    let mut values =
+        vec![view.per(), ("n", measured.len().to_string()), ("quantity", quantity.to_owned())];
     let template = match between(&points) {
         Between::Alike(share) => {
             values.push(("share", number::percent(share)));
@@ -103,7 +111,20 @@ fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Optio
         Between::WithinIntervals => words.within,
         Between::Unknown => return None,
     };
-    Some(say(template, &values))
+    let ahead = match between(&points) {
+        Between::Above(best, worst, ..) => crossing(&points, best, worst),
+        _ => None,
+    };
+    let ahead = ahead.map(|(best, worst)| {
+        values.extend([
+            ("at", number::count(best.outstanding.into())),
+            ("least_value", value(view, load, &best)),
+            ("most_value", value(view, load, &worst)),
+        ]);
+        say(words.crossing, &values)
+    });
+    let told = std::iter::once(say(template, &values)).chain(ahead);
+    Some(told.collect::<Vec<_>>().join(view.words.gap))
 }
 
 /// Mean latency at both ends, and what one I/O in a thousand exceeds at the upper.
@@ -113,7 +134,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let (first, last) = (valid.first()?, valid.last()?);
     let mean = |point: &Point<'_>| point.latency().mean_ns.map(number::duration);
     let place = |point: &Point<'_>| number::count(point.record.outstanding.into());
-    let mut values = vec![("first", mean(first)?), ("first_at", place(first))];
+    let mut values = vec![view.per(), ("first", mean(first)?), ("first_at", place(first))];
     values.extend([("last", mean(last)?), ("last_at", place(last))]);
     let tail = percentile_ns(last.latency(), 0.999).map(number::duration);
     values.extend(tail.map(|tail| ("tail", tail)));

@@ -19,9 +19,14 @@ pub struct Document {
     pub mark: String,
     /// What must not be overlooked.
     pub banners: Vec<Banner>,
-    /// The answer, in three sentences.
+    /// What was asked, or empty.
+    pub question: String,
+    /// The answer, then what was measured and how far it can be trusted: a sentence each.
     pub summary: Vec<String>,
-    /// Who, what, when.
+    /// The answer again: one diagram and one small table, for the first page. Both repeat what the
+    /// body has.
+    pub answer: Vec<Block>,
+    /// Who, what, when, with ids and hashes: for the last page.
     pub facts: Vec<Fact>,
     /// The body.
     pub sections: Vec<Section>,

@@ -86,7 +86,7 @@ fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
         text(product),
         number_in(capacity, ""),
         text(link),
-        number_in(limit, "MB/s"),
+        number_in(limit, "MiB/s"),
         number_in(queues, ""),
         text(scheduler),
         text(cache),

@@ -6,7 +6,7 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::document::{Align, Block, Column, Document, Logo, Mark, Table};
+use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::words::{LabelWords, words};
 
@@ -83,6 +83,14 @@ impl Page<'_> {
         format!("data:application/json;base64,{}", STANDARD.encode(text))
     }
 
+    fn blocks(&self, blocks: &[Block]) -> askama::Result<String> {
+        BlocksHtml { page: self, blocks }.render()
+    }
+
+    fn fact_list(&self, facts: &[Fact]) -> askama::Result<String> {
+        FactsHtml { facts }.render()
+    }
+
     fn table(&self, table: &Table) -> askama::Result<String> {
         let label = if table.caption.is_empty() { String::new() } else { self.label(0) };
         table_html(table, label, false)
@@ -95,6 +103,19 @@ impl Page<'_> {
 
 fn data_uri(logo: &Logo) -> String {
     format!("data:{};base64,{}", logo.kind.media_type(), STANDARD.encode(&logo.bytes))
+}
+
+#[derive(Template)]
+#[template(path = "blocks.html")]
+struct BlocksHtml<'p> {
+    page: &'p Page<'p>,
+    blocks: &'p [Block],
+}
+
+#[derive(Template)]
+#[template(path = "facts.html")]
+struct FactsHtml<'p> {
+    facts: &'p [Fact],
 }
 
 #[derive(Template)]

@@ -8,6 +8,7 @@
 //!
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
+mod answer;
 mod bandwidth;
 mod campaign;
 mod claims;
@@ -22,6 +23,7 @@ mod host;
 mod html;
 mod limit;
 mod markdown;
+mod names;
 mod number;
 mod paper;
 mod pictures;
@@ -68,5 +70,7 @@ pub use words::{FindingText, Lang, finding_text};
 mod checklist;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod refuter;
 #[cfg(test)]
 mod tests;

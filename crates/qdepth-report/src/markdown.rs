@@ -18,6 +18,9 @@ pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, 
             writer.block(block);
         }
     }
+    let labels = &words(document.lang).paper.labels;
+    writer.line(&format!("## {}", plain(labels.about)));
+    writer.facts(&document.facts);
     writer.line(&format!("---\n\n{}", plain(&document.footer)));
     (writer.out, writer.pictures)
 }
@@ -49,10 +52,13 @@ impl Writer<'_> {
         for banner in &document.banners {
             self.line(&format!("> **{}** {}", plain(&banner.label), plain(&banner.text)));
         }
+        if !document.question.is_empty() {
+            self.line(&format!("*{}*", plain(&document.question)));
+        }
         for sentence in &document.summary {
             self.line(&plain(sentence));
         }
-        self.facts(&document.facts);
+        document.answer.iter().for_each(|block| self.block(block));
         if !cover.history.is_empty() {
             self.line(&format!("**{}**", plain(labels.document[4])));
             let rows = cover.history.iter().map(|r| {

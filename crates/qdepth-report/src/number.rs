@@ -5,6 +5,8 @@ use qdepth_measure::Estimate;
 
 /// Bytes of the megabyte of all throughputs (method.md: 2^20).
 pub(crate) const MIB: f64 = 1_048_576.0;
+/// The unit of all throughputs that are ours; editions of published papers keep theirs.
+pub(crate) const MIB_PER_S: &str = "MiB/s";
 /// Below this half-width a number counts as exact (emulated series repeat to the last bit).
 const EXACT: f64 = 1e-9;
 /// A table whose largest time reaches this is written in milliseconds.
@@ -58,7 +60,7 @@ pub(crate) fn three_digits(value: f64) -> String {
     to_place(value, magnitude(value) - 2)
 }
 
-/// A load in MB/s: whole where it was asked so, else three significant digits.
+/// A load in MiB/s: whole where it was asked so, else three significant digits.
 pub(crate) fn load(mib_per_s: f64) -> String {
     let whole = (mib_per_s - mib_per_s.round()).abs() < 1e-6;
     if whole { thousands(mib_per_s, 0) } else { three_digits(mib_per_s) }
@@ -157,6 +159,13 @@ pub(crate) fn spaced_sizes(text: &str) -> String {
     out
 }
 
+/// The name of a step: its sizes with their units apart, its rate in the unit of all our rates
+/// (records have `100 MB/s`, of 2^20 bytes).
+pub(crate) fn step(title: &str) -> String {
+    let rate = title.strip_suffix(" MB/s").filter(|rate| rate.parse::<f64>().is_ok());
+    rate.map_or_else(|| spaced_sizes(title), |rate| format!("{rate} {MIB_PER_S}"))
+}
+
 /// Bytes in powers of ten, as capacities of media are counted.
 pub(crate) fn decimal_bytes(bytes: f64) -> String {
     scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
@@ -228,6 +237,19 @@ impl TimeUnit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_have_the_unit_of_all_rates() {
+        for (title, name) in [
+            ("100 MB/s", "100 MiB/s"),
+            ("12.5 MB/s", "12.5 MiB/s"),
+            ("100 MB/s of it", "100 MB/s of it"),
+            ("2 × 16MiB", "2 × 16 MiB"),
+            ("fast MB/s", "fast MB/s"),
+        ] {
+            assert_eq!(step(title), name);
+        }
+    }
 
     #[test]
     fn sizes_of_plans_have_their_units_apart() {

@@ -96,7 +96,12 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     }
 }
 
-fn figure(view: &View<'_>, y_label: String, y_scale: Scale, series: Vec<Series>) -> Figure {
+pub(crate) fn figure(
+    view: &View<'_>,
+    y_label: String,
+    y_scale: Scale,
+    series: Vec<Series>,
+) -> Figure {
     Figure {
         x_label: view.intensity_words().to_owned(),
         y_label,
@@ -150,7 +155,7 @@ fn described(view: &View<'_>, load: &Load<'_>, template: &str, mut lines: Vec<St
 }
 
 fn rate_data(view: &View<'_>, load: &Load<'_>, references: &[Series]) -> Table {
-    let mut columns = vec![number_in(view.words.columns.outstanding, "")];
+    let mut columns = vec![number_in(view.outstanding_heading(), "")];
     let targets = targets_of(view, load);
     for (_, target) in &targets {
         columns.push(number_in(&view.target_name(*target), load.unit()));
@@ -279,7 +284,7 @@ fn latency_description(view: &View<'_>, load: &Load<'_>, unit: TimeUnit) -> Stri
 }
 
 fn latency_data(view: &View<'_>, load: &Load<'_>, all: &[Statistic], unit: TimeUnit) -> Table {
-    let mut columns = vec![number_in(view.words.columns.outstanding, "")];
+    let mut columns = vec![number_in(view.outstanding_heading(), "")];
     let targets = targets_of(view, load);
     for (_, target) in &targets {
         columns.extend(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, Severity};
 
+use crate::answer;
 use crate::bandwidth::{self, Bandwidth};
 use crate::number;
 use crate::pressure;
@@ -18,10 +19,13 @@ const DOUBTS_NAMED: usize = 3;
 /// Targets that are named; of more than one beyond them only the number is.
 const TARGETS_NAMED: usize = 4;
 
-/// What was measured; what came out; how that compares with what was expected, where it was; how far
-/// it can be trusted.
+/// The answer; what was measured; how that compares with what was expected, where it was; how far it
+/// can be trusted.
 pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
-    let mut all = vec![measured(view), results(view)];
+    let mut all = vec![answer::sentence(view), measured(view)];
+    if view.loads.is_empty() {
+        all.swap(0, 1);
+    }
     all.extend(expected(view));
     all.push(trust(view));
     all
@@ -156,27 +160,13 @@ fn intensities(view: &View<'_>) -> String {
         return String::new();
     };
     let template = if low == high { words.single } else { words.range };
-    say(template, &[("low", low.to_string()), ("high", high.to_string())])
+    say(template, &[view.per(), ("low", low.to_string()), ("high", high.to_string())])
 }
 
 /// The maximum of the leading load of each kind on every target, and the latency of the first of
 /// them at the lowest intensity. The other loads are in the table below the summary.
-pub(crate) fn results(view: &View<'_>) -> String {
+pub(crate) fn maxima(view: &View<'_>) -> String {
     let words = &view.words.summary;
-    let steps = Steps::new(view);
-    if view.swept().next().is_none() && steps.are_write_pressure() {
-        let said = pressure::sentences::responsiveness(view, &steps);
-        let limits = pressure::sentences::limits(view, &steps);
-        return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(view.words.gap);
-    }
-    if let Some(bandwidth) = Bandwidth::new(view) {
-        let said = bandwidth::sentences::results(view, &bandwidth);
-        return if said.is_empty() {
-            words.no_result.to_owned()
-        } else {
-            said.join(view.words.gap)
-        };
-    }
     let leading: Vec<&Load<'_>> =
         [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
     let maxima: Vec<String> = leading.iter().filter_map(|load| maximum(view, load)).collect();
@@ -204,6 +194,7 @@ fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
         Some(say(
             template,
             &[
+                view.per(),
                 ("value", number::in_prose(best.main())),
                 ("unit", load.unit().to_owned()),
                 ("target", view.target_name(*target)),
@@ -237,6 +228,7 @@ fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
     Some(say(
         words.latency,
         &[
+            view.per(),
             ("kind", say(words.latency_of, &kind)),
             ("outstanding", view.lowest().to_string()),
             ("latencies", list(view, latencies)),

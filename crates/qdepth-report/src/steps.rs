@@ -11,6 +11,12 @@ use crate::view::{Load, Point, View};
 /// Latency at the knee over that at the lowest load. An M/M/1 queue is there at half its capacity.
 const KNEE: f64 = 2.0;
 
+/// A fall of the latency by less than this share is left out of a sentence.
+const FALL: f64 = 0.02;
+/// How near to a multiple of a half the quotient of two rates is that keep step: scatter of any
+/// kind takes it further away.
+const IN_STEP: f64 = 2e-4;
+
 /// Every step of a run.
 pub(crate) struct Steps<'v, 'a> {
     /// Titles, in the order of the plan.
@@ -32,11 +38,11 @@ pub(crate) struct Step<'v, 'a> {
 /// Where a figure of the reader's latency passes a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Crossing {
-    /// At this write load, MB/s, by a straight line between the steps with these titles.
-    Between(f64, [String; 2]),
+    /// Between the write loads of these two steps, MiB/s, with their titles: more is not known.
+    Between([f64; 2], [String; 2]),
     /// Before the first step, of this title.
     Before(String),
-    /// Not up to this write load, MB/s; later steps, so many, have too few samples.
+    /// Not up to this write load, MiB/s; later steps, so many, have too few samples.
     NotUpTo(f64, usize),
     /// Too few samples at every step.
     Unknown,
@@ -109,12 +115,12 @@ impl<'v, 'a> Steps<'v, 'a> {
     }
 
     /// The last step before the reader's mean latency rises above twice that of the first step, for
-    /// good. None where it does not.
-    pub(crate) fn knee(&self, target: u32) -> Option<&Step<'v, 'a>> {
+    /// good, and the next: the knee lies between them. None where it does not rise so.
+    pub(crate) fn knee(&self, target: u32) -> Option<[&Step<'v, 'a>; 2]> {
         let means: Vec<(&Step<'v, 'a>, f64)> = self.valid(target, Statistic::Mean);
         let (_, first) = means.first()?;
         let below = means.iter().rposition(|(_, mean)| *mean <= KNEE * first)?;
-        (below + 1 < means.len()).then(|| means[below].0)
+        Some([means[below].0, means.get(below + 1)?.0])
     }
 
     /// Where the reader's latency first passes a limit while the write load rises.
@@ -126,13 +132,29 @@ impl<'v, 'a> Steps<'v, 'a> {
         let Some(over) = known.iter().position(|(_, ns)| *ns > at_most) else {
             return Crossing::NotUpTo(last.achieved(), later.count());
         };
-        let (above, above_ns) = &known[over];
-        let Some((below, below_ns)) = over.checked_sub(1).map(|place| &known[place]) else {
+        let (above, _) = &known[over];
+        let Some((below, _)) = over.checked_sub(1).map(|place| &known[place]) else {
             return Crossing::Before(above.title.to_owned());
         };
-        let share = (at_most - below_ns) / (above_ns - below_ns);
-        let load = below.achieved() + share * (above.achieved() - below.achieved());
-        Crossing::Between(load, [below.title.to_owned(), above.title.to_owned()])
+        let loads = [below.achieved(), above.achieved()];
+        Crossing::Between(loads, [below.title.to_owned(), above.title.to_owned()])
+    }
+
+    /// The step with the largest certain fall of the reader's mean latency from the step before it,
+    /// though more was written: both, earlier first.
+    pub(crate) fn fall(&self, target: u32) -> Option<[&Step<'v, 'a>; 2]> {
+        let steps: Vec<&Step<'v, 'a>> = self.on(target).filter(|step| step.is_valid()).collect();
+        let falls = steps.windows(2).filter_map(|pair| {
+            let (before, after) = (pair[0].mean_interval()?, pair[1].mean_interval()?);
+            let share = 1.0 - after.1 / before.0;
+            (share > FALL).then_some((share, [pair[0], pair[1]]))
+        });
+        falls.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, pair)| pair)
+    }
+
+    /// Steps on which the reader is in step with the writers' schedule, in the order of the plan.
+    pub(crate) fn in_step(&self, target: u32) -> impl Iterator<Item = &Step<'v, 'a>> {
+        self.on(target).filter(|step| step.is_valid() && step.is_in_step())
     }
 
     fn valid(&self, target: u32, statistic: Statistic) -> Vec<(&Step<'v, 'a>, f64)> {
@@ -164,12 +186,12 @@ impl<'a> Step<'_, 'a> {
         self.points().filter(|point| point.record.read_share <= 0.0)
     }
 
-    /// Write load that was offered, MB/s; none where a writer's load is not a schedule.
+    /// Write load that was offered, MiB/s; none where a writer's load is not a schedule.
     pub(crate) fn asked(&self) -> Option<f64> {
         self.writers().map(|point| offered(point.record)).sum()
     }
 
-    /// Write load that was reached, MB/s.
+    /// Write load that was reached, MiB/s.
     pub(crate) fn achieved(&self) -> f64 {
         self.writers().map(|point| point.summary.mib_per_s).sum()
     }
@@ -216,6 +238,19 @@ impl<'a> Step<'_, 'a> {
         (closed && low > 0.0).then(|| (mean * rate / high, mean * rate / low))
     }
 
+    /// Whether reads complete at a multiple of a half of the rate at which one writer's requests are
+    /// due: a deterministic medium under an exact schedule then repeats one pattern for ever, and
+    /// the latency is that of a phase, not of a load.
+    fn is_in_step(&self) -> bool {
+        let Some(reader) = self.reader() else { return false };
+        let of_writer = |point: &Point<'_>| {
+            let rate = point.record.offered_io_per_s? / f64::from(point.record.streams.max(1));
+            Some(2.0 * reader.summary.io_per_s.value / rate)
+        };
+        let mut quotients = self.writers().filter_map(of_writer).filter(|q| q.is_finite());
+        quotients.any(|q| q > 0.5 && (q - q.round()).abs() < IN_STEP * q)
+    }
+
     /// How many samples of the reader there are, and how many lie beyond a quantile.
     pub(crate) fn samples(&self, quantile: f64) -> (u64, u64) {
         let count = self.reader().map_or(0, |reader| latency_of(reader.record).count());
@@ -224,7 +259,7 @@ impl<'a> Step<'_, 'a> {
     }
 }
 
-/// Load that a point was offered, MB/s.
+/// Load that a point was offered, MiB/s.
 pub(crate) fn offered(point: &PointRecord) -> Option<f64> {
     point.offered_io_per_s.map(|rate| rate * point.request_size_mean_bytes / MIB)
 }

@@ -59,7 +59,7 @@ pub(crate) fn key_figures(view: &View<'_>) -> Table {
         Some(number_in(words.maximum, "")),
         Some(number_in(words.half_width, "")),
         Some(text(words.unit)),
-        Some(number_in(words.at_outstanding, "")),
+        Some(number_in(view.outstanding_heading(), "")),
         Some(number_in(words.mean_at_maximum, unit.symbol())),
         Some(number_in(&say(words.rate_at_lowest, &lowest), "")),
         Some(number_in(&say(words.mean_at_lowest, &lowest), unit.symbol())),
@@ -264,10 +264,10 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     let unit = load_unit(load);
     let mut columns: Vec<Column> = target_column(view).into_iter().collect();
     columns.extend([
-        number_in(words.outstanding, ""),
+        number_in(view.outstanding_heading(), ""),
         number_in(words.rate, "IO/s"),
         number_in(words.half_width, "IO/s"),
-        number_in(words.throughput, "MB/s"),
+        number_in(words.throughput, "MiB/s"),
     ]);
     columns.extend(latency_columns(view, unit));
     // Nobody's processor did the work of an emulation.
@@ -357,7 +357,7 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     let words = &view.words.columns;
     let unit = load_unit(load);
     let mut columns: Vec<Column> = target_column(view).into_iter().collect();
-    columns.push(number_in(words.outstanding, ""));
+    columns.push(number_in(view.outstanding_heading(), ""));
     columns.push(text(words.direction));
     columns.push(number_in(words.rate, "IO/s"));
     columns.extend(latency_columns(view, unit));
@@ -393,10 +393,10 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     let mut columns = vec![text(words.profile)];
     columns.extend(target_column(view));
     columns.extend([
-        number_in(words.outstanding, ""),
+        number_in(view.outstanding_heading(), ""),
         number_in(words.rate, "IO/s"),
         number_in(words.half_width, "IO/s"),
-        number_in(words.throughput, "MB/s"),
+        number_in(words.throughput, "MiB/s"),
         number_in(words.mean, unit.symbol()),
         number_in("p99", unit.symbol()),
         number_in(words.maximum_time, unit.symbol()),

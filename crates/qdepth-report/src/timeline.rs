@@ -208,7 +208,7 @@ fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
         number_in(words.from, "s"),
         text(columns.profile),
         text(columns.outstanding),
-        number_in(columns.throughput, "MB/s"),
+        number_in(columns.throughput, "MiB/s"),
         number_in(words.busiest, "%"),
         number_in(words.hottest, "°C"),
     ];

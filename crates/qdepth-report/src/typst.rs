@@ -25,6 +25,9 @@ pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
             write_block(block, document.lang, &mut out, &mut files);
         }
     }
+    let about = words(document.lang).paper.labels.about;
+    call(&mut out, "chapter", &[text("about"), text(about)]);
+    call(&mut out, "fact-list", &[facts(&document.facts)]);
     call(&mut out, "closing", &[text(&document.footer)]);
     files.insert("document.typ".to_owned(), out.into_bytes());
     files
@@ -76,6 +79,10 @@ fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<
     let history = cover.history.iter().map(|r| texts([&*r.version, &*r.date, &*r.changes]));
     let banners = document.banners.iter().map(|b| texts([&*b.label, &*b.text]));
     let [table, figure, contents, summary, versions, page] = labels.document;
+    let mut answer = String::new();
+    for block in &document.answer {
+        write_block(block, document.lang, &mut answer, files);
+    }
     let arguments = [
         named("lang", text(document.lang.tag())),
         named("title", text(&document.title)),
@@ -89,7 +96,8 @@ fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<
         named("day", day(&cover.iso_date)),
         named("banners", array(banners)),
         named("summary", texts(document.summary.iter().map(String::as_str))),
-        named("facts", facts(&document.facts)),
+        named("question", text(&document.question)),
+        named("answer", format!("[\n{answer}]")),
         named("history", array(history)),
         named("history-columns", texts(labels.history)),
         named(

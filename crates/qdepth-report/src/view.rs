@@ -11,6 +11,7 @@ use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::document::Origin;
 use crate::limit::{Limit, Statistic};
+use crate::names;
 use crate::number;
 use crate::paper::Paper;
 use crate::words::{Lang, Words, counted, say, told, words};
@@ -99,7 +100,7 @@ impl<'a> Load<'a> {
         self.points[0].record
     }
     pub(crate) fn unit(&self) -> &'static str {
-        if self.first().reported_as_throughput { "MB/s" } else { "IO/s" }
+        if self.first().reported_as_throughput { "MiB/s" } else { "IO/s" }
     }
     /// The points of a target, by ascending intensity.
     pub(crate) fn on(&self, target: u32) -> impl Iterator<Item = &Point<'a>> {
@@ -214,13 +215,9 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The name of a target for readers: what says that it is emulated stands in every row and
-    /// picture already.
+    /// The name of a target for readers.
     pub(crate) fn shown(&self, name: &str) -> String {
-        if !self.run.emulated {
-            return name.to_owned();
-        }
-        name.replace(&format!(" ({})", self.mark()), "").replace("media:", "")
+        names::shown(self.run, self.words, name)
     }
 
     /// What every row and picture of an emulated run carries; else empty.
@@ -264,7 +261,7 @@ impl<'a> View<'a> {
 
     /// The name of a step, from its title in the records.
     pub(crate) fn step(&self, title: &str) -> String {
-        number::spaced_sizes(&told(self.lang, title))
+        number::step(&told(self.lang, title))
     }
 
     /// The name of a figure of a latency.
@@ -284,6 +281,19 @@ impl<'a> View<'a> {
     /// The words below an axis of outstanding I/Os.
     pub(crate) fn intensity_words(&self) -> &'static str {
         self.compared.map_or(self.words.pictures.x, |c| self.words.comparison.x[c.kind()])
+    }
+
+    /// What numbers of outstanding I/Os count by, within a sentence: each drive of an array, each
+    /// process; empty where they count as they are.
+    pub(crate) fn per(&self) -> (&'static str, String) {
+        let per = self.compared.map_or("", |c| self.words.comparison.per[c.kind()]);
+        ("per", per.to_owned())
+    }
+
+    /// The heading of a column of outstanding I/Os.
+    pub(crate) fn outstanding_heading(&self) -> &'static str {
+        let own = |c: &Compared<'_>| self.words.comparison.outstanding[c.kind()];
+        self.compared.map_or(self.words.columns.outstanding, own)
     }
 
     /// The lowest intensity of the run: 1 in the standard plan.

@@ -151,7 +151,7 @@ impl Running {
         self.bar.set_position(at.0 / 1_000_000);
         let left = Duration::from_nanos(self.total.saturating_sub(at.0)).as_secs();
         self.bar.set_message(format!(
-            "{:.0} IO/s  {:.1} MB/s  {:.3} ms  {}:{:02} left",
+            "{:.0} IO/s  {:.1} MiB/s  {:.3} ms  {}:{:02} left",
             ios / seconds,
             bytes / seconds / f64::from(1 << 20),
             if ios > 0.0 { interval.service_time_sum as f64 / ios / 1e6 } else { 0.0 },

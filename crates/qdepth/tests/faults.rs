@@ -350,7 +350,7 @@ fn interrupted_by(signal: &str, status: i32) {
     let toml = plan(67, "1, 2, 4", "100ms", "1s").replace("[[", "file_size = \"8MiB\"\n[[");
     place.write("plan.toml", &toml);
     let mut run = place.start("run plan.toml . --json");
-    run.says("MB/s");
+    run.says("MiB/s");
     pause(300);
     let began = Instant::now();
     run.signal(signal);
@@ -399,7 +399,7 @@ fn full_results_disk_ends_the_run_and_loses_nothing() {
     let toml = plan(67, &depths.join(", "), "10ms", "100ms");
     place.write("plan.toml", &toml.replace("[[", "file_size = \"8MiB\"\n[["));
     let mut run = place.start("run plan.toml . --logbook results/q.db --no-report --json");
-    run.says("MB/s");
+    run.says("MiB/s");
     sh(&format!("fallocate -l $(($(df --output=avail -B1 {at} | tail -1) - 262144)) {at}/filler"))
         .unwrap();
     let ended = run.wait_at_most(Duration::from_secs(60)).expect(4);

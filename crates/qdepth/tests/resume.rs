@@ -23,7 +23,7 @@ fn a_run_that_is_alive_is_not_resumed() {
     let (_alone, place) = (alone(), Place::new());
     place.write("plan.toml", &plan("1, 2", "1s"));
     let mut run = place.start("run plan.toml . --json --no-report");
-    run.says("MB/s");
+    run.says("MiB/s");
     let refused = place.run("run --resume").expect(3);
     assert!(refused.err.contains("still being measured by another process"), "{}", refused.err);
     assert!(refused.err.contains("nothing was changed"), "{}", refused.err);

@@ -66,10 +66,10 @@ fn optane_stays_flat_where_nand_rises() {
 
     let told = place.run("show --limit mean=300us").expect(0).out;
     for said in [
-        "At 600 MB/s of writes, the highest step that all targets followed",
-        "On p3700-1600gb the mean of the reader passes 300 µs at a write load of",
-        "by a straight line between the steps 0 MB/s and 200 MB/s",
-        "On p4800x-375gb the mean of the reader stays within 300 µs",
+        "At 600 MiB/s of writes, the highest step that all targets followed",
+        "On Intel P3700 1.6 TB the mean of the reader passes 300 µs between write loads of 0 and",
+        "(the steps 0 MiB/s and 200 MiB/s)",
+        "On Intel Optane P4800X 375 GB the mean of the reader stays within 300 µs",
     ] {
         assert!(told.contains(said), "`{said}` in {told}");
     }
@@ -84,7 +84,7 @@ fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
     place.write("steep.toml", &steep);
     let told = place.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
     assert!(told.contains("not followed"), "{told}");
-    assert!(told.contains("1000 MB/s") && !told.contains("2000 MB/s"), "{told}");
+    assert!(told.contains("1000 MiB/s") && !told.contains("2000 MiB/s"), "{told}");
 }
 
 #[test]

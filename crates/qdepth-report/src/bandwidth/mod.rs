@@ -1,6 +1,7 @@
 //! Bandwidth: what many threads write and read together, by their number and transfer size.
 
 mod pictures;
+pub(crate) use pictures::best_over_threads;
 pub(crate) mod sentences;
 pub(crate) mod tables;
 #[cfg(test)]
@@ -36,7 +37,7 @@ pub(crate) struct Bandwidth {
 /// What all threads of a step reached.
 #[derive(Clone, Debug)]
 pub(crate) struct Rate {
-    /// MB/s.
+    /// MiB/s.
     pub(crate) mib_per_s: Estimate,
     pub(crate) valid: bool,
     /// The points that ran together, by their places in the plan.
@@ -137,7 +138,7 @@ impl Bandwidth {
         rates.reduce(|best, next| if next.2.value > best.2.value { next } else { best })
     }
 
-    /// The best valid rate of the first target alone, MB/s; where there is but one target, its own.
+    /// The best valid rate of the first target alone, MiB/s; where there is but one target, its own.
     pub(crate) fn baseline(&self, direction: usize) -> Option<f64> {
         if self.targets < 2 {
             let rates = self.rates(direction, 0).into_iter();

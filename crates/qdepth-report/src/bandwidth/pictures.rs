@@ -44,6 +44,35 @@ fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
     }
 }
 
+/// Both directions in one picture, each with the transfer size that gave its best rate.
+pub(crate) fn best_over_threads(view: &View<'_>, bandwidth: &Bandwidth) -> Option<Picture> {
+    let words = view.words.bandwidth;
+    let best: Vec<(usize, usize)> =
+        (0..2).filter_map(|direction| Some((direction, bandwidth.best(direction)?.0))).collect();
+    let series = best.iter().map(|(direction, transfer)| Series {
+        name: format!("{} {}", words.directions[*direction], bandwidth.transfers[*transfer]),
+        colour: *direction,
+        stroke: Stroke::Solid,
+        markers: Markers::HollowWithoutInterval,
+        marks: marks(bandwidth, *direction, *transfer),
+    });
+    let first = of(view, bandwidth, best.first()?.0);
+    let mut data = super::tables::untraced_rates(view, bandwidth);
+    data.note = String::new();
+    Some(Picture {
+        id: "answer".to_owned(),
+        title: view.marked(words.best_picture.to_owned()),
+        description: best
+            .iter()
+            .filter_map(|(direction, transfer)| line(view, bandwidth, *direction, *transfer))
+            .collect::<Vec<_>>()
+            .join(view.words.gap),
+        data: trace::traced(view, data, bandwidth.points(&[0, 1])),
+        figure: Figure { series: series.collect(), ..first.figure },
+        origin: first.origin,
+    })
+}
+
 fn marks(bandwidth: &Bandwidth, direction: usize, transfer: usize) -> Vec<Mark> {
     let mark = |threads: &u32| {
         let rate = bandwidth.rate(direction, transfer, *threads);

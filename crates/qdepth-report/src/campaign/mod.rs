@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use qdepth_logbook::record::RunRecord;
 
+use crate::answer;
 use crate::comparison::Compared;
 use crate::compose::{
     self, Measured, Telling, all_points, banners, compose, fact, literal, method, results,
@@ -87,6 +88,8 @@ impl<'a> Campaign<'_, 'a> {
             lang,
             cover: paper::cover(paper, logo, day, lang, words),
             title,
+            question: String::new(),
+            answer: Vec::new(),
             subtitle: self.said(self.words.subtitle),
             mark: self.mark().to_owned(),
             banners: self.banners(),
@@ -197,7 +200,7 @@ impl<'a> Campaign<'_, 'a> {
     /// What the paper is of, then what came out of each run.
     fn summary(&self) -> Vec<String> {
         let result = |(place, view): (usize, &&View<'_>)| {
-            let said = [("label", self.label(place)), ("results", sentences::results(view))];
+            let said = [("label", self.label(place)), ("results", answer::sentence(view))];
             say(self.words.result, &said)
         };
         let told = self.views.iter().enumerate().map(result);

@@ -110,24 +110,26 @@ fn factor_cells(
 pub(crate) fn shades(view: &View<'_>, compared: &Compared<'_>) -> Table {
     let own = view.words.comparison;
     let base = compared.record.base;
-    let mut columns = vec![text(view.words.columns.profile), text(view.words.columns.unit)];
-    for target in &view.targets {
-        columns.extend(view.intensities.iter().map(|outstanding| {
-            let at = say(own.at, &[("n", outstanding.to_string())]);
-            number_in(&format!("{} {at}", view.target_name(*target)), "")
+    let mut columns = vec![text(view.words.columns.profile), text(own.variant)];
+    columns.push(text(view.words.columns.unit));
+    columns.extend(
+        view.intensities
+            .iter()
+            .map(|outstanding| number_in(&say(own.at, &[("n", outstanding.to_string())]), "")),
+    );
+    let row = |load: &Load<'_>, (place, target): (usize, &u32)| {
+        let mut cells = vec![Cell::head(&*load.title), Cell::plain(view.target_name(*target))];
+        cells.push(Cell::plain(load.unit()));
+        cells.extend(view.intensities.iter().map(|outstanding| {
+            let value = load.at(*target, *outstanding).map(Point::main);
+            let base = load.at(base, *outstanding).map(Point::main);
+            shaded(view, value, base)
         }));
-    }
-    let rows = view.swept().map(|load| {
-        let mut cells = vec![Cell::head(&*load.title), Cell::plain(load.unit())];
-        for target in &view.targets {
-            cells.extend(view.intensities.iter().map(|outstanding| {
-                let value = load.at(*target, *outstanding).map(Point::main);
-                let base = load.at(base, *outstanding).map(Point::main);
-                shaded(view, value, base)
-            }));
-        }
-        Row { cells, opens_group: false }
-    });
+        Row { cells, opens_group: place == 0 }
+    };
+    // Downwards, so that it fits a narrow screen.
+    let of_load = |load| view.targets.iter().enumerate().map(move |target| row(load, target));
+    let rows = view.swept().flat_map(of_load);
     let name = [("base", view.target_name(base))];
     let (caption, note) = (say(own.shades_caption, &name), say(own.shades_note, &name));
     with_mark(view, Table { caption, columns, rows: rows.collect(), note })

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use qdepth_logbook::record::{Observation, TargetRecord};
 
 use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
+use crate::names;
 use crate::number::{self, MIB};
 use crate::paper::{DataSheet, Text};
 use crate::tables::{self, text};
@@ -18,7 +19,7 @@ const ABREAST: usize = 4;
 const NOT_MODELLED: [&str; 6] =
     ["watts_idle", "watts_write", "spare_gb", "link_mb_s", "limit_c", "dies"];
 
-/// What the connection of a target carries in practice, MB/s (2^20 bytes), where it is known. That of
+/// What the connection of a target carries in practice, MiB/s (2^20 bytes), where it is known. That of
 /// an emulated medium is in its description, with its unit.
 pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
     let fact = |key: &str| {
@@ -107,7 +108,8 @@ fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
         }
         let place = all.iter().position(|medium| medium.subject == seen.subject);
         let place = place.unwrap_or_else(|| {
-            let (subject, name) = (&*seen.subject, seen.subject.clone());
+            let subject = &*seen.subject;
+            let name = names::product(view.run, subject).unwrap_or(subject).to_owned();
             all.push(Medium { subject, name, facts: BTreeMap::new() });
             all.len() - 1
         });
@@ -168,7 +170,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
         ("rotational" | "removable", "1") => yes.to_owned(),
         (key, value) if key.ends_with("_bytes_per_s") => {
             let rate = value.parse::<f64>().ok();
-            let mib = rate.map(|rate| format!("{} MB/s", number::thousands(rate / MIB, 0)));
+            let mib = rate.map(|rate| format!("{} MiB/s", number::thousands(rate / MIB, 0)));
             mib.unwrap_or_else(|| value.to_owned())
         }
         (_, value) => {
@@ -178,7 +180,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
     }
 }
 
-/// `3380 MB/s`, as descriptions have it, with its thousands apart.
+/// `3380 MiB/s`, as descriptions have it, with its thousands apart.
 fn grouped(value: &str) -> Option<String> {
     let (digits, unit) = value.split_once(' ')?;
     Some(format!("{} {unit}", number::count(digits.parse().ok()?)))

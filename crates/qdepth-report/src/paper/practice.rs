@@ -65,6 +65,7 @@ fn worthwhile(view: &View<'_>, load: &Load<'_>) -> Vec<Fact> {
         let enough = claims::enough(&claims::line(load, *target))?;
         let (point, top) = (load.at(*target, enough.outstanding)?, load.maximum(*target)?);
         let values = [
+            view.per(),
             ("outstanding", number::count(enough.outstanding.into())),
             ("share", number::percent(enough.share)),
             ("latency", number::duration(point.latency().mean_ns?)),

@@ -2,7 +2,7 @@
 //! reader while writes beside it rise.
 
 mod pictures;
-pub(crate) use pictures::slice_ns;
+pub(crate) use pictures::{means_over_load, slice_ns};
 pub(crate) mod sentences;
 pub(crate) mod tables;
 #[cfg(test)]
@@ -33,6 +33,7 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.extend(said.into_iter().filter(|text| !text.is_empty()).map(Block::Paragraph));
     blocks.push(Block::Pictures(pictures::over_time(view, &steps)));
     blocks.push(Block::Paragraph(sentences::knees(view, &steps)));
+    blocks.extend(sentences::falls(view, &steps).into_iter().map(Block::Paragraph));
     blocks.push(Block::Pictures(pictures::over_load(view, &steps)));
     blocks.push(Block::Table(tables::steps(view, &steps)));
     blocks.extend(tables::percentiles(view, &steps).into_iter().map(Block::Table));

@@ -175,9 +175,9 @@ fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         let values = [
             ("target", view.target_name(target)),
             ("first", mean(first)?),
-            ("first_step", first.title.to_owned()),
+            ("first_step", view.step(first.title)),
             ("last", mean(last)?),
-            ("last_step", last.title.to_owned()),
+            ("last_step", view.step(last.title)),
         ];
         Some(say(view.words.pressure.pictures.line, &values))
     });
@@ -203,7 +203,7 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
     let words = view.words;
     let mut columns = vec![
         number_in(words.pressure.columns.time, "s"),
-        number_in(words.pressure.columns.asked, "MB/s"),
+        number_in(words.pressure.columns.asked, "MiB/s"),
     ];
     for line in series {
         for heading in [words.columns.minimum, words.columns.maximum_time] {
@@ -287,6 +287,14 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
     all.filter(|picture| !picture.figure.is_empty()).collect()
 }
 
+/// Of the means alone, logarithmic: what a reader who wants one picture needs.
+pub(crate) fn means_over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Option<Picture> {
+    let mut picture = over_load(view, steps).pop()?;
+    let mean = |series: &Series| series.stroke == Stroke::Solid || series.stroke == Stroke::None;
+    picture.figure.series.retain(mean);
+    Some(picture)
+}
+
 fn line_over_load(
     steps: &Steps<'_, '_>,
     target: u32,
@@ -311,7 +319,7 @@ fn knee(
     colour: usize,
     unit: TimeUnit,
 ) -> Option<Series> {
-    let step = steps.knee(target)?;
+    let [step, _] = steps.knee(target)?;
     let mean = unit.of(step.reader_latency(Statistic::Mean)?);
     let word = view.words.pressure.pictures.knee;
     let name = if view.compares() {
@@ -338,7 +346,7 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
     for target in steps.targets() {
         let name = view.target_name(target);
         let achieved = words.pressure.columns.achieved;
-        columns.push(number_in(&format!("{name}, {achieved}"), "MB/s"));
+        columns.push(number_in(&format!("{name}, {achieved}"), "MiB/s"));
         columns.extend(LINES.map(|(statistic, _)| {
             number_in(&format!("{name}, {}", view.statistic(statistic)), unit.symbol())
         }));

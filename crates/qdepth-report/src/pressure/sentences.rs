@@ -10,7 +10,7 @@ use crate::words::{counted, say};
 /// How many steps, and from where to where.
 pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let words = view.words.pressure;
-    let end = |title: Option<&&str>| title.map_or_else(String::new, |t| (*t).to_owned());
+    let end = |title: Option<&&str>| title.map_or_else(String::new, |t| view.step(t));
     let values = [
         ("steps", counted(words.steps, steps.titles.len())),
         ("first", end(steps.titles.first())),
@@ -55,9 +55,9 @@ fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> String {
     let values = [
         ("target", view.target_name(target)),
         ("first", duration(*first)),
-        ("first_step", (*first_step).to_owned()),
+        ("first_step", view.step(first_step)),
         ("last", duration(*last)),
-        ("last_step", (*last_step).to_owned()),
+        ("last_step", view.step(last_step)),
         ("quotient", three_digits(last / first)),
     ];
     say(if means.len() > 1 { words.rose } else { words.single }, &values)
@@ -74,7 +74,7 @@ fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
         say(words.mean_on, &values)
     };
     let values = list(view, means.iter().map(on).collect());
-    let mut said = vec![say(words.top, &[("step", first.title.to_owned()), ("values", values)])];
+    let mut said = vec![say(words.top, &[("step", view.step(first.title)), ("values", values)])];
     means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
     if let Some((best, others)) = means.split_first() {
         said.extend(others.iter().map(|other| quotient(view, best, other)));
@@ -103,15 +103,46 @@ fn quotient(
     say(words.faster, &values)
 }
 
+/// Where the wait becomes shorter though more is written, and why, as far as that is known.
+pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
+    let words = view.words.pressure;
+    let of = |target: u32| {
+        let [before, after] = steps.fall(target)?;
+        let values = [
+            ("target", view.target_name(target)),
+            ("before", duration(mean(before)?)),
+            ("before_step", view.step(before.title)),
+            ("after", duration(mean(after)?)),
+            ("after_step", view.step(after.title)),
+        ];
+        let mut said = vec![say(words.falls, &values)];
+        let locked: Vec<String> = steps.in_step(target).map(|s| view.step(s.title)).collect();
+        if !locked.is_empty() {
+            let mut values = vec![("steps", list(view, locked))];
+            values.extend(view.run.emulated.then(|| ("medium", words.no_scatter.to_owned())));
+            said.push(say(words.in_step, &values));
+        }
+        Some(said.join(view.words.gap))
+    };
+    steps.targets().into_iter().filter_map(of).collect()
+}
+
 /// The knees of all targets, and what a knee is.
 pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
     let words = view.words.pressure;
     let knee = |target: u32| {
         let mut values = vec![("target", view.target_name(target))];
-        let Some((step, mean)) = steps.knee(target).and_then(|s| Some((s, mean(s)?))) else {
+        let knee = steps.knee(target);
+        let means = knee.map(|[below, above]| [mean(below), mean(above)]);
+        let (Some([below, above]), Some([Some(low), Some(high)])) = (knee, means) else {
             return say(words.no_knee, &values);
         };
-        values.extend([("step", view.step(step.title)), ("latency", duration(mean))]);
+        values.extend([
+            ("below", view.step(below.title)),
+            ("low", duration(low)),
+            ("above", view.step(above.title)),
+            ("high", duration(high)),
+        ]);
         say(words.knee, &values)
     };
     let all = std::iter::once(words.knee_note.to_owned());
@@ -130,13 +161,18 @@ pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
                 ("limit", duration(limit.at_most.0 as f64)),
             ];
             said.push(match steps.crossing(target, limit) {
-                Crossing::Between(load, [below, above]) => {
-                    let load = number::load(load);
-                    values.extend([("load", load), ("below", below), ("above", above)]);
+                Crossing::Between([low, high], [below, above]) => {
+                    let (low, high) = (number::load(low), number::load(high));
+                    values.extend([
+                        ("low", low),
+                        ("high", high),
+                        ("below", view.step(&below)),
+                        ("above", view.step(&above)),
+                    ]);
                     say(between, &values)
                 }
                 Crossing::Before(above) => {
-                    values.push(("above", above));
+                    values.push(("above", view.step(&above)));
                     say(before, &values)
                 }
                 Crossing::NotUpTo(load, later) => {

@@ -41,8 +41,8 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let mut columns = vec![text(of_steps.step)];
     columns.extend(target_column(view));
     columns.extend([
-        number_in(of_steps.asked, "MB/s"),
-        number_in(of_steps.achieved, "MB/s"),
+        number_in(of_steps.asked, "MiB/s"),
+        number_in(of_steps.achieved, "MiB/s"),
         number_in(words.mean, unit.symbol()),
     ]);
     columns.extend(SHORT.map(|q| number_in(&Statistic::Quantile(q).to_string(), unit.symbol())));
@@ -64,6 +64,37 @@ pub(crate) fn steps(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     let caption = view.words.pressure.steps_caption.to_owned();
     let note = view.words.pressure.steps_note.to_owned();
     with_mark(view, trace::traced(view, Table { caption, columns, rows, note }, points))
+}
+
+/// Most steps in a small table: the first, the last and some between.
+const FEW: usize = 8;
+
+/// A row for some of the steps: the reader's mean latency on each target.
+pub(crate) fn means(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
+    let unit = reader_unit(steps);
+    let mut columns = vec![text(view.words.pressure.columns.asked)];
+    let targets = steps.targets();
+    columns.extend(targets.iter().map(|t| number_in(&view.target_name(*t), unit.symbol())));
+    let last = steps.titles.len().saturating_sub(1);
+    let stride = last.div_ceil(FEW - 1).max(1);
+    let shown = (0..=last).filter(|place| place.is_multiple_of(stride) || *place == last);
+    let row = |place: usize| {
+        let mean = |target: &u32| {
+            let step = steps.on(*target).find(|step| step.place == place)?;
+            Some((step.reader_latency(Statistic::Mean)?, step.is_valid()))
+        };
+        let cell = |target: &u32| {
+            let mean = mean(target);
+            let text = mean.map(|(ns, _)| unit.write(ns));
+            Cell::or_dash(text).struck_if(mean.is_some_and(|(_, valid)| !valid))
+        };
+        let mut cells = vec![Cell::head(view.step(steps.titles[place]))];
+        cells.extend(targets.iter().map(cell));
+        Row { cells, opens_group: false }
+    };
+    let rows = if steps.titles.is_empty() { Vec::new() } else { shown.map(row).collect() };
+    let note = view.words.pressure.means_note.to_owned();
+    with_mark(view, Table { caption: String::new(), columns, rows, note })
 }
 
 fn step_cells(view: &View<'_>, step: &Step<'_, '_>, unit: TimeUnit) -> Vec<Cell> {
@@ -139,8 +170,8 @@ pub(crate) fn loads(view: &View<'_>, steps: &Steps<'_, '_>) -> Table {
     columns.extend([
         text(words.profile),
         number_in(words.outstanding, ""),
-        number_in(of_steps.asked_of_load, "MB/s"),
-        number_in(words.throughput, "MB/s"),
+        number_in(of_steps.asked_of_load, "MiB/s"),
+        number_in(words.throughput, "MiB/s"),
         number_in(words.rate, "IO/s"),
         number_in(words.mean, unit.symbol()),
     ]);

@@ -55,6 +55,8 @@ pub fn compose_reproduction(
         mark: words.emulated[0].to_owned(),
         banners: banners(&view),
         summary: summary(&view),
+        question: String::new(),
+        answer: Vec::new(),
         facts: facts(&view, version, command),
         sections: sections(&view),
         footer: crate::words::words(lang).footer.to_owned(),

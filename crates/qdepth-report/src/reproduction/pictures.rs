@@ -7,6 +7,7 @@ use super::tables::{maxima, value};
 use crate::document::{Block, Cell, Origin, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number;
+use crate::number::MIB_PER_S;
 use crate::tables::number_in;
 use crate::words::{say, told, words};
 
@@ -123,8 +124,10 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
     let unit = diagram.quantity().unit();
     let axis = match diagram.quantity() {
         Quantity::Rate => words.rate_y.to_owned(),
-        Quantity::Throughput => words.throughput_y.to_owned(),
-        Quantity::ThroughputGb => words.throughput_y.replace("MB/s", unit),
+        // A published figure keeps the unit that it was printed with.
+        Quantity::Throughput | Quantity::ThroughputGb => {
+            words.throughput_y.replace(MIB_PER_S, unit)
+        }
         Quantity::Latency => format!("{} [{unit}]", words.latency_y),
     };
     let threads = diagram.quantity() == Quantity::ThroughputGb;

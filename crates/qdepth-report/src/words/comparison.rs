@@ -14,6 +14,10 @@ pub(crate) struct ComparisonWords {
     pub(crate) variant: &'static str,
     /// Below the horizontal axis: of drives, targets, processes, areas.
     pub(crate) x: [&'static str; 4],
+    /// What outstanding I/Os count by: of drives, targets, processes, areas.
+    pub(crate) per: [&'static str; 4],
+    /// The same as the heading of a column.
+    pub(crate) outstanding: [&'static str; 4],
     pub(crate) of_sum: &'static str,
     pub(crate) factors_caption: &'static str,
     pub(crate) factors_note: &'static str,
@@ -64,6 +68,13 @@ pub(super) static ENGLISH: ComparisonWords = ComparisonWords {
         "# outstanding I/Os per process",
         "# outstanding I/Os",
     ],
+    per: [" per drive", "", " per process", ""],
+    outstanding: [
+        "Outstanding I/Os per drive",
+        "Outstanding I/Os",
+        "Outstanding I/Os per process",
+        "Outstanding I/Os",
+    ],
     of_sum: "{name}: share of {n} ×",
     factors_caption: "Side by side at every number of outstanding I/Os",
     factors_note: "A quotient stands with half its 95 % interval (Fieller 1954), where both of its values have one. Struck through: not valid (grade C).",
@@ -107,6 +118,13 @@ pub(super) static JAPANESE: ComparisonWords = ComparisonWords {
     published_maximum: "{name} (公表された最大値)",
     variant: "列",
     x: [
+        "ドライブ当たりの未完了 I/O 数",
+        "未完了 I/O 数",
+        "プロセス当たりの未完了 I/O 数",
+        "未完了 I/O 数",
+    ],
+    per: ["ドライブ当たりの", "", "プロセス当たりの", ""],
+    outstanding: [
         "ドライブ当たりの未完了 I/O 数",
         "未完了 I/O 数",
         "プロセス当たりの未完了 I/O 数",

@@ -1,6 +1,7 @@
 //! Every word that a report prints, by language. A language is one [`Words`] value and one table
 //! of finding texts: the compiler counts them, so none can be forgotten.
 
+mod answer;
 mod bandwidth;
 mod campaign;
 mod comparison;
@@ -23,6 +24,7 @@ use qdepth_measure::Finding;
 
 use crate::number;
 
+pub(crate) use answer::AnswerWords;
 pub(crate) use bandwidth::BandwidthWords;
 pub(crate) use campaign::CampaignWords;
 pub(crate) use comparison::ComparisonWords;
@@ -100,7 +102,7 @@ fn figure_text(name: &str, value: f64) -> String {
     match name {
         _ if name.ends_with("_ns") => number::duration(value),
         _ if name == "bytes" || name.ends_with("_bytes") => number::binary_bytes(value),
-        _ if name.ends_with("mib_per_s") => format!("{} MB/s", number::three_digits(value)),
+        _ if name.ends_with("mib_per_s") => format!("{} MiB/s", number::three_digits(value)),
         _ if name.ends_with("io_per_s") => format!("{} IO/s", number::three_digits(value)),
         "difference" | "drift" => number::percent(value),
         _ if name.ends_with("share") => number::percent(value),
@@ -200,6 +202,7 @@ pub(crate) struct Words {
     pub(crate) campaign: &'static CampaignWords,
     pub(crate) timeline: &'static TimelineWords,
     pub(crate) reproduction: &'static ReproductionWords,
+    pub(crate) answer: &'static AnswerWords,
 }
 
 #[derive(Debug)]
@@ -268,7 +271,6 @@ pub(crate) struct ColumnWords {
     pub(crate) profile: &'static str,
     pub(crate) target: &'static str,
     pub(crate) outstanding: &'static str,
-    pub(crate) at_outstanding: &'static str,
     pub(crate) maximum: &'static str,
     pub(crate) half_width: &'static str,
     pub(crate) unit: &'static str,

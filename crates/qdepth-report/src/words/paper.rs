@@ -23,6 +23,7 @@ pub(crate) struct LabelWords {
     pub(crate) kind: &'static str,
     /// Table, figure, contents, summary, document history, page.
     pub(crate) document: [&'static str; 6],
+    pub(crate) about: &'static str,
     /// Version, date, changes.
     pub(crate) history: [&'static str; 3],
 }
@@ -61,6 +62,8 @@ pub(crate) struct CourseWords {
     pub(crate) open: &'static str,
     pub(crate) plateau: &'static str,
     pub(crate) drops: &'static str,
+    pub(crate) dip: &'static str,
+    pub(crate) crossing: &'static str,
     pub(crate) alike: &'static str,
     pub(crate) above: &'static str,
     pub(crate) within: &'static str,
@@ -79,6 +82,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
             "Document history",
             "Page {page} ({pages})",
         ],
+        about: "About this document",
         history: ["Version", "Date", "Changes"],
     },
     sections: [
@@ -101,7 +105,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
     concluded: "{maxima}.",
     media: MediaWords {
         caption: "Technical data, as read from the media",
-        note: "Capacities of media count in powers of ten (1 TB = 10^12 bytes); rates in powers of two (1 MB/s = 2^20 bytes per second). The practical limit is what the connection carries of data after its own overhead.",
+        note: "Capacities of media count in powers of ten (1 TB = 10^12 bytes); rates in powers of two (1 MiB/s = 2^20 bytes per second). The practical limit is what the connection carries of data after its own overhead.",
         yes_no: ["yes", "no"],
         facts: &[
             ["model", "Model"],
@@ -146,7 +150,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
     },
     practice: PracticeWords {
         loads: "More outstanding I/Os than are needed for the rate only lengthen the wait. These numbers are worth their latency:",
-        enough: "{outstanding} outstanding I/Os give at least {share} of the maximum; the mean latency is {latency} there, and {top_latency} at the maximum ({top} outstanding).",
+        enough: "{outstanding} outstanding I/Os{per} give at least {share} of the maximum; the mean latency is {latency} there, and {top_latency} at the maximum ({top} outstanding).",
         changes: "What limits these results or their value as evidence, and what to change:",
         nothing: "Nothing was found that limits these results and could be changed.",
         machine: [
@@ -165,7 +169,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
         ],
         link: [
             "Connection",
-            "{target} moved up to {value} MB/s of the {limit} MB/s that its connection can carry in practice: the connection is the limit. A wider or faster slot would show more.",
+            "{target} moved up to {value} MiB/s of the {limit} MiB/s that its connection can carry in practice: the connection is the limit. A wider or faster slot would show more.",
         ],
     },
     course: CourseWords {
@@ -177,19 +181,21 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
             "just over {value} {unit}",
         ],
         quantities: ["the transaction rate", "the throughput"],
-        single: "At {first_at} outstanding, {quantity} is {first}.",
-        level: "Over all numbers of outstanding I/Os, from {first_at} to {last_at}, {quantity} stays within {share}, at {largest} at most.",
-        rises: "With {first_at} outstanding, {quantity} is {first}; it rises[ {evenly}] to {largest} at {largest_at}.",
+        single: "At {first_at} outstanding{per}, {quantity} is {first}.",
+        level: "Over all numbers of outstanding I/Os{per}, from {first_at} to {last_at}, {quantity} stays within {share}, at {largest} at most.",
+        rises: "With {first_at} outstanding{per}, {quantity} is {first}; it rises[ {evenly}] to {largest} at {largest_at}.",
         evenly: "with every step",
-        falls: "With {first_at} outstanding, {quantity} is {first}, its largest value; at {last_at} it has fallen to {last}.",
-        open: "With {first_at} outstanding, {quantity} is {first}, at {last_at} it is {last}; the largest value, {largest}, is at {largest_at}. The intervals bear no more than that.",
+        falls: "With {first_at} outstanding{per}, {quantity} is {first}, its largest value; at {last_at} it has fallen to {last}.",
+        open: "With {first_at} outstanding{per}, {quantity} is {first}, at {last_at} it is {last}; the largest value, {largest}, is at {largest_at}. The intervals bear no more than that.",
         plateau: "From {from} on it stays within {share} of the maximum: more load adds only latency.",
+        dip: "In between it falls, to {dip} at {dip_at} at the lowest.",
+        crossing: "At {at} outstanding{per}, however, {worst} is ahead: {most_value} beside {least_value}.",
         drops: "Beyond, it falls to {last} at {last_at}.",
         alike: "The {n} targets differ by less than {share} at every load: there is no appreciable difference.",
         above: "The maximum of {best} is {quotient} times that of {worst} (at least {least} times, with both intervals at their unfavourable ends).",
         within: "The maxima of the targets do not differ by more than their intervals.",
-        latency: "The mean latency is {first} with {first_at} outstanding and {last} with {last_at}[, where one I/O in a thousand takes longer than {tail}].",
-        latency_single: "The mean latency is {first} with {first_at} outstanding[; one I/O in a thousand takes longer than {tail}].",
+        latency: "The mean latency is {first} with {first_at} outstanding{per} and {last} with {last_at}[, where one I/O in a thousand takes longer than {tail}].",
+        latency_single: "The mean latency is {first} with {first_at} outstanding{per}[; one I/O in a thousand takes longer than {tail}].",
     },
 };
 
@@ -197,6 +203,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
     labels: LabelWords {
         kind: "ホワイトペーパー",
         document: ["表", "図", "目次", "概要", "文書履歴", "{page} / {pages} ページ"],
+        about: "本書について",
         history: ["版", "日付", "変更内容"],
     },
     sections: ["媒体の技術データ", "ベストプラクティス", "結論", "参考文献", "問い合わせ先"],
@@ -213,7 +220,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
     concluded: "{maxima}である。",
     media: MediaWords {
         caption: "媒体から読み取った技術データ",
-        note: "媒体の容量は 10 のべき乗 (1 TB = 10^12 バイト)、レートは 2 のべき乗 (1 MB/s = 2^20 バイト毎秒) で数える。接続の実用上限とは、接続自体のオーバーヘッドを除いてデータを運べる量である。",
+        note: "媒体の容量は 10 のべき乗 (1 TB = 10^12 バイト)、レートは 2 のべき乗 (1 MiB/s = 2^20 バイト毎秒) で数える。接続の実用上限とは、接続自体のオーバーヘッドを除いてデータを運べる量である。",
         yes_no: ["はい", "いいえ"],
         facts: &[
             ["model", "機種"],
@@ -258,7 +265,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
     },
     practice: PracticeWords {
         loads: "レートに必要な数を超える未完了 I/O は、待ち時間を延ばすだけである。レイテンシーに見合う数は次のとおりである。",
-        enough: "未完了 I/O 数 {outstanding} で最大値の {share} 以上に達する。このときの平均レイテンシーは {latency} であり、最大値 (未完了 I/O 数 {top}) では {top_latency} である。",
+        enough: "{per}未完了 I/O 数 {outstanding} で最大値の {share} 以上に達する。このときの平均レイテンシーは {latency} であり、最大値 (未完了 I/O 数 {top}) では {top_latency} である。",
         changes: "結果またはその証拠としての価値を制限する要因と、変更すべき点は次のとおりである。",
         nothing: "結果を制限し、かつ変更できる要因は見つからなかった。",
         machine: [
@@ -277,7 +284,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
         ],
         link: [
             "接続",
-            "{target} は、接続が実用上運べる {limit} MB/s のうち最大 {value} MB/s を転送しており、接続が上限となっている。より広い、またはより速いスロットであれば、さらに高い値を示す。",
+            "{target} は、接続が実用上運べる {limit} MiB/s のうち最大 {value} MiB/s を転送しており、接続が上限となっている。より広い、またはより速いスロットであれば、さらに高い値を示す。",
         ],
     },
     course: CourseWords {
@@ -289,18 +296,20 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
             "{value}\u{a0}{unit}\u{a0}強",
         ],
         quantities: ["トランザクションレート", "スループット"],
-        single: "未完了 I/O 数 {first_at} において、{quantity}は {first} である。",
-        level: "{quantity}は、未完了 I/O 数 {first_at} から {last_at} までの全範囲で {share} 以内の差にとどまり、最大で {largest} である。",
-        rises: "{quantity}は、未完了 I/O 数 {first_at} で {first} であり、[{evenly}]増加して {largest_at} で {largest} に達する。",
+        single: "{per}未完了 I/O 数 {first_at} において、{quantity}は {first} である。",
+        level: "{quantity}は、{per}未完了 I/O 数 {first_at} から {last_at} までの全範囲で {share} 以内の差にとどまり、最大で {largest} である。",
+        rises: "{quantity}は、{per}未完了 I/O 数 {first_at} で {first} であり、[{evenly}]増加して {largest_at} で {largest} に達する。",
         evenly: "段階ごとに",
-        falls: "{quantity}は、未完了 I/O 数 {first_at} での {first} が最大であり、{last_at} では {last} に低下する。",
-        open: "{quantity}は、未完了 I/O 数 {first_at} で {first}、{last_at} で {last} であり、最大値は {largest_at} での {largest} である。区間から言えるのはここまでである。",
+        falls: "{quantity}は、{per}未完了 I/O 数 {first_at} での {first} が最大であり、{last_at} では {last} に低下する。",
+        open: "{quantity}は、{per}未完了 I/O 数 {first_at} で {first}、{last_at} で {last} であり、最大値は {largest_at} での {largest} である。区間から言えるのはここまでである。",
         plateau: "{from} 以降は最大値から {share} 以内にとどまり、負荷を増やしてもレイテンシーが延びるだけである。",
+        dip: "その間に低下し、最低は {dip_at} での {dip} である。",
+        crossing: "ただし、{per}未完了 I/O 数 {at} では {worst} が上回る ({most_value} に対し {least_value})。",
         drops: "それを超えると、{last_at} で {last} まで低下する。",
         alike: "{n} 個の測定対象の差は、どの負荷でも {share} 未満であり、有意な差はない。",
         above: "{best} の最大値は {worst} の {quotient} 倍である (両方の区間の不利な端をとっても {least} 倍以上)。",
         within: "測定対象の最大値の差は、その区間を超えない。",
-        latency: "平均レイテンシーは、未完了 I/O 数 {first_at} で {first}、{last_at} で {last} である[。後者では、1,000 回に 1 回の I/O が {tail} を超える]。",
-        latency_single: "平均レイテンシーは、未完了 I/O 数 {first_at} で {first} である[。1,000 回に 1 回の I/O が {tail} を超える]。",
+        latency: "平均レイテンシーは、{per}未完了 I/O 数 {first_at} で {first}、{last_at} で {last} である[。後者では、1,000 回に 1 回の I/O が {tail} を超える]。",
+        latency_single: "平均レイテンシーは、{per}未完了 I/O 数 {first_at} で {first} である[。1,000 回に 1 回の I/O が {tail} を超える]。",
     },
 };

@@ -168,7 +168,7 @@ fn line(point: &PointRecord, emulated: bool) -> String {
         step => format!("{:<12} {step}", point.profile_title),
     };
     format!(
-        "{what} {:>10.0} IO/s {:>9.1} MB/s {:>9.3} ms  {}{}",
+        "{what} {:>10.0} IO/s {:>9.1} MiB/s {:>9.3} ms  {}{}",
         summary.io_per_s.value,
         summary.mib_per_s,
         summary.service_time.all.mean_ns.unwrap_or(0.0) / 1e6,

@@ -1,0 +1,243 @@
+//! Several things beside one of them: how many times as much each does.
+
+use qdepth_measure::{Estimate, quotient};
+
+use crate::comparison::tables::quotient_heading;
+use crate::document::{Cell, Column, Picture, Row, Table};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number::{self, rounded};
+use crate::pictures::data_table;
+use crate::sentences;
+use crate::tables::{number_in, text, with_mark};
+use crate::trace;
+use crate::view::{Load, Point, View};
+use crate::words::say;
+
+/// How many others a sentence names.
+const NAMED: usize = 3;
+/// How many others have bars and columns on the first page.
+const SHOWN: usize = 5;
+/// How many loads have a row on the first page.
+const ROWS: usize = 12;
+/// More loads than this are told apart by request size and share of reads.
+const GROUPS: usize = 6;
+
+/// The largest values of each load, over those of a base or the base over them.
+pub(super) struct Factors<'v, 'a> {
+    base: u32,
+    /// Whether the base is what is divided.
+    above: bool,
+    others: Vec<u32>,
+    loads: Vec<&'v Load<'a>>,
+}
+
+/// The factors of a run that compares; none where there is nothing to divide.
+pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
+    view.compared?;
+    of(view)
+}
+
+/// The factors of a run of several targets or columns.
+pub(super) fn of<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
+    let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
+    let above = view.compared.is_some_and(|compared| compared.record.base_above);
+    let others: Vec<u32> = view.targets.iter().copied().filter(|target| *target != base).collect();
+    let all = Factors { base, above, others, loads: view.swept().collect() };
+    let known =
+        all.others.iter().any(|other| all.loads.iter().any(|l| all.at(l, *other).is_some()));
+    known.then_some(all)
+}
+
+/// A load with a quotient.
+type Of<'v, 'a> = (&'v Load<'a>, Estimate);
+
+impl<'v, 'a> Factors<'v, 'a> {
+    fn maximum(load: &Load<'a>, target: u32) -> Option<Estimate> {
+        load.maximum(target).map(|point| *point.main())
+    }
+
+    fn at(&self, load: &Load<'a>, other: u32) -> Option<Estimate> {
+        let (base, other) = (Self::maximum(load, self.base)?, Self::maximum(load, other)?);
+        if self.above { quotient(&base, &other) } else { quotient(&other, &base) }
+    }
+
+    /// The smallest and the largest of another's quotients.
+    fn ends(&self, other: u32) -> Option<(Of<'v, 'a>, Of<'v, 'a>)> {
+        let all = || self.loads.iter().filter_map(|load| Some((*load, self.at(load, other)?)));
+        let by_value = |a: &Of<'_, '_>, b: &Of<'_, '_>| a.1.value.total_cmp(&b.1.value);
+        Some((all().min_by(by_value)?, all().max_by(by_value)?))
+    }
+
+    /// One sentence: how many times as much, from the least to the most over all loads.
+    pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
+        let words = view.words.answer;
+        let item = |other: &u32| {
+            let ((low_load, low), (high_load, high)) = self.ends(*other)?;
+            let [low, high] = [low, high].map(|value| number::thousands(value.value, 2));
+            let template = match (low == high, self.above) {
+                (false, false) => words.factor,
+                (true, false) => words.factor_single,
+                (false, true) => words.factor_above,
+                (true, true) => words.factor_above_single,
+            };
+            let under = |load: &Load<'_>| load.title.clone();
+            let every = || self.loads.iter().map(|load| under(load)).collect();
+            let alike = low == high && self.loads.len() > 1;
+            let low_load = if alike { sentences::list(view, every()) } else { under(low_load) };
+            Some(say(
+                template,
+                &[
+                    ("low", low),
+                    ("high", high),
+                    ("other", view.target_name(*other)),
+                    ("low_load", low_load),
+                    ("high_load", under(high_load)),
+                ],
+            ))
+        };
+        let mut items: Vec<String> = self.others.iter().filter_map(item).collect();
+        let more = items.len().saturating_sub(NAMED);
+        if more > 0 {
+            items.truncate(NAMED);
+            items.push(crate::words::counted(words.others, more));
+        }
+        let template = if self.above { words.above } else { words.beside };
+        let named = items.len();
+        let items = items.join(view.words.clause);
+        let values = [("base", view.target_name(self.base)), ("items", items)];
+        (named > 0).then(|| say(template, &values))
+    }
+
+    /// A row for each load: the base's largest value, and the quotients.
+    pub(super) fn table(&self, view: &View<'_>) -> Table {
+        let words = view.words;
+        let mut columns = vec![text(words.columns.profile)];
+        columns.push(number_in(&view.target_name(self.base), ""));
+        columns.push(text(words.columns.unit));
+        let shown = || self.others.iter().take(SHOWN);
+        columns.extend(shown().map(|other| self.heading(view, *other)));
+        let row = |load: &&Load<'a>| {
+            let base = Self::maximum(load, self.base);
+            let mut cells = vec![
+                Cell::head(&*load.title),
+                Cell::or_dash(base.map(|base| rounded(&base).value)),
+                Cell::plain(load.unit()),
+            ];
+            cells.extend(shown().map(|other| {
+                Cell::or_dash(self.at(load, *other).map(|factor| rounded(&factor).joined()))
+            }));
+            Row { cells, opens_group: false }
+        };
+        let rows = self.loads.iter().take(ROWS).map(row).collect();
+        let note = std::iter::once(words.answer.factor_note.to_owned());
+        let note = note.chain(super::single::left_out(view, ROWS));
+        let note = note.collect::<Vec<_>>().join(words.gap);
+        with_mark(view, Table { caption: String::new(), columns, rows, note })
+    }
+
+    fn heading(&self, view: &View<'_>, other: u32) -> Column {
+        let name = view.target_name(other);
+        let heading = match view.compared {
+            Some(compared) => quotient_heading(view, compared, &name),
+            None => format!("{name} ÷ {}", view.target_name(self.base)),
+        };
+        number_in(&heading, "")
+    }
+
+    /// Bars: a group for each load, a bar for each other. Many loads have a group for each request
+    /// size instead, and a bar for each share of reads.
+    pub(super) fn picture(&self, view: &View<'_>) -> Picture {
+        let (titles, groups, names) = if self.loads.len() > GROUPS {
+            self.by_size(view)
+        } else {
+            let titles = self.loads.iter().map(|load| load.title.clone()).collect();
+            let shown: Vec<u32> = self.others.iter().copied().take(SHOWN).collect();
+            let of = |load: &&'v Load<'a>| shown.iter().map(|o| Some((*load, *o))).collect();
+            let names = shown.iter().map(|other| view.target_name(*other)).collect();
+            (titles, self.loads.iter().map(of).collect(), names)
+        };
+        self.drawn(view, titles, &groups, names)
+    }
+
+    /// Of the last of the others, which differs most from the base.
+    fn by_size(&self, view: &View<'_>) -> Bars<'v, 'a> {
+        let other = self.others.last().copied().unwrap_or(self.base);
+        let size = |load: &Load<'_>| number::spaced_sizes(&load.first().request_size);
+        let share = |load: &Load<'_>| {
+            let values = [("share", number::percent(load.first().read_share))];
+            say(view.words.answer.reads_of, &values)
+        };
+        let (mut sizes, mut shares): (Vec<String>, Vec<String>) = Default::default();
+        for load in &self.loads {
+            for (all, own) in [(&mut sizes, size(load)), (&mut shares, share(load))] {
+                if !all.contains(&own) {
+                    all.push(own);
+                }
+            }
+        }
+        let at = |of_size: &String, of_share: &String| {
+            let same = |load: &&&'v Load<'a>| size(load) == *of_size && share(load) == *of_share;
+            self.loads.iter().find(same).map(|load| (*load, other))
+        };
+        let groups = sizes.iter().map(|size| shares.iter().map(|share| at(size, share)).collect());
+        (sizes.clone(), groups.collect(), shares)
+    }
+
+    fn drawn(
+        &self,
+        view: &View<'_>,
+        titles: Vec<String>,
+        groups: &[Vec<Option<(&'v Load<'a>, u32)>>],
+        names: Vec<String>,
+    ) -> Picture {
+        let words = view.words.answer;
+        let factor = |cell: &Option<(&'v Load<'a>, u32)>| {
+            let (load, other) = (*cell)?;
+            let points = [load.maximum(self.base), load.maximum(other)];
+            let points: Vec<&Point<'a>> = points.into_iter().flatten().collect();
+            Some((self.at(load, other)?, trace::of_all(view, points)))
+        };
+        let mark = |at: usize, cell: &Option<(&'v Load<'a>, u32)>| match factor(cell) {
+            Some((value, points)) => {
+                let value = MarkValue::Known(value.value, value.interval);
+                Mark { at: at as f64, value, points }
+            }
+            None => Mark::at(at as f64, MarkValue::Missing),
+        };
+        let series = names.iter().enumerate().map(|(colour, name)| Series {
+            name: name.clone(),
+            colour,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: groups.iter().enumerate().map(|(at, group)| mark(at, &group[colour])).collect(),
+        });
+        let between = view.words.list[0];
+        let values = [("groups", titles.join(between)), ("columns", names.join(between))];
+        let mut headings = vec![text("")];
+        headings.extend(names.iter().map(|name| number_in(name, "")));
+        let rows = titles.iter().zip(groups).map(|(title, group)| {
+            let value =
+                |cell| Cell::or_dash(factor(cell).map(|(value, _)| rounded(&value).joined()));
+            let cells = std::iter::once(Cell::head(&**title)).chain(group.iter().map(value));
+            Row { cells: cells.collect(), opens_group: false }
+        });
+        Picture {
+            id: "answer".to_owned(),
+            title: view.marked(words.factor_title.to_owned()),
+            description: say(view.words.comparison.bars_description, &values),
+            data: data_table(view, headings, rows.collect()),
+            origin: view.origin(),
+            figure: Figure {
+                x_label: String::new(),
+                y_label: words.factor_y.to_owned(),
+                y_scale: Scale::FromZero,
+                series: series.collect(),
+                x_axis: Horizontal::Groups(titles),
+                right: None,
+            },
+        }
+    }
+}
+
+/// Titles of groups, what stands in each, and the names of the bars.
+type Bars<'v, 'a> = (Vec<String>, Vec<Vec<Option<(&'v Load<'a>, u32)>>>, Vec<String>);

@@ -1,0 +1,81 @@
+//! Every plan has its question, and every run an answer on the first page.
+
+#![expect(clippy::disallowed_methods, reason = "tests read the plans that are shipped")]
+
+use std::path::Path;
+
+use super::*;
+use crate::compose::Telling;
+use crate::words::{Lang, words};
+use crate::{compose, fixture, html};
+
+#[test]
+fn every_shipped_plan_says_its_question_in_its_first_line() {
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let mut known = 0;
+    for file in std::fs::read_dir(plans).unwrap().map(|file| file.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        for lang in Lang::ALL {
+            let all = words(lang).answer.questions;
+            let question = all.iter().find(|[plan, _]| *plan == name).expect(&name)[1];
+            assert!(question.ends_with(['?', '。']), "{question}");
+            if lang == Lang::En {
+                let comment = format!("# {question}");
+                let first = text.lines().next().unwrap_or_default();
+                assert!(first.starts_with(&comment), "{name}: {first} / {question}");
+            }
+        }
+        known += 1;
+    }
+    assert_eq!(known, words(Lang::En).answer.questions.len());
+}
+
+#[test]
+fn the_first_page_has_one_diagram_and_one_small_table_and_no_hash() {
+    for lang in Lang::ALL {
+        for targets in [1, 2] {
+            let (run, points) = (fixture::run(targets), fixture::points(targets));
+            let document = compose(&run, &points, lang);
+            let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else {
+                panic!("{:?}", document.answer.len());
+            };
+            assert_eq!((pictures.len(), table.rows.len()), (1, 5));
+            assert!(table.columns.len() < 8 && !document.question.is_empty());
+            let page = html(&document).unwrap();
+            let first = page.split("<nav").next().unwrap();
+            assert!(first.contains(&document.question) && !first.contains(&run.plan_hash));
+            assert!(!first.contains(&run.id), "ids belong to the end");
+            assert!(page.contains(&run.plan_hash) && page.contains(&run.id));
+        }
+    }
+}
+
+/// Two targets: the quotients of the table are those of the largest values.
+#[test]
+fn the_table_divides_the_largest_values() {
+    let (run, points) = (fixture::run(2), fixture::points(2));
+    let telling = Telling::from(Lang::En);
+    let view = View::new(&run, &points, None, &telling);
+    let factors = factors::of(&view).unwrap();
+    let table = factors.table(&view);
+    for (row, load) in table.rows.iter().zip(view.swept()) {
+        let top = |target: u32| load.maximum(target).unwrap().main().value;
+        let said: f64 = row.cells[3].text.split('\u{a0}').next().unwrap().parse().unwrap();
+        assert!((said - top(1) / top(0)).abs() < 0.01, "{row:?}");
+    }
+    let said = factors.sentence(&view).unwrap();
+    assert!(said.starts_with("Beside nvme0n1, the largest values are "), "{said}");
+}
+
+#[test]
+fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
+    let (mut run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| point.outstanding == 1);
+    run.plan_name = "latency".into();
+    let document = compose(&run, &points, Lang::En);
+    assert!(document.summary[0].starts_with("The mean latency at 1 outstanding is "));
+    assert_eq!(document.question, "What is the shortest time in which this storage answers?");
+    run.plan_name = "of-my-own".into();
+    assert_eq!(compose(&run, &points, Lang::En).question, "");
+}

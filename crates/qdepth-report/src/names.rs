@@ -1,0 +1,167 @@
+//! Names of targets for readers: products, not the expressions that a command line has.
+
+use qdepth_logbook::record::{RunRecord, TargetKind};
+
+use crate::words::{Words, say};
+
+/// The key of the fact that says what an emulated medium is called.
+const PRODUCT: &str = "product";
+
+/// The name of a target as text and legends have it. `mark` is what says that it is emulated: that
+/// stands in every row and picture already.
+pub(crate) fn shown(run: &RunRecord, words: &Words, name: &str) -> String {
+    if run.emulated {
+        let name = name.replace(&format!(" ({})", words.emulated[0]), "");
+        return emulated(run, &name);
+    }
+    let target = run.targets.iter().find(|target| target.name == name);
+    let Some(target) = target else { return name.to_owned() };
+    match target.kind {
+        TargetKind::Directory | TargetKind::File => on_devices(words, name),
+        TargetKind::BlockDevice => model_first(&target.spelling, name),
+        TargetKind::Emulated => name.to_owned(),
+    }
+}
+
+/// `/dev/nvme0n1 (INTEL SSDPEDMD800G4)` as `INTEL SSDPEDMD800G4 (nvme0n1)`: the product is what a
+/// reader asks for, the node tells two of them apart.
+fn model_first(spelling: &str, name: &str) -> String {
+    let model = name.strip_prefix(spelling).and_then(|rest| rest.strip_prefix(" ("));
+    let Some((model, number)) = model.and_then(|rest| rest.rsplit_once(')')) else {
+        return name.to_owned();
+    };
+    let node = spelling.rsplit('/').next().unwrap_or(spelling);
+    format!("{} ({node}){number}", model.trim())
+}
+
+/// `bench (ext4 on vda)` in the words of the language.
+fn on_devices(words: &Words, name: &str) -> String {
+    let parts = name.rsplit_once(" (").and_then(|(path, rest)| Some((path, rest.split_once(')')?)));
+    let Some((path, (below, number))) = parts else { return name.to_owned() };
+    let Some((system, devices)) = below.split_once(" on ") else { return name.to_owned() };
+    let values = [
+        ("path", path.to_owned()),
+        ("system", system.to_owned()),
+        ("devices", devices.to_owned()),
+        ("number", number.to_owned()),
+    ];
+    say(words.answer.on_devices, &values)
+}
+
+/// What a description is called; else the name that it has in the catalogue.
+pub(crate) fn product<'r>(run: &'r RunRecord, subject: &str) -> Option<&'r str> {
+    let facts = run.targets.iter().flat_map(|target| &target.facts);
+    let mut products = facts.filter(|seen| seen.key == PRODUCT && seen.subject == subject);
+    products.find_map(|seen| seen.value.as_deref().ok())
+}
+
+fn emulated(run: &RunRecord, name: &str) -> String {
+    let facts = run.targets.iter().flat_map(|target| &target.facts);
+    let products = facts.filter(|seen| seen.key == PRODUCT);
+    let mut products: Vec<(&str, &str)> =
+        products.filter_map(|seen| Some((&*seen.subject, seen.value.as_deref().ok()?))).collect();
+    // A name goes before its beginning.
+    products.sort_by_key(|(subject, _)| std::cmp::Reverse(subject.len()));
+    let named = products.into_iter().fold(name.to_owned(), |name, (subject, product)| {
+        name.replace(&format!("media:{subject}"), product)
+    });
+    arrays(&named.replace("media:", ""))
+}
+
+/// `raid0(X*4)` as `RAID 0 (4 × X)`, `independent(X*4)` as `4 × X`; members of several kinds one
+/// after the other.
+fn arrays(name: &str) -> String {
+    let Some((kind, rest)) = name.split_once('(') else { return times(name) };
+    let Some((members, behind)) = rest.rsplit_once(')') else { return times(name) };
+    let level = kind.strip_prefix("raid").filter(|level| level.bytes().all(|b| b.is_ascii_digit()));
+    if kind != "independent" && level.is_none() || members.contains(['(', ')']) {
+        return times(name);
+    }
+    let mut kinds: Vec<(&str, u32)> = Vec::new();
+    for member in members.split(',').map(str::trim) {
+        let (kind, count) = member.rsplit_once('*').unwrap_or((member, "1"));
+        let count = count.trim().parse().unwrap_or(1);
+        match kinds.iter_mut().find(|(known, _)| *known == kind.trim()) {
+            Some((_, all)) => *all += count,
+            None => kinds.push((kind.trim(), count)),
+        }
+    }
+    let one = |(kind, count): &(&str, u32)| format!("{count} × {kind}");
+    let members = kinds.iter().map(one).collect::<Vec<_>>().join(" + ");
+    match level {
+        Some(level) => format!("RAID {level} ({members}){behind}"),
+        None => format!("{members}{behind}"),
+    }
+}
+
+/// `X*4` within what has no words here.
+fn times(name: &str) -> String {
+    name.replace('*', " × ")
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_logbook::record::Observation;
+
+    use super::*;
+    use crate::fixture;
+    use crate::words::{Lang, words};
+
+    fn emulated_run() -> RunRecord {
+        let mut run = fixture::run(1);
+        run.emulated = true;
+        let products = [
+            ("p3700", "Intel P3700 800 GB"),
+            ("p3700-2tb", "Intel P3700 2 TB"),
+            ("iodrive-320gb/maximum", "Fusion-io ioDrive 320 GB, Maximum Capacity"),
+        ];
+        run.targets[0].facts.extend(products.map(|(subject, product)| Observation {
+            subject: subject.into(),
+            key: PRODUCT.into(),
+            value: Ok(product.into()),
+            source: "EMULATED: description file".into(),
+        }));
+        run
+    }
+
+    #[test]
+    fn products_stand_in_the_place_of_expressions() {
+        let run = emulated_run();
+        let of = |name| shown(&run, words(Lang::En), name);
+        for (expression, name) in [
+            ("media:p3700 (EMULATED)", "Intel P3700 800 GB"),
+            ("media:p3700 (EMULATED) #2", "Intel P3700 800 GB #2"),
+            ("media:p3700-2tb (EMULATED)", "Intel P3700 2 TB"),
+            ("raid0(media:p3700*4) (EMULATED)", "RAID 0 (4 × Intel P3700 800 GB)"),
+            ("raid10(media:p3700*4)@area=full", "RAID 10 (4 × Intel P3700 800 GB)@area=full"),
+            ("independent(media:p3700*4)", "4 × Intel P3700 800 GB"),
+            (
+                "raid1(media:p3700,media:p3700-2tb)",
+                "RAID 1 (1 × Intel P3700 800 GB + 1 × Intel P3700 2 TB)",
+            ),
+            ("raid1(media:p3700, media:p3700)", "RAID 1 (2 × Intel P3700 800 GB)"),
+            ("media:iodrive-320gb/maximum", "Fusion-io ioDrive 320 GB, Maximum Capacity"),
+            ("media:own", "own"),
+            ("delay(media:p3700, 100us)", "delay(Intel P3700 800 GB, 100us)"),
+            ("", ""),
+            ("raid0(", "raid0("),
+            (")(", ")("),
+        ] {
+            assert_eq!(of(expression), name, "{expression}");
+        }
+    }
+
+    #[test]
+    fn drives_are_told_by_their_model_and_directories_in_the_language() {
+        let mut run = fixture::run(1);
+        run.targets[0].name = "/dev/nvme0n1 (INTEL SSDPEDMD800G4)".into();
+        let name = run.targets[0].name.clone();
+        assert_eq!(shown(&run, words(Lang::En), &name), "INTEL SSDPEDMD800G4 (nvme0n1)");
+        run.targets[0].kind = TargetKind::Directory;
+        run.targets[0].name = "bench (ext4 on vda, vdb) #2".into();
+        let name = run.targets[0].name.clone();
+        assert_eq!(shown(&run, words(Lang::En), &name), name);
+        assert_eq!(shown(&run, words(Lang::Ja), &name), "bench (vda, vdb 上の ext4) #2");
+        assert_eq!(shown(&run, words(Lang::Ja), "unknown (ext4 on vda)"), "unknown (ext4 on vda)");
+    }
+}
