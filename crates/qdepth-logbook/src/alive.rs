@@ -2,14 +2,17 @@
 //! however it dies. A lock on the logbook itself would not do: SQLite has locks there of its own,
 //! and several processes may measure into one logbook.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::TryLockError;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use qdepth_files::{FileError, Kept, Named};
 
 const ENDING: &str = ".running-";
+/// Length of what is told, in bytes: days of a run; then it begins anew.
+const TOLD_MAX: u64 = 4 << 20;
 /// Between making the file and locking it another process may take it for one left behind.
 const TRIES: usize = 10;
 
@@ -17,6 +20,8 @@ const TRIES: usize = 10;
 #[derive(Debug)]
 pub(crate) struct Alive {
     sign: Kept,
+    /// How the run began, told again where the file begins anew; and the file's length.
+    told: RefCell<(String, u64)>,
 }
 
 impl Alive {
@@ -33,11 +38,40 @@ impl Alive {
                 return Ok(None);
             }
             if sign.is_in_place() {
-                return Ok(Some(Self { sign }));
+                // Of a killed run, if anything.
+                let _ = sign.file().set_len(0);
+                return Ok(Some(Self { sign, told: RefCell::default() }));
             }
         }
         let away = io::Error::other("the file goes away again and again");
         Err(logbook.folder().failed("mark the run as alive", &away))
+    }
+
+    /// Writes a line into the sign, which may grow to [`TOLD_MAX`].
+    pub(crate) fn tell(&self, line: &str, beginning: bool) {
+        let mut told = self.told.borrow_mut();
+        if beginning {
+            told.0 = format!("{line}\n");
+        }
+        let mut file = self.sign.file();
+        let mut text = format!("{line}\n");
+        if told.1 > TOLD_MAX && file.set_len(0).is_ok() {
+            told.1 = 0;
+            text.insert_str(0, if beginning { "" } else { &told.0 });
+        }
+        // Whoever looks on is no matter of the run; nor is a disk that is full.
+        if file.write_all(text.as_bytes()).is_ok() {
+            told.1 += text.len() as u64;
+        }
+    }
+
+    /// The sign of a run that a process holds.
+    pub(crate) fn look(logbook: &Named, run_id: &str) -> Option<Kept> {
+        let signs = logbook.all_beside(&format!("{ENDING}{run_id}")).ok()?;
+        let is_it = |sign: &Kept| run_of(sign.path()).as_deref() == Some(run_id);
+        let held =
+            |sign: &Kept| matches!(sign.file().try_lock_shared(), Err(TryLockError::WouldBlock));
+        signs.into_iter().find(|sign| is_it(sign) && held(sign))
     }
 
     /// Ids of the runs that a process holds the sign of. Where they cannot be looked at, none.

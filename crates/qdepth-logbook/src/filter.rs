@@ -5,7 +5,7 @@ use crate::headline::RunHeadline;
 /// What a run must be like; what is not given chooses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Words, each of which stands in its id, plan, host, time or a target; whatever the case.
+    /// Words, each of which stands in its id, plan, host, time, notes or a target; whatever the case.
     pub words: Vec<String>,
     /// Part of the name of a target, whatever the case.
     pub target: Option<String>,
@@ -26,8 +26,11 @@ impl RunFilter {
     pub fn fits(&self, run: &RunHeadline) -> bool {
         let has = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
         let in_a_target = |part: &str| run.targets.iter().any(|target| has(target, part));
+        let in_a_note = |word: &str| run.notes.iter().any(|note| has(note, word));
         let own = [&run.id, &run.plan, &run.host, &run.started_at];
-        let anywhere = |word: &String| own.iter().any(|text| has(text, word)) || in_a_target(word);
+        let anywhere = |word: &String| {
+            own.iter().any(|text| has(text, word)) || in_a_target(word) || in_a_note(word)
+        };
         let is =
             |asked: &Option<String>, text: &str| asked.as_deref().is_none_or(|asked| asked == text);
         // The day of a time in RFC 3339; texts of days are in the order of days.

@@ -46,6 +46,10 @@ pub struct RunHeadline {
     pub emulated: bool,
     /// Whether what is stored of the run, or which points it has, is not what was written.
     pub damaged: bool,
+    /// What persons noted of it.
+    pub notes: Vec<String>,
+    /// Why it is not to be relied on; none where nobody retracted it.
+    pub retracted: Option<String>,
 }
 
 impl RunHeadline {
@@ -56,6 +60,11 @@ impl RunHeadline {
             RunState::Running if !self.alive => "killed",
             state => state_text(state),
         }
+    }
+
+    /// Whether it stands for its plan beside others: it is whole, and nobody retracted it.
+    pub fn is_comparable(&self) -> bool {
+        self.is_whole() && self.retracted.is_none()
     }
 
     /// Whether all points of the plan are there, and none of the record is damaged.
@@ -100,6 +109,10 @@ pub struct RunsEntry {
     pub emulated: bool,
     /// Whether what is stored of the run is not what was written.
     pub damaged: bool,
+    /// What persons noted of it (`qdepth note`), in the order of noting.
+    pub notes: Vec<String>,
+    /// Why it is not to be relied on (`qdepth retract`); null where nobody retracted it.
+    pub retracted: Option<String>,
 }
 
 /// The list as one JSON document, ended by a line feed. `whole` as
@@ -117,6 +130,8 @@ pub fn export_runs_json(runs: &[RunHeadline], whole: bool) -> String {
         points_planned: run.points_planned,
         emulated: run.emulated,
         damaged: run.damaged,
+        notes: run.notes.clone(),
+        retracted: run.retracted.clone(),
     };
     pretty(&RunsDocument {
         schema: DocumentSchema { name: NAME.to_owned(), version: VERSION },
@@ -162,6 +177,8 @@ fn headline(id: String, run: Option<RunRecord>, points_done: u32, damaged: bool)
         points_done,
         points_planned: run.as_ref().map_or(0, |run| run.points_planned),
         emulated: run.as_ref().is_some_and(|run| run.emulated),
+        notes: run.iter().flat_map(RunRecord::notes).map(str::to_owned).collect(),
+        retracted: run.as_ref().and_then(RunRecord::retracted).map(str::to_owned),
         targets: run.into_iter().flat_map(|run| run.targets).map(|target| target.name).collect(),
         damaged,
     }

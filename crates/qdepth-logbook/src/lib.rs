@@ -12,9 +12,11 @@ mod compared;
 mod digest;
 mod document;
 mod error;
+mod event;
 mod filter;
 mod headline;
 mod host_document;
+mod keeping;
 mod logbook;
 mod open;
 mod read;
@@ -33,11 +35,13 @@ pub use document::{
     json_schema,
 };
 pub use error::LogbookError;
+pub use event::{EVENTS_VERSION, LiveEvents, RunEvent, events_json_schema};
 pub use filter::RunFilter;
 pub use headline::{
     RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
 };
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
+pub use keeping::Merged;
 pub use logbook::Logbook;
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};

@@ -11,6 +11,7 @@ use crate::alive::Alive;
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
+use crate::event::LiveEvents;
 use crate::headline::{RunHeadline, headlines};
 use crate::open::{doing, open_for_reading, open_for_writing, purpose};
 use crate::read::Attempt;
@@ -29,10 +30,10 @@ type Result<T> = std::result::Result<T, LogbookError>;
 /// loses at most the point that it was adding.
 #[derive(Debug)]
 pub struct Logbook {
-    connection: Connection,
-    purpose: Purpose,
-    path: PathBuf,
-    file: Named,
+    pub(crate) connection: Connection,
+    pub(crate) purpose: Purpose,
+    pub(crate) path: PathBuf,
+    pub(crate) file: Named,
     reserve: Option<Reserve>,
     alive: Option<Alive>,
 }
@@ -96,6 +97,25 @@ impl Logbook {
         let run = || run_id.to_owned();
         self.alive = Some(held.ok_or_else(|| LogbookError::Alive { run: run() })?);
         Ok(())
+    }
+
+    /// Tells whoever looks on what happens in the run that is held: a line of
+    /// [`RunEvent`](crate::RunEvent). The beginning of a run is told again where its file begins
+    /// anew. Where it cannot be written nobody is told.
+    pub fn tell(&self, line: &str, beginning: bool) {
+        if let Some(alive) = &self.alive {
+            alive.tell(line, beginning);
+        }
+    }
+
+    /// Ids of the runs that processes are measuring right now, in the order of their beginning.
+    pub fn alive(&self) -> BTreeSet<String> {
+        Alive::all(&self.file)
+    }
+
+    /// What happens in a run that a process is measuring right now; none of another one.
+    pub fn live(&self, run_id: &str) -> Option<LiveEvents> {
+        Alive::look(&self.file, run_id).map(LiveEvents::of)
     }
 
     /// Stores a new run with its environment, targets and first findings.
@@ -245,10 +265,9 @@ impl Logbook {
         plan: &str,
         except: &[&str],
     ) -> Result<Vec<(RunRecord, Vec<PointRecord>)>> {
-        let alike =
-            self.runs()?.into_iter().rev().filter(|run| {
-                run.plan == plan && run.is_whole() && !except.contains(&run.id.as_str())
-            });
+        let alike = self.runs()?.into_iter().rev().filter(|run| {
+            run.plan == plan && run.is_comparable() && !except.contains(&run.id.as_str())
+        });
         alike.take(EARLIER_MAX).map(|run| self.measured(&run.id)).collect()
     }
 
@@ -343,13 +362,13 @@ impl Logbook {
     }
 
     /// One state of the file for several queries, while another process may be adding to it.
-    fn snapshot(&self, what: &'static str) -> Result<Transaction<'_>> {
+    pub(crate) fn snapshot(&self, what: &'static str) -> Result<Transaction<'_>> {
         Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)
             .map_err(doing(&self.path, what))
     }
 
     /// Number and id of a run.
-    fn resolve(&self, asked: &str) -> Result<(i64, String)> {
+    pub(crate) fn resolve(&self, asked: &str) -> Result<(i64, String)> {
         let what = "looking for the run";
         let fail = |error| LogbookError::sqlite(&self.path, what, error);
         if asked == "latest" && !self.lists_all_runs()? {
@@ -373,7 +392,7 @@ impl Logbook {
 
     /// One transaction. On a full disk the reserve is given up, the log brought into the file, and
     /// the same work tried once more; the caller is told of the full disk in any case.
-    fn write(
+    pub(crate) fn write(
         &mut self,
         what: &'static str,
         work: impl Fn(&Transaction<'_>, &Path) -> std::result::Result<(), Failure>,
@@ -418,7 +437,7 @@ fn integrity(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// Changes what may change of a run, and stores the digests of what was whole before.
-fn changed(
+pub(crate) fn changed(
     connection: &Connection,
     run: i64,
     work: impl FnOnce(&RunRecord) -> rusqlite::Result<usize>,
@@ -431,7 +450,7 @@ fn changed(
 }
 
 /// Within a transaction: SQLite's failure, or ours.
-enum Failure {
+pub(crate) enum Failure {
     Sqlite(rusqlite::Error),
     Rule(LogbookError),
 }

@@ -25,6 +25,18 @@ pub enum RunState {
     Failed,
 }
 
+impl RunState {
+    /// As stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Sealed => "sealed",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// A fact read from the machine, with where it was read. A fact that could not be read is kept
 /// with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,6 +194,26 @@ impl RunRecord {
     pub fn command_again(&self) -> Option<&str> {
         let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == Self::COMMAND;
         self.environment.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok())
+    }
+
+    /// Subject and key of the facts that hold what a person noted.
+    pub const NOTE: (&str, &str) = ("run", "note");
+    /// Subject and key of the facts that hold why the run is not to be relied on.
+    pub const RETRACTED: (&str, &str) = ("run", "retracted");
+
+    fn facts_of<'a>(&'a self, which: (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
+        let is_it = move |seen: &&Observation| (&*seen.subject, &*seen.key) == which;
+        self.environment.iter().filter(is_it).filter_map(|seen| seen.value.as_deref().ok())
+    }
+
+    /// What persons noted of it, in the order of noting.
+    pub fn notes(&self) -> impl Iterator<Item = &str> {
+        self.facts_of(Self::NOTE)
+    }
+
+    /// Why it is not to be relied on; none where nobody retracted it.
+    pub fn retracted(&self) -> Option<&str> {
+        self.facts_of(Self::RETRACTED).last()
     }
 
     /// Name of the machine; none where it could not be read.

@@ -15,12 +15,7 @@ use crate::record::{
 };
 
 pub(crate) fn state_text(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
-        RunState::Sealed => "sealed",
-        RunState::Interrupted => "interrupted",
-        RunState::Failed => "failed",
-    }
+    state.as_str()
 }
 
 pub(crate) fn kind_text(kind: TargetKind) -> &'static str {
@@ -128,7 +123,7 @@ fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()
     Ok(())
 }
 
-fn observation(
+pub(crate) fn observation(
     connection: &Connection,
     run: i64,
     target: Option<u32>,

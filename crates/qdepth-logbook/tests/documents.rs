@@ -81,6 +81,18 @@ fn the_page_on_json_names_every_field() {
     assert_eq!(listed("json.md"), fields);
 }
 
+#[test]
+fn the_page_on_events_names_every_field() {
+    let schema: Value = serde_json::from_str(&qdepth_logbook::events_json_schema()).unwrap();
+    let mut fields = Listed::new();
+    for event in schema["oneOf"].as_array().unwrap() {
+        let name = event["properties"]["event"]["const"].as_str().unwrap();
+        let all = names(event).into_iter().filter(|field| field != "event");
+        fields.insert(name.to_owned(), all.collect());
+    }
+    assert_eq!(listed("events.md"), fields);
+}
+
 /// The part of JSON Schema that ours uses.
 fn validate(root: &Value, schema: &Value, value: &Value, path: &str) {
     if let Some(reference) = schema["$ref"].as_str() {

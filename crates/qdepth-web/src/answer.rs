@@ -9,6 +9,9 @@ const HTML: &str = "text/html; charset=utf-8";
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 pub(crate) const CSS: &str = "text/css; charset=utf-8";
+pub(crate) const SCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const EVENTS: &str = "text/event-stream";
+pub(crate) const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 pub(crate) const SVG: &str = "image/svg+xml";
 
 fn of(status: StatusCode, kind: &'static str, body: impl Into<Body>) -> Response<Body> {

@@ -29,6 +29,11 @@ const HEAD_LINES: usize = 64;
 /// After this a connection gets no further request answered, and that long again to read the last.
 const LIFE: Duration = Duration::from_secs(60);
 
+/// As long as a page that is kept up to date stays connected; then it asks anew.
+pub(crate) const STREAM_LIFE: Duration = Duration::from_secs(600);
+/// Connections whose answers go on and on, at the same time.
+const STREAMS: usize = 32;
+
 /// The connections there are, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Peers(Mutex<VecDeque<Arc<State>>>);
@@ -38,6 +43,8 @@ pub(crate) struct Peers(Mutex<VecDeque<Arc<State>>>);
 struct State {
     /// Whether it is being answered.
     busy: AtomicBool,
+    /// Whether its answer goes on and on.
+    streams: AtomicBool,
     leave: Notify,
 }
 
@@ -48,12 +55,32 @@ pub(crate) struct Peer {
     state: Arc<State>,
 }
 
+/// Lets a page say that its answer goes on and on.
+#[derive(Clone, Debug)]
+pub(crate) struct Streaming {
+    all: Arc<Peers>,
+    own: Arc<State>,
+}
+
+impl Streaming {
+    /// From now on the connection is given the time of a stream, if there are not too many.
+    pub(crate) fn begin(&self) -> bool {
+        let places = self.all.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = places.iter().filter(|state| state.streams.load(Ordering::Relaxed)).count();
+        let has_room = all < STREAMS;
+        self.own.streams.store(has_room, Ordering::Relaxed);
+        has_room
+    }
+}
+
 impl Peers {
     /// A place; none where all others are being answered.
     pub(crate) fn admit(all: &Arc<Self>) -> Option<Peer> {
         let mut places = all.0.lock().unwrap_or_else(PoisonError::into_inner);
         if places.len() >= MOST {
-            let idle = |state: &Arc<State>| !state.busy.load(Ordering::Relaxed);
+            let idle = |state: &Arc<State>| {
+                !state.busy.load(Ordering::Relaxed) && !state.streams.load(Ordering::Relaxed)
+            };
             let oldest = places.iter().position(idle)?;
             places.remove(oldest)?.leave.notify_one();
         }
@@ -73,7 +100,9 @@ impl Drop for Peer {
 /// Answers the requests of a connection until it ends, idles, or has to give way.
 pub(crate) async fn converse(stream: TcpStream, router: Router, peer: Peer) {
     let state = &peer.state;
-    let answer = service_fn(|request: Request<Incoming>| {
+    let streaming = Streaming { all: peer.all.clone(), own: state.clone() };
+    let answer = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(streaming.clone());
         let (mut router, state) = (router.clone(), state.clone());
         async move {
             state.busy.store(true, Ordering::Relaxed);
@@ -96,6 +125,7 @@ pub(crate) async fn converse(stream: TcpStream, router: Router, peer: Peer) {
         () = state.leave.notified() => return,
         () = sleep(LIFE) => {}
     }
+    let left = if state.streams.load(Ordering::Relaxed) { STREAM_LIFE } else { LIFE };
     connection.as_mut().graceful_shutdown();
-    let _ = timeout(LIFE, connection).await;
+    let _ = timeout(left, connection).await;
 }

@@ -13,6 +13,7 @@ mod query;
 mod server;
 mod site;
 mod source;
+mod stream;
 mod words;
 
 pub use guard::Door;

@@ -8,21 +8,26 @@ use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
-use axum::{Router, middleware};
-use http::{StatusCode, Uri};
+use axum::{Extension, Router, middleware};
+use http::{HeaderMap, StatusCode, Uri};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::answer::{CSS, SVG, file, plain};
+use crate::answer::{CSS, SCRIPT, SVG, file, plain};
+use crate::connection::Streaming;
 use crate::guard::{Door, guard};
-use crate::pages::{Asked, Trouble, api, compare, machines, media, missing, run, runs, trouble};
+use crate::pages::{
+    Asked, Trouble, api, compare, live, machines, media, missing, run, runs, trouble,
+};
 use crate::source::Source;
+use crate::stream;
 
 /// As long as a page may wait for others, and be made.
 const PAGE_TIME: Duration = Duration::from_secs(60);
 /// Pages that are made at the same time, each on a thread of its own.
 pub(crate) const MADE_AT_ONCE: usize = 2;
 const ICON: &str = include_str!("../templates/icon.svg");
+const LIVE: &str = include_str!("../templates/live.js");
 const STYLE: &str = include_str!("../templates/site.css");
 
 /// The pages, and what they are made from.
@@ -62,6 +67,10 @@ impl Site {
             .route("/machines", page(machines::page))
             .route("/api/runs", page(api::runs))
             .route("/api/runs/{id}", of_one(api::run))
+            .route("/live", page(live::page))
+            .route("/api/runs/{id}/events", get(events))
+            .route("/metrics", page(live::metrics))
+            .route("/live.js", get(|| async { file(SCRIPT, LIVE) }))
             .route("/style.css", get(style))
             .route("/icon.svg", get(|| async { file(SVG, ICON) }))
             .fallback(|State(site): State<Arc<Self>>, request: Request| {
@@ -70,6 +79,17 @@ impl Site {
             .layer(middleware::from_fn_with_state(self.door.clone(), guard))
             .with_state(self.clone())
     }
+}
+
+/// The events of a run that is being measured.
+async fn events(
+    State(site): State<Arc<Site>>,
+    Path(id): Path<String>,
+    Extension(streaming): Extension<Streaming>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    stream::events(&site.source, &id, &streaming, last.and_then(|text| text.parse().ok()))
 }
 
 async fn style() -> Response<Body> {

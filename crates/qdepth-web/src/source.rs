@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use qdepth_logbook::{Logbook, LogbookError, RunHeadline};
+use qdepth_logbook::{LiveEvents, Logbook, LogbookError, RunHeadline};
 use qdepth_report::Measured;
 
 /// The runs of a logbook, as a page finds them.
@@ -46,6 +46,20 @@ impl Source {
             Err(error) if is_absent(&error) => Ok(Listing { whole: true, ..Listing::default() }),
             Err(error) => Err(error),
         }
+    }
+
+    /// Ids of the runs that are being measured, in the order of their beginning.
+    pub(crate) fn alive(&self) -> Result<Vec<String>, LogbookError> {
+        match self.open() {
+            Ok(logbook) => Ok(logbook.alive().into_iter().collect()),
+            Err(error) if is_absent(&error) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What happens in a run that is being measured; none of another one.
+    pub(crate) fn live(&self, id: &str) -> Option<LiveEvents> {
+        self.open().ok()?.live(id)
     }
 
     /// A run by its id, or the beginning of it, or `latest`.

@@ -27,7 +27,9 @@ pub(crate) use host::{
     TuneOptions,
 };
 pub(crate) use load::{Load, WearFlag};
-pub(crate) use logbook::{ListOptions, LogbookCheck, LogbookCommand};
+pub(crate) use logbook::{
+    ListOptions, LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions,
+};
 pub(crate) use serve::ServeOptions;
 
 /// Storage performance at every queue depth: measured, explained, published.
@@ -62,7 +64,11 @@ pub(crate) enum Command {
     Import(ImportOptions),
     /// List the runs of a logbook, the newest first
     List(ListOptions),
-    /// Hold a logbook against what was written: lists every record that is damaged
+    /// Keep a note beside a run
+    Note(NoteOptions),
+    /// Say that a run is not to be relied on: it is kept, marked, and left out of comparisons
+    Retract(NoteOptions),
+    /// Check a logbook, add another one's runs to it, or take runs out of it
     #[command(subcommand)]
     Logbook(LogbookCommand),
     /// Print the table and the findings of a run
@@ -136,6 +142,10 @@ pub(crate) struct RunOptions {
     /// Print one JSON document (schema: qdepth schema run) instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Tell what happens as it happens, a line of JSON each (schema: qdepth schema events); - is the
+    /// standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
     /// Write no report
     #[arg(long)]
     pub(crate) no_report: bool,
@@ -405,6 +415,8 @@ pub(crate) enum SchemaOf {
     Figures,
     /// The output of list --json
     Runs,
+    /// A line of run --events
+    Events,
     /// The output of reproduce --json
     Reproduce,
     /// The output of host --json

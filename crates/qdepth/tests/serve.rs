@@ -14,7 +14,7 @@ mod tests {
 
     use serde_json::Value;
 
-    use crate::common::{Place, Running, pause};
+    use crate::common::{Place, Running, pause, sh};
 
     const QUICK: &str = "--profile database --duration 1s --no-report";
 
@@ -429,6 +429,174 @@ mod tests {
             format!("GET /api/runs HTTP/1.1\r\nHost: {{host}}\r\nAuthorization: Bearer {token}");
         served.asked(&bearer).ok();
         assert_eq!(served.asked(&cookie.replace("{host}", "evil.example")).status, 421);
+        served.end();
+    }
+
+    /// What a server sends without end, until it says this.
+    fn streamed(served: &Served, path: &str, until: &str) -> String {
+        let mut stream = served.connect();
+        let host = format!("127.0.0.1:{}", served.port);
+        let head =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nAccept: text/event-stream\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let (mut all, mut piece) = (String::new(), [0_u8; 4096]);
+        while !all.contains(until) {
+            let count = stream.read(&mut piece).unwrap();
+            assert!(count > 0, "ended without {until}: {all}");
+            all.push_str(&String::from_utf8_lossy(&piece[..count]));
+        }
+        all
+    }
+
+    #[test]
+    fn a_run_in_another_terminal_is_shown_as_it_is_measured() {
+        let place = Place::new();
+        let served = Served::start(&place, "");
+        assert!(served.get("/live").ok().body.contains("No run is being measured"));
+        assert!(served.get("/metrics").ok().body.contains("\nqdepth_runs 0\n"));
+        let words = "run quick . --area 16MiB --outstanding 1,2 --duration 3s --no-report";
+        let running = place.start(&format!("{words} --profile database --events told.jsonl"));
+        let began = std::time::Instant::now();
+        let id = loop {
+            let runs = served.json("/api/runs");
+            if runs["runs"][0]["state"] == "running" {
+                break id(&runs["runs"][0]).to_owned();
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "no run: {}", running.err());
+            pause(50);
+        };
+        let page = served.get("/live").ok().body;
+        assert!(page.contains(&format!("data-events=\"/api/runs/{id}/events\"")), "{page}");
+        let events = format!("/api/runs/{id}/events");
+        let told = streamed(&served, &events, "\"interval\"");
+        assert!(told.contains("content-type: text/event-stream") && told.contains("run-started"));
+        let metrics = served.get("/metrics").ok().body;
+        assert!(
+            metrics.contains("qdepth_points_planned{run=\"")
+                && metrics.contains("qdepth_ios_total{")
+        );
+        let all = streamed(&served, &events, "event: end");
+        assert_eq!(all.matches("\"point-ended\"").count(), 2, "{all}");
+        let ended = running.wait_at_most(Duration::from_secs(60)).expect_finished();
+        assert!(ended.out.contains("Database"), "the table is printed as well");
+        assert_eq!(served.get(&events).status, 404);
+        // The file has the same lines, and each is what the schema names.
+        let lines = std::fs::read_to_string(place.join("told.jsonl")).unwrap();
+        let schema = place.run("schema events").expect(0).out;
+        let names: Vec<String> = lines
+            .lines()
+            .map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["event"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        assert_eq!(
+            (names.first().unwrap().as_str(), names.last().unwrap().as_str()),
+            ("run-started", "run-ended")
+        );
+        assert!(names.iter().filter(|name| *name == "interval").count() >= 4, "{names:?}");
+        for name in names {
+            assert!(schema.contains(&format!("\"{name}\"")), "{name}");
+        }
+        for line in lines.lines() {
+            assert!(all.contains(line), "{line}");
+        }
+        served.end();
+    }
+
+    #[test]
+    fn events_go_to_standard_output_or_to_a_file_of_events() {
+        let place = Place::new();
+        let words = format!("run quick media:p3700-800gb --outstanding 1 {QUICK} --events");
+        let ended = place.run(&format!("{words} -")).expect(0);
+        assert!(ended.out.lines().all(|line| line.starts_with("{\"event\":")), "{}", ended.out);
+        assert!(ended.out.contains("\"emulated\":true"));
+        place.write("mine", "my own words");
+        let ended = place.run(&format!("{words} mine")).expect(2);
+        assert!(ended.err.contains("holds something else"), "{}", ended.err);
+        assert_eq!(std::fs::read_to_string(place.join("mine")).unwrap(), "my own words");
+    }
+
+    #[test]
+    fn notes_and_retractions_are_shown_and_retracted_runs_not_compared() {
+        let place = Place::new();
+        for _ in 0..2 {
+            place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+        }
+        let served = Served::start(&place, "");
+        let runs = served.json("/api/runs");
+        let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
+        place.run(&format!("note {oldest} old firmware")).expect(0);
+        place.run("retract latest cable was loose").expect(0);
+        place.run("note nothing words").expect(4);
+        place.run("note latest words --logbook none.db").expect(4);
+        assert!(!place.has("none.db"), "a note makes no logbook");
+        let runs = served.json("/api/runs");
+        assert_eq!(runs["runs"][0]["retracted"], "cable was loose");
+        assert_eq!(runs["runs"][1]["notes"][0], "old firmware");
+        assert!(served.get("/?q=firmware").ok().body.contains("old firmware"));
+        assert!(served.get("/runs/latest").ok().body.contains("cable was loose"));
+        assert!(place.run("list").expect(0).out.contains("retracted"));
+        assert!(place.run("show latest").expect(0).out.contains("RETRACTED: cable was loose"));
+        let page = served.get(&format!("/compare?run={oldest}&run={newest}")).ok().body;
+        assert!(page.contains("Left out") && !page.contains("<dt>B</dt>"), "{page}");
+        let ended = place.run(&format!("compare {oldest} {newest}")).expect(2);
+        assert!(ended.err.contains("was retracted (cable was loose)"), "{}", ended.err);
+        served.end();
+    }
+
+    #[test]
+    fn runs_are_pruned_by_rules_and_merged_back() {
+        let place = Place::new();
+        for medium in ["p3700-800gb", "p3700-800gb", "iodrive-320gb"] {
+            place.run(&format!("run quick media:{medium} --outstanding 1 {QUICK}")).expect(0);
+        }
+        let count = || {
+            let ended = place.run("list --json").expect(0);
+            ended.json()["runs"].as_array().unwrap().len()
+        };
+        std::fs::copy(place.join("qdepth.db"), place.join("all.db")).unwrap();
+        place.run("logbook prune").expect(2);
+        let ended = place.run("logbook prune --keep-last 1 --dry-run").expect(0);
+        assert!(ended.out.contains("1 runs would be taken out"), "{}", ended.out);
+        assert_eq!(count(), 3);
+        place.run("logbook prune --before 2001-01-01").expect(0);
+        assert_eq!(count(), 3);
+        place.run("logbook prune --keep-last 1 --target p3700").expect(0);
+        assert_eq!(count(), 2);
+        place.run("logbook check").expect(0);
+        let ended = place.run("logbook merge all.db").expect(0);
+        assert!(ended.out.contains("1 runs of all.db were added"), "{}", ended.out);
+        assert_eq!(count(), 3);
+        place.run("logbook check").expect(0);
+    }
+
+    /// What a browser complains of: a page that its policy stops, a script that fails.
+    fn complaints(place: &Place, url: &str, size: &str) -> Vec<String> {
+        let profile = place.join("profile");
+        let line = format!(
+            "timeout 60 chromium --headless --no-sandbox --disable-gpu --enable-logging=stderr \
+             --user-data-dir={} --window-size={size} --screenshot={} '{url}' 2>&1",
+            profile.display(),
+            place.join("shot.png").display()
+        );
+        let said = sh(&line).unwrap();
+        assert!(place.has("shot.png"), "{said}");
+        said.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_browser_has_nothing_to_complain_of() {
+        if sh("command -v chromium").is_err() {
+            println!("SKIPPED: pages in a browser: chromium is not installed");
+            return;
+        }
+        let place = Place::new();
+        place.run(&format!("run quick media:p3700-800gb --outstanding 1,8 {QUICK}")).expect(0);
+        let served = Served::start(&place, "");
+        for path in ["?lang=ja", "runs/latest", "live"] {
+            let said = complaints(&place, &format!("{}{path}", served.url), "390,844");
+            assert!(said.is_empty(), "{path}: {said:?}");
+        }
         served.end();
     }
 }

@@ -223,8 +223,16 @@ fn geometric(values: &[f64]) -> f64 {
 }
 
 /// Facts that change by themselves from run to run.
-const PASSING: [&str; 6] =
-    ["command_again", "load_average", "uptime", "temperature", "celsius", "available_bytes"];
+const PASSING: [&str; 8] = [
+    "command_again",
+    "note",
+    "retracted",
+    "load_average",
+    "uptime",
+    "temperature",
+    "celsius",
+    "available_bytes",
+];
 
 /// What else differs: version, plan, engine, and facts of machine and targets.
 fn differences(a: &RunRecord, b: &RunRecord) -> Vec<VersusDifference> {

@@ -20,6 +20,7 @@ const MOST: usize = 20;
 struct ComparePage<'a> {
     frame: Frame<'a>,
     runs: Vec<Chosen>,
+    left_out: Vec<Chosen>,
     exchange: Option<String>,
     pairs: Vec<Pair>,
 }
@@ -41,8 +42,10 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     if ids.len() > MOST {
         return Err(Trouble::Unknown(format!("{} > {MOST}", ids.len())));
     }
-    let (mut runs, earlier) =
+    let (runs, earlier) =
         if ids.is_empty() { Default::default() } else { asked.source.compared(&ids)? };
+    let (retracted, mut runs): (Vec<Measured>, Vec<Measured>) =
+        runs.into_iter().partition(|(run, _)| run.retracted().is_some());
     let exchanged = asked.query.one("exchange").is_some();
     runs.sort_by(|a, b| a.0.started_at.cmp(&b.0.started_at));
     if exchanged {
@@ -60,7 +63,8 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
         None => Vec::new(),
     };
     let exchange = (runs.len() == 2).then(|| exchange(asked, exchanged));
-    let page = ComparePage { frame, runs: letters(asked, &runs), exchange, pairs };
+    let left_out = letters(asked, &retracted);
+    let page = ComparePage { frame, runs: letters(asked, &runs), left_out, exchange, pairs };
     Ok(html(StatusCode::OK, page.render()?))
 }
 

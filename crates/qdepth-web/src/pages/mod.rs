@@ -14,6 +14,7 @@ use crate::words::Words;
 
 pub(crate) mod api;
 pub(crate) mod compare;
+pub(crate) mod live;
 pub(crate) mod machines;
 pub(crate) mod media;
 pub(crate) mod run;
@@ -52,6 +53,7 @@ impl<'a> Asked<'a> {
         let other = if self.lang == Lang::En { Lang::Ja } else { Lang::En };
         let pages = [
             ("/", self.words.runs),
+            ("/live", self.words.live),
             ("/media", self.words.media),
             ("/machines", self.words.machines),
         ];

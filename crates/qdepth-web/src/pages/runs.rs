@@ -52,6 +52,9 @@ struct Line {
     points: String,
     emulated: bool,
     damaged: bool,
+    notes: Vec<String>,
+    /// Why it was retracted.
+    retracted: Option<String>,
 }
 
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
@@ -139,5 +142,7 @@ fn line(asked: &Asked<'_>, run: &RunHeadline) -> Line {
         // Most targets say it by themselves.
         emulated: run.emulated && !run.targets.iter().all(|target| target.contains("EMULATED")),
         damaged: run.damaged,
+        notes: run.notes.clone(),
+        retracted: run.retracted.clone(),
     }
 }

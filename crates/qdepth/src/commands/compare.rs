@@ -59,6 +59,9 @@ fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
         let logbook = Logbook::open_read_only(&file)?;
         for id in ids(&logbook, asked)? {
             let (run, points) = logbook.measured(&id)?;
+            if let Some(why) = run.retracted() {
+                bail!(Usage(format!("{part}: run {} was retracted ({why})", run.id)));
+            }
             if all.iter().any(|(other, _)| other.id == run.id) {
                 bail!(Usage(format!("{part}: this run is named twice ({})", run.id)));
             }
@@ -75,7 +78,7 @@ fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
 fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
     let whole = || -> Result<Vec<String>> {
         let runs = logbook.runs()?.into_iter();
-        Ok(runs.filter(RunHeadline::is_whole).map(|run| run.id).collect())
+        Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect())
     };
     if asked == "all" {
         return whole();

@@ -1,19 +1,123 @@
-//! `qdepth logbook check`: whether what is stored is what was written.
+//! `qdepth logbook`, `note`, `retract`: what is done with a logbook besides measuring into it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
-use qdepth_logbook::{Checked, Damage, Logbook};
+use jiff::Timestamp;
+use qdepth_logbook::{Checked, Damage, Logbook, RunFilter, RunHeadline};
 
+use crate::commands::read::print_runs;
 use crate::ended::Status;
-use crate::flags::{LogbookCheck, LogbookCommand};
+use crate::flags::{LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions};
+use crate::screen::Screen;
 use crate::terminal::print;
 
 pub(crate) fn logbook(command: &LogbookCommand) -> Result<Status> {
-    let LogbookCommand::Check(LogbookCheck { file }) = command;
+    match command {
+        LogbookCommand::Check(options) => check(options),
+        LogbookCommand::Merge(options) => merge(options),
+        LogbookCommand::Prune(options) => prune(options),
+    }
+}
+
+fn check(LogbookCheck { file }: &LogbookCheck) -> Result<Status> {
     let checked = Logbook::open_read_only(file)?.check()?;
     print(&told(file, &checked))?;
     Ok(if checked.is_whole() { Status::Valid } else { Status::Invalid })
+}
+
+/// One that is there: it is not made by being written to.
+fn existing(file: &Path) -> Result<Logbook> {
+    drop(Logbook::open_read_only(file)?);
+    Ok(Logbook::open(file)?)
+}
+
+pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
+    let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
+    let id = logbook.note(&options.run, &options.text.join(" "), &at)?;
+    Screen::new().say(&format!("noted beside run {id}"));
+    Ok(Status::Valid)
+}
+
+pub(crate) fn retract(options: &NoteOptions) -> Result<Status> {
+    let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
+    let id = logbook.retract(&options.run, &options.text.join(" "), &at)?;
+    Screen::new().say(&format!("run {id} is kept, marked, and left out of comparisons"));
+    Ok(Status::Valid)
+}
+
+fn merge(options: &LogbookMerge) -> Result<Status> {
+    let other = Logbook::open_read_only(&options.other)?;
+    let merged = Logbook::open(&options.logbook.logbook)?.merge(&other)?;
+    let mut lines: Vec<String> = merged.damaged.iter().map(line).collect();
+    lines.extend(merged.running.iter().map(|id| format!("run {id}: is being measured")));
+    lines.push(format!(
+        "{} runs of {} were added to {}; {} were there already, {} damaged or running records were \
+         left out",
+        merged.added.len(),
+        options.other.display(),
+        options.logbook.logbook.display(),
+        merged.known,
+        lines.len()
+    ));
+    print(&lines.join("\n"))?;
+    let all = merged.damaged.is_empty() && merged.running.is_empty();
+    Ok(if all { Status::Valid } else { Status::Invalid })
+}
+
+fn prune(options: &LogbookPrune) -> Result<Status> {
+    let file = &options.logbook.logbook;
+    let mut logbook = existing(file)?;
+    let runs = to_be_pruned(options, logbook.runs()?);
+    let ids: Vec<String> = runs.iter().map(|run| run.id.clone()).collect();
+    if !ids.is_empty() {
+        print_runs(&runs)?;
+    }
+    if options.dry_run {
+        print(&format!("{} runs would be taken out of {}", ids.len(), file.display()))?;
+        return Ok(Status::Valid);
+    }
+    if !ids.is_empty() {
+        logbook.prune(&ids)?;
+    }
+    print(&format!("{} runs were taken out of {}", ids.len(), file.display()))?;
+    Ok(Status::Valid)
+}
+
+/// The runs that are like all of the rules, the oldest first.
+fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadline> {
+    let filter = RunFilter {
+        plan: options.plan.clone(),
+        target: options.target.clone(),
+        ..RunFilter::default()
+    };
+    let before = options.before.map(|day| day.to_string());
+    let is_before = |run: &RunHeadline| {
+        let day = run.started_at.get(..10).unwrap_or_default();
+        before.as_deref().is_none_or(|before| day < before)
+    };
+    // Counted over all runs, from the newest.
+    let mut newer: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
+    let mut found: Vec<RunHeadline> = Vec::new();
+    for run in runs.into_iter().rev() {
+        let count = newer.entry((run.plan.clone(), run.targets.clone())).or_default();
+        *count += 1;
+        // Of a damaged one it is not known what it is like.
+        let goes = !run.alive
+            && !run.damaged
+            && filter.fits(&run)
+            && is_before(&run)
+            && (options.state.is_empty() || options.state.iter().any(|s| s == run.state_text()))
+            && (!options.emulated || run.emulated)
+            && (!options.retracted || run.retracted.is_some())
+            && options.keep_last.is_none_or(|kept| *count > kept);
+        if goes {
+            found.push(run);
+        }
+    }
+    found.reverse();
+    found
 }
 
 /// One line for each thing that is damaged, and one that says what was read.

@@ -4,8 +4,8 @@ use anyhow::{Result, bail};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{
-    Logbook, RunHeadline, export_csv, export_json, export_runs_json, host_json_schema, json_schema,
-    runs_json_schema,
+    Logbook, RunHeadline, events_json_schema, export_csv, export_json, export_runs_json,
+    host_json_schema, json_schema, runs_json_schema,
 };
 use qdepth_measure::Code;
 use qdepth_report::{Measured, Telling};
@@ -137,13 +137,18 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     Ok(Status::Invalid)
 }
 
-fn print_runs(runs: &[RunHeadline]) -> Result<()> {
+/// The newest stands first; given is the oldest first.
+pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     let headers = ["run", "started", "state", "plan", "points", "targets"].map(str::to_owned);
     let row = |run: &RunHeadline| {
         vec![
             run.id.chars().take(13).collect(),
             run.started_at.chars().take(19).collect(),
-            if run.damaged { "damaged" } else { run.state_text() }.to_owned(),
+            match (run.damaged, &run.retracted) {
+                (true, _) => "damaged".to_owned(),
+                (false, Some(_)) => format!("{}, retracted", run.state_text()),
+                (false, None) => run.state_text().to_owned(),
+            },
             run.plan.clone(),
             format!("{}/{}", run.points_done, run.points_planned),
             run.targets.join(", "),
@@ -161,6 +166,8 @@ fn told_whole(run: &RunRecord) -> Status {
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     let (run, points) = chosen(&options.choice)?;
     print_table(&run, &points, &options.telling.telling())?;
+    run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
+    run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
     for (where_found, findings) in std::iter::once(("run".to_owned(), &run.findings))
         .chain(points.iter().map(|p| (where_measured(p), &p.findings)))
     {
@@ -191,6 +198,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Run => json_schema(),
         SchemaOf::Figures => qdepth_report::figures_schema(),
         SchemaOf::Runs => runs_json_schema(),
+        SchemaOf::Events => events_json_schema(),
         SchemaOf::Reproduce => qdepth_reference::json_schema(),
         SchemaOf::Host => host_json_schema(),
         SchemaOf::Compare => qdepth_report::versus_schema(),

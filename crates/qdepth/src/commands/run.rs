@@ -1,5 +1,7 @@
 //! `qdepth run`: measure, keep, tell.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use qdepth_files::Privacy;
 use qdepth_logbook::export_json;
@@ -21,6 +23,10 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
 
 /// Tells a run in our own words, as the options want it.
 pub(crate) fn tell(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
+    // The lines are all that goes to standard output.
+    if options.events.as_deref() == Some(Path::new("-")) {
+        return Ok(());
+    }
     if options.json {
         print_document(&export_json(run, points))
     } else {

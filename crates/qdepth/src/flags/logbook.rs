@@ -60,6 +60,63 @@ impl ListOptions {
 pub(crate) enum LogbookCommand {
     /// Read everything and list what is not what was written; exit status 1 where something is not
     Check(LogbookCheck),
+    /// Add the runs of another logbook that are not in this one, as they were stored; what is damaged
+    /// there is left out, with exit status 1
+    Merge(LogbookMerge),
+    /// Take runs out of a logbook for good: those that are like all of the rules given
+    Prune(LogbookPrune),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NoteOptions {
+    /// Id of a run, or the beginning of it, or latest
+    pub(crate) run: String,
+    /// What is to be kept beside it
+    #[arg(required = true, value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct LogbookMerge {
+    /// The logbook whose runs are added; it is only read
+    #[arg(value_name = "OTHER")]
+    pub(crate) other: PathBuf,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+}
+
+#[derive(Args, Clone, Debug)]
+#[command(group = clap::ArgGroup::new("rule").required(true).multiple(true))]
+pub(crate) struct LogbookPrune {
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    /// Runs that began before this day (UTC)
+    #[arg(long, value_name = "YYYY-MM-DD", group = "rule")]
+    pub(crate) before: Option<jiff::civil::Date>,
+    /// Runs in one of these states; one that is running is never taken out
+    #[arg(long, value_delimiter = ',', group = "rule",
+        value_parser = PossibleValuesParser::new(STATES))]
+    pub(crate) state: Vec<String>,
+    /// Runs of this plan
+    #[arg(long, value_name = "NAME", group = "rule")]
+    pub(crate) plan: Option<String>,
+    /// Runs on a target with this in its name
+    #[arg(long, value_name = "PART", group = "rule")]
+    pub(crate) target: Option<String>,
+    /// Runs in virtual time
+    #[arg(long, group = "rule")]
+    pub(crate) emulated: bool,
+    /// Runs that were retracted
+    #[arg(long, group = "rule")]
+    pub(crate) retracted: bool,
+    /// All but the newest so many of each plan on the same targets
+    #[arg(long, value_name = "N", group = "rule")]
+    pub(crate) keep_last: Option<usize>,
+    /// Say what would be taken out, and take nothing
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Clone, Debug)]

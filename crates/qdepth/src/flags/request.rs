@@ -28,6 +28,7 @@ impl RunOptions {
         RunRequest {
             plan,
             logbook: self.logbook.logbook.clone(),
+            events: self.events.clone(),
             keep: self.keep,
             stop_on_throttle: self.stop_on_throttle,
             expect: self.expect.clone(),

@@ -14,6 +14,7 @@ pub(super) const APPLIES: &[&str] = &[
     "resume",
     "logbook",
     "json",
+    "events",
     "no_report",
     "report",
     "limit",

@@ -12,6 +12,7 @@ pub(crate) mod check;
 pub(crate) mod crew;
 pub(crate) mod disturbed;
 pub(crate) mod emulate;
+pub(crate) mod events;
 pub(crate) mod execute;
 pub(crate) mod expect;
 pub(crate) mod foresee;

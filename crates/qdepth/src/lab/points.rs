@@ -13,6 +13,7 @@ use qdepth_workload::Point;
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::crew::Crew;
+use crate::lab::events::Events;
 use crate::lab::execute::{Measured, Rank, Ranks, execute};
 use crate::lab::expect::below_expected;
 use crate::lab::seal::seal;
@@ -27,7 +28,7 @@ pub(crate) fn points(
     lab: Lab<'_>,
     ready: &Ready,
     logbook: &mut Logbook,
-    ranks: &mut Ranks,
+    (ranks, events): (&mut Ranks, &mut Events<'_>),
 ) -> Result<usize> {
     let signals = lab.signals;
     let running = lab.screen.running(&ready.plan, ready.done.len());
@@ -44,8 +45,10 @@ pub(crate) fn points(
         // Loads that run together are measured together, again too where one of them is missing.
         if !group.iter().all(|point| ready.done.contains(&point.index)) {
             running.group(group, |target| &ready.run.targets[target as usize].name, before);
+            events.group(logbook, group, before);
             let started_at = Timestamp::now().to_string();
             let mut seen = |place: usize, interval: &_| {
+                events.interval(logbook, group[place].index, interval);
                 running.interval(place, interval, before, Nanos(group[place].warm_up_ns));
             };
             let measured = execute(
@@ -67,6 +70,7 @@ pub(crate) fn points(
                     ended.insert(point.target);
                 }
                 let kept = logbook.add_point(&ready.run.id, &sealed);
+                events.ended(logbook, &sealed);
                 running.ended(&line(&sealed, ready.run.emulated));
                 kept?;
                 must_be_cool(lab, &sealed)?;

@@ -18,6 +18,8 @@ pub(crate) struct RunRequest {
     /// What is measured; none: the last run of the logbook that has not ended is taken up again.
     pub(crate) plan: Option<PlanRequest>,
     pub(crate) logbook: PathBuf,
+    /// Where it is told what happens, a line of JSON each; `-` is the standard output.
+    pub(crate) events: Option<PathBuf>,
     /// Whether the measurement file stays for the next run.
     pub(crate) keep: bool,
     /// Whether the run ends at the first point during which heat slowed something down.

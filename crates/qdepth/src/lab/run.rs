@@ -8,6 +8,7 @@ use qdepth_measure::Finding;
 
 use crate::lab::begin::begin;
 use crate::lab::crew::{crew, follow};
+use crate::lab::events::{Events, EventsTo};
 use crate::lab::identity::Changed;
 use crate::lab::points::points;
 use crate::lab::preparation::Preparation;
@@ -45,6 +46,8 @@ fn lead(lab: Lab<'_>) -> Result<Option<Ran>> {
 /// One run, which is no comparison of variants.
 pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     let Lab { request, screen, signals, .. } = lab;
+    let to = request.events.as_deref().map(EventsTo::at).transpose()?;
+    let mut events = Events::new(to.as_ref());
     // Dropped after everything that uses what it made.
     let plan = request.plan.as_ref();
     let _prepared = plan.map(|plan| Preparation::of_plan(lab, plan)).transpose()?;
@@ -55,7 +58,8 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     let (mut logbook, ready) = begun?;
     screen.begins(&ready.plan, &ready.run.plan_hash);
     let mut ranks = Vec::new();
-    let measured = points(lab, &ready, &mut logbook, &mut ranks);
+    events.started(&logbook, &ready);
+    let measured = points(lab, &ready, &mut logbook, (&mut ranks, &mut events));
     // Should the logbook not answer, the run is not called whole, and what was made is put back.
     let done = logbook.points_done(&ready.run.id).map_or(0, |done| done.len());
     let beyond = *measured.as_ref().unwrap_or(&0);
@@ -72,6 +76,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     let findings: Vec<Finding> = request.remarks.iter().cloned().chain(changed).collect();
     let id = ready.run.id;
     let ended = logbook.end_run(&id, state, &Timestamp::now().to_string(), &findings);
+    events.run_ended(&logbook, state, done as u32);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
             screen.say(&format!("{error:#}"));

@@ -1,0 +1,199 @@
+//! What is done to runs long after they were measured: notes, retractions, merging, pruning.
+
+use std::collections::BTreeSet;
+
+use rusqlite::Connection;
+
+use crate::alive::Alive;
+use crate::check::{self, Damage};
+use crate::digest::Chain;
+use crate::error::LogbookError;
+use crate::logbook::{Failure, Logbook, changed};
+use crate::open::doing;
+use crate::read;
+use crate::record::{Observation, PointRecord, RunRecord};
+use crate::write;
+
+type Result<T> = std::result::Result<T, LogbookError>;
+
+/// Runs that are added in one transaction: a synchronous write takes longer than a small run.
+const RUNS_AT_ONCE: usize = 20;
+
+/// What a merge did with the runs of the other logbook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// Ids of the runs that were added, in the order in which they were begun there.
+    pub added: Vec<String>,
+    /// Runs that were here already.
+    pub known: u64,
+    /// Ids of runs that are being measured right now, and were left out.
+    pub running: Vec<String>,
+    /// What is not what was written: its runs were left out.
+    pub damaged: Vec<Damage>,
+}
+
+/// A run with every attempt at its points.
+type Whole = (RunRecord, Vec<(u32, PointRecord)>);
+
+impl Logbook {
+    /// Keeps a note beside a run, sealed or not; the run's id. `asked` as for [`run`](Self::run),
+    /// `at` in RFC 3339.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run), or where the file cannot be written.
+    pub fn note(&mut self, asked: &str, text: &str, at: &str) -> Result<String> {
+        self.remark(asked, RunRecord::NOTE, text, format!("qdepth note, {at}"))
+    }
+
+    /// Says that a run is not to be relied on, and why; the run's id. It is kept, marked, and left
+    /// out of comparisons.
+    ///
+    /// # Errors
+    /// As [`note`](Self::note).
+    pub fn retract(&mut self, asked: &str, why: &str, at: &str) -> Result<String> {
+        self.remark(asked, RunRecord::RETRACTED, why, format!("qdepth retract, {at}"))
+    }
+
+    /// What a person says of a run stands among the facts of its environment.
+    fn remark(
+        &mut self,
+        asked: &str,
+        (subject, key): (&str, &str),
+        text: &str,
+        source: String,
+    ) -> Result<String> {
+        let what = "looking for the run";
+        let (number, id) = {
+            let _snapshot = self.snapshot(what)?;
+            self.resolve(asked)?
+        };
+        let said = Observation {
+            subject: subject.to_owned(),
+            key: key.to_owned(),
+            value: Ok(text.to_owned()),
+            source,
+        };
+        self.write("storing what is said of a run", |transaction, _| {
+            changed(transaction, number, |_| {
+                write::observation(transaction, number, None, &said)?;
+                Ok(1)
+            })
+        })?;
+        Ok(id)
+    }
+
+    /// Adds the runs of another logbook that are not here yet, as they were stored. What is damaged
+    /// there, or still being measured, is left out.
+    ///
+    /// # Errors
+    /// Where either file cannot be read, or this one not be written; what was added before stays.
+    pub fn merge(&mut self, other: &Self) -> Result<Merged> {
+        let (what, mut merged) = ("reading the runs to be added", Merged::default());
+        let here = self.ids()?;
+        let alive = Alive::all(&other.file);
+        let there = read::run_numbers(&other.connection).map_err(doing(&other.path, what))?;
+        let mut waiting: Vec<Whole> = Vec::new();
+        for (number, id) in there {
+            if here.contains(&id) {
+                merged.known += 1;
+                continue;
+            }
+            if alive.contains(&id) {
+                merged.running.push(id);
+                continue;
+            }
+            match other.whole(number, &id).map_err(doing(&other.path, what))? {
+                Ok(whole) => waiting.push(whole),
+                Err(damaged) => merged.damaged.extend(damaged),
+            }
+            if waiting.len() == RUNS_AT_ONCE {
+                merged.added.extend(self.add(&std::mem::take(&mut waiting))?);
+            }
+        }
+        merged.added.extend(self.add(&waiting)?);
+        Ok(merged)
+    }
+
+    fn ids(&self) -> Result<BTreeSet<String>> {
+        let all = read::run_numbers(&self.connection);
+        let all = all.map_err(doing(&self.path, "reading the list of runs"))?;
+        Ok(all.into_iter().map(|(_, id)| id).collect())
+    }
+
+    /// A run with all that is stored of it, or what is damaged.
+    fn whole(
+        &self,
+        number: i64,
+        id: &str,
+    ) -> rusqlite::Result<std::result::Result<Whole, Vec<Damage>>> {
+        let connection = &self.connection;
+        let (run, damage) = check::run(connection, number, self.purpose)?;
+        let points = check::points(connection, (number, id), self.purpose)?;
+        let damaged: Vec<Damage> = damage.into_iter().chain(points.damaged).collect();
+        let attempts = points.attempts.into_iter().map(|each| (each.attempt, each.point));
+        Ok(if damaged.is_empty() { Ok((run, attempts.collect())) } else { Err(damaged) })
+    }
+
+    fn add(&mut self, runs: &[Whole]) -> Result<Vec<String>> {
+        self.write("adding runs", |transaction, _| {
+            for (run, points) in runs {
+                write::run(transaction, run)?;
+                let (number, _) = read::state(transaction, &run.id)?.ok_or_else(lost)?;
+                for (attempt, point) in points {
+                    write::point(transaction, number, *attempt, point)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(runs.iter().map(|(run, _)| run.id.clone()).collect())
+    }
+
+    /// Takes runs away for good, with all that is stored of them.
+    ///
+    /// # Errors
+    /// [`LogbookError::NoSuchRun`]; [`LogbookError::Altered`] where the list of runs is damaged;
+    /// where the file cannot be written. Nothing is taken away then.
+    pub fn prune(&mut self, ids: &[String]) -> Result<()> {
+        let numbers: Vec<i64> = ids
+            .iter()
+            .map(|id| self.resolve(id).map(|(number, _)| number))
+            .collect::<Result<_>>()?;
+        if !self.lists_all_runs()? {
+            return Err(LogbookError::Altered {
+                path: self.path.clone(),
+                what: "the list of runs".to_owned(),
+                not_done: "nothing is taken out of it",
+                instead: "qdepth show RUN",
+            });
+        }
+        self.write("taking runs away", |transaction, _| {
+            numbers.iter().try_for_each(|number| remove(transaction, *number))?;
+            let left: Vec<i64> =
+                read::run_numbers(transaction)?.into_iter().map(|(number, _)| number).collect();
+            Ok(Chain::Runs.store(transaction, &left)?)
+        })?;
+        // The room is given back to the file system where nobody else is reading; else later.
+        let _ = self.connection.execute_batch("VACUUM");
+        Ok(())
+    }
+}
+
+fn lost() -> rusqlite::Error {
+    rusqlite::Error::QueryReturnedNoRows
+}
+
+/// A run, what belongs to it first.
+fn remove(connection: &Connection, run: i64) -> std::result::Result<(), Failure> {
+    for table in ["io_error", "direction", "interval", "witness", "finding"] {
+        let of_points =
+            format!("DELETE FROM {table} WHERE point IN (SELECT id FROM point WHERE run = ?1)");
+        connection.prepare_cached(&of_points)?.execute([run])?;
+    }
+    for table in ["finding", "point", "ceiling", "observation", "expected", "target", "digest"] {
+        connection
+            .prepare_cached(&format!("DELETE FROM {table} WHERE run = ?1"))?
+            .execute([run])?;
+    }
+    connection.prepare_cached("DELETE FROM run WHERE sequence = ?1")?.execute([run])?;
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Notes, retractions, merging, pruning, and what is told while a run is measured.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
+    use qdepth_logbook::{Logbook, LogbookError};
+
+    use super::common::{point, run};
+
+    const AT: &str = "2026-11-22T16:00:00Z";
+
+    fn id(number: u32) -> String {
+        format!("01890000-0000-7000-8000-{number:012}")
+    }
+
+    /// A logbook of sealed runs with these numbers, each with all of its points.
+    fn logbook(folder: &Path, name: &str, numbers: &[u32]) -> PathBuf {
+        let file = folder.join(name);
+        let mut logbook = Logbook::open(&file).unwrap();
+        for number in numbers {
+            let id = id(*number);
+            logbook.begin_run(&run(&id)).unwrap();
+            for index in 0..4 {
+                logbook.add_point(&id, &point(index)).unwrap();
+            }
+            logbook.end_run(&id, RunState::Sealed, AT, &[]).unwrap();
+        }
+        file
+    }
+
+    fn read(file: &Path, number: u32) -> (RunRecord, Vec<PointRecord>) {
+        Logbook::open_read_only(file).unwrap().measured(&id(number)).unwrap()
+    }
+
+    fn is_whole(file: &Path) -> bool {
+        Logbook::open_read_only(file).unwrap().check().unwrap().is_whole()
+    }
+
+    fn ids(file: &Path) -> Vec<String> {
+        let runs = Logbook::open_read_only(file).unwrap().runs().unwrap();
+        runs.into_iter().map(|run| run.id).collect()
+    }
+
+    #[test]
+    fn a_sealed_run_is_noted_and_retracted_and_stays_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = logbook(folder.path(), "a.db", &[1, 2]);
+        let mut logbook = Logbook::open(&file).unwrap();
+        assert_eq!(logbook.note(&id(1), "the old firmware", AT).unwrap(), id(1));
+        logbook.note(&id(1), "and warm", AT).unwrap();
+        logbook.retract(&id(1), "the cable was loose", AT).unwrap();
+        let unknown = logbook.note("99", "x", AT);
+        assert!(matches!(unknown, Err(LogbookError::NoSuchRun { .. })));
+        let earlier = logbook.earlier(&run(&id(1)).plan_name, &[]).unwrap();
+        drop(logbook);
+        assert!(is_whole(&file));
+        let (noted, points) = read(&file, 1);
+        assert_eq!(noted.notes().collect::<Vec<_>>(), ["the old firmware", "and warm"]);
+        assert_eq!(noted.retracted(), Some("the cable was loose"));
+        assert!(points == [0, 1, 2, 3].map(point));
+        let runs = Logbook::open_read_only(&file).unwrap().runs().unwrap();
+        assert_eq!(runs[0].retracted.as_deref(), Some("the cable was loose"));
+        assert_eq!((runs[0].notes.len(), runs[1].retracted.is_none()), (2, true));
+        assert!(runs[0].is_whole() && !runs[0].is_comparable() && runs[1].is_comparable());
+        let earlier: Vec<String> = earlier.into_iter().map(|(run, _)| run.id).collect();
+        assert_eq!(earlier, [id(2)], "left out of comparisons");
+    }
+
+    #[test]
+    fn a_merge_adds_what_is_not_there_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, other) =
+            (logbook(folder.path(), "a.db", &[1, 2]), logbook(folder.path(), "b.db", &[2, 3, 4]));
+        Logbook::open(&other).unwrap().note(&id(3), "from b", AT).unwrap();
+        let before = std::fs::read(&other).unwrap();
+        let from = Logbook::open_read_only(&other).unwrap();
+        let merged = Logbook::open(&own).unwrap().merge(&from).unwrap();
+        assert_eq!((merged.added, merged.known), (vec![id(3), id(4)], 1));
+        assert!(merged.damaged.is_empty() && merged.running.is_empty());
+        assert_eq!(ids(&own), [1, 2, 3, 4].map(id));
+        assert!(is_whole(&own));
+        for number in [3, 4] {
+            assert!(read(&own, number) == read(&other, number), "{number}");
+        }
+        drop(from);
+        assert!(std::fs::read(&other).unwrap() == before, "the other one is only read");
+        let from = Logbook::open_read_only(&other).unwrap();
+        let again = Logbook::open(&own).unwrap().merge(&from).unwrap();
+        assert_eq!((again.added.len(), again.known), (0, 3));
+    }
+
+    #[test]
+    fn a_merge_leaves_out_what_is_damaged_or_running() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = logbook(folder.path(), "a.db", &[]);
+        let other = logbook(folder.path(), "b.db", &[1, 2]);
+        let connection = rusqlite::Connection::open(&other).unwrap();
+        let change = "DROP TRIGGER direction_is_final;
+                      UPDATE direction SET completed = completed + 1 WHERE point = 1";
+        connection.execute_batch(change).unwrap();
+        drop(connection);
+        let mut measuring = Logbook::open(&other).unwrap();
+        measuring.hold(&id(3)).unwrap();
+        measuring.begin_run(&run(&id(3))).unwrap();
+        let merged =
+            Logbook::open(&own).unwrap().merge(&Logbook::open_read_only(&other).unwrap()).unwrap();
+        assert_eq!((merged.added, merged.running), (vec![id(2)], vec![id(3)]));
+        assert_eq!((merged.damaged.len(), &merged.damaged[0].run), (1, &id(1)));
+        assert!(is_whole(&own));
+    }
+
+    #[test]
+    fn what_is_pruned_is_gone_and_the_rest_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = logbook(folder.path(), "a.db", &[1, 2, 3]);
+        let kept = read(&file, 2);
+        let before = std::fs::metadata(&file).unwrap().len();
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.prune(&[id(1), id(3)]).unwrap();
+        drop(logbook);
+        assert_eq!(ids(&file), [id(2)]);
+        assert!(is_whole(&file) && read(&file, 2) == kept);
+        assert!(std::fs::metadata(&file).unwrap().len() < before, "the room is given back");
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.begin_run(&run(&id(5))).unwrap();
+        logbook.add_point(&id(5), &point(0)).unwrap();
+        drop(logbook);
+        assert!(is_whole(&file), "and it can be written on");
+    }
+
+    #[test]
+    fn what_happens_in_a_run_is_read_as_it_comes() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.db");
+        let mut measuring = Logbook::open(&file).unwrap();
+        assert!(measuring.live(&id(1)).is_none());
+        measuring.hold(&id(1)).unwrap();
+        measuring.begin_run(&run(&id(1))).unwrap();
+        measuring.tell("first", true);
+        let reader = Logbook::open_read_only(&file).unwrap();
+        assert_eq!(reader.alive(), [id(1)].into());
+        assert!(reader.live(&id(2)).is_none());
+        let mut live = reader.live(&id(1)).unwrap();
+        assert_eq!(live.more().unwrap(), ["first"]);
+        assert_eq!(live.more().unwrap(), [""; 0]);
+        measuring.tell("second", false);
+        assert_eq!(live.more().unwrap(), ["second"]);
+        // Days later: the file begins anew, and says again how the run began.
+        let long = "x".repeat(1 << 20);
+        for _ in 0..4 {
+            measuring.tell(&long, false);
+            assert_eq!(live.more().unwrap().len(), 1);
+        }
+        measuring.tell(&long, false);
+        let size = std::fs::metadata(folder.path().join(format!("a.db.running-{}", id(1))));
+        assert!(size.unwrap().len() < 6 << 20, "it does not grow for ever");
+        assert_eq!(live.more().unwrap()[0], "first");
+        assert_eq!(measuring.runs().unwrap()[0].state_text(), "running");
+        drop(measuring);
+        assert!(live.more().is_none(), "nothing follows");
+        assert_eq!(reader.runs().unwrap()[0].state_text(), "killed");
+        assert!(reader.alive().is_empty());
+    }
+}

@@ -1,0 +1,84 @@
+//! The events of a run as they come (server-sent events).
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use http_body::Frame;
+use qdepth_logbook::LiveEvents;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::time::{Instant, sleep};
+
+use crate::answer::{EVENTS, file, plain};
+use crate::connection::{STREAM_LIFE, Streaming};
+use crate::source::Source;
+
+/// Between two looks for what has come.
+const LOOK: Duration = Duration::from_millis(500);
+/// A line that says nothing, so that a connection is known to live.
+const PULSE: Duration = Duration::from_secs(15);
+/// Pieces that a reader may lag behind.
+const LAG: usize = 4;
+
+/// From the run's beginning, or from where a browser lost the connection.
+pub(crate) fn events(
+    source: &Source,
+    id: &str,
+    streaming: &Streaming,
+    last: Option<u64>,
+) -> Response<Body> {
+    let Some(mut events) = source.live(id) else {
+        return plain(StatusCode::NOT_FOUND, "this run is not being measured");
+    };
+    if !streaming.begin() {
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "too many pages are kept up to date");
+    }
+    events.seek(last.unwrap_or(0));
+    let (sender, receiver) = channel(LAG);
+    tokio::spawn(follow(events, sender));
+    file(EVENTS, Body::new(Pieces(receiver)))
+}
+
+async fn follow(mut events: LiveEvents, sender: Sender<String>) {
+    let (began, mut said) = (Instant::now(), Instant::now());
+    while began.elapsed() < STREAM_LIFE {
+        let Some(lines) = events.more() else {
+            let _ = sender.send("event: end\ndata: {}\n\n".to_owned()).await;
+            return;
+        };
+        let position = events.position();
+        let mut piece: String = lines.iter().map(|line| format!("data: {line}\n\n")).collect();
+        if !piece.is_empty() {
+            // The last of them carries where reading goes on.
+            let at = piece.trim_end().rfind("data: ").unwrap_or(0);
+            piece.insert_str(at, &format!("id: {position}\n"));
+        } else if said.elapsed() > PULSE {
+            piece.push_str(":\n\n");
+        }
+        if !piece.is_empty() {
+            said = Instant::now();
+            if sender.send(piece).await.is_err() {
+                return;
+            }
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Pieces of a body as they come.
+struct Pieces(Receiver<String>);
+
+impl http_body::Body for Pieces {
+    type Data = bytes::Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        self.0.poll_recv(context).map(|piece| piece.map(|text| Ok(Frame::data(text.into()))))
+    }
+}
