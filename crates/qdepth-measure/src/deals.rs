@@ -53,7 +53,7 @@ fn each_choice(of: &[f64], count: usize, sum: f64, see: &mut impl FnMut(f64)) {
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
-    fn from(figures: &[f64]) -> Self {
+    pub(crate) fn from(figures: &[f64]) -> Self {
         let mixed = figures.iter().fold(0u64, |mixed, figure| {
             mixed.rotate_left(7) ^ figure.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
@@ -68,9 +68,29 @@ impl Draw {
         z ^ (z >> 31)
     }
 
+    /// Fisher and Yates.
+    pub(crate) fn shuffle<T>(&mut self, all: &mut [T]) {
+        for place in 0..all.len() {
+            let other = place + self.below(all.len() - place);
+            all.swap(place, other);
+        }
+    }
+
     fn below(&mut self, end: usize) -> usize {
         // The upper half of the product: even but for 2^-64 of each.
         ((u128::from(self.next()) * end as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+impl Draw {
+    pub(crate) fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+    /// Box and Muller.
+    pub(crate) fn normal(&mut self) -> f64 {
+        let (u, v) = (1.0 - self.uniform(), self.uniform());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
     }
 }
 

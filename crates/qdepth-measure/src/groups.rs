@@ -49,6 +49,8 @@ pub struct Ratio {
     pub high: f64,
     /// Probability of so large a difference where there is none.
     pub p: f64,
+    /// Degrees of freedom of the interval.
+    pub degrees: f64,
     /// Runs of A and of B.
     pub runs: [u32; 2],
 }
@@ -71,6 +73,15 @@ impl Logs {
         let squares: f64 = figures.iter().map(|figure| (figure.ln() - mean).powi(2)).sum();
         Some(Self { count, mean, variance: squares / (count - 1.0).max(1.0) })
     }
+}
+
+/// The geometric mean of a figure over runs with its 95 % interval; none of fewer than three, or
+/// where one is not above 0.
+pub fn mean_over_runs(figures: &[f64]) -> Option<(f64, [f64; 2])> {
+    let (logs, spread) = (Logs::of(figures)?, Spread::of(figures)?);
+    let student = StudentsT::new(0.0, 1.0, spread.degrees).ok()?;
+    let half = spread.deviation / logs.count.sqrt() * student.inverse_cdf(1.0 - ALPHA / 2.0);
+    Some((logs.mean.exp(), [(logs.mean - half).exp(), (logs.mean + half).exp()]))
 }
 
 /// B ÷ A from a figure of each run; none where nothing can be known: a figure that is not above 0,
@@ -109,7 +120,7 @@ pub fn ratio(a: &[f64], b: &[f64], history: Option<Spread>) -> Option<Ratio> {
         (false, differs) => f64::from(u8::from(!differs)),
     };
     let [value, low, high] = [difference, difference - half, difference + half].map(f64::exp);
-    Some(Ratio { value, low, high, p, runs })
+    Some(Ratio { value, low, high, p, degrees, runs })
 }
 
 /// What may be said of B beside A.
@@ -128,34 +139,53 @@ pub enum Verdict {
     },
 }
 
+impl Ratio {
+    /// The interval that misses the truth in so small a share, in place of 5 %.
+    fn missing(&self, share: f64) -> (f64, f64) {
+        let factor = StudentsT::new(0.0, 1.0, self.degrees).map_or(f64::INFINITY, |student| {
+            student.inverse_cdf(1.0 - share / 2.0) / student.inverse_cdf(1.0 - ALPHA / 2.0)
+        });
+        let half = (self.high / self.low).ln() / 2.0;
+        let wider = if half > 0.0 { half * factor } else { 0.0 };
+        (self.value * (-wider).exp(), self.value * wider.exp())
+    }
+}
+
 /// Verdicts over a whole table: at most 5 % of tables without any difference have one that is called
-/// a difference. `threshold` is the practical one, 0.02 for 2 %.
-pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64) -> Vec<Verdict> {
-    let significant = holm(&ratios.iter().map(|ratio| ratio.map(|r| r.p)).collect::<Vec<_>>());
+/// a difference. `threshold` is the practical one, 0.02 for 2 %. Where runs were added until the
+/// verdicts were clear, `looks` is how often that may be asked: each look has its part of the 5 %
+/// (Bonferroni), since any of them may be the one that is wrong; else 1.
+pub fn verdicts(ratios: &[Option<Ratio>], threshold: f64, looks: u32) -> Vec<Verdict> {
+    let alpha = ALPHA / f64::from(looks.max(1));
+    let all = ratios.iter().map(|ratio| ratio.map(|r| r.p)).collect::<Vec<_>>();
+    let significant = holm(&all, alpha);
     let rows = ratios.iter().flatten().count() as f64;
     let one = |(ratio, significant): (&Option<Ratio>, bool)| {
         let Some(ratio) = ratio else { return Verdict::CannotTell { more: None } };
         let above = 1.0 + threshold;
-        if ratio.low >= 1.0 / above && ratio.high <= above {
+        let (low, high) = ratio.missing(alpha);
+        if low >= 1.0 / above && high <= above {
             return Verdict::Equal;
         }
         match (significant, ratio.value > 1.0) {
             (true, true) => Verdict::Higher,
             (true, false) => Verdict::Lower,
-            (false, _) => Verdict::CannotTell { more: more(ratio, threshold, rows) },
+            (false, _) => {
+                Verdict::CannotTell { more: more(ratio, threshold, rows / alpha * ALPHA) }
+            }
         }
     };
     ratios.iter().zip(significant).map(one).collect()
 }
 
-/// Which probabilities are significant at 5 % over all of them.
-fn holm(all: &[Option<f64>]) -> Vec<bool> {
+/// Which probabilities are significant at `alpha` over all of them.
+fn holm(all: &[Option<f64>], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..all.len()).filter(|index| all[*index].is_some()).collect();
     order.sort_by(|a, b| all[*a].partial_cmp(&all[*b]).unwrap_or(std::cmp::Ordering::Equal));
     let mut significant = vec![false; all.len()];
     for (rank, index) in order.iter().enumerate() {
         let left = (order.len() - rank) as f64;
-        if all[*index].is_none_or(|p| p > ALPHA / left) {
+        if all[*index].is_none_or(|p| p > alpha / left) {
             break;
         }
         significant[*index] = true;

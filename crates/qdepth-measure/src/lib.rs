@@ -4,6 +4,7 @@
 //! This crate never does I/O, never reads a clock and holds no `unsafe`. Time is integer
 //! nanoseconds. Start with [`Nanos`], [`LatencyHistogram`] and [`Finding`].
 
+mod changes;
 mod comparison;
 mod credible;
 mod deals;
@@ -15,18 +16,23 @@ mod laws;
 mod resolvable;
 mod scaling;
 mod spectrum;
+mod steady;
 mod text;
 mod units;
 mod until;
 
+pub use changes::{Change, FIGURES_MAX, changes};
 pub use comparison::{fairness, quotient, skew};
 pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{Estimate, Percentile, percentile, reported_percentiles, series_mean};
 pub use finding::{Code, Finding, Grade, Severity};
-pub use groups::{Ratio, Spread, Verdict, ratio, verdicts};
+pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};
 pub use scaling::{Saturation, saturation, together};
+pub use steady::{
+    Course, Line, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
+};
 pub use units::{Bytes, Instant, Nanos, ParseBytesError, ParseNanosError, Seed};
 pub use until::{ParseToleranceError, Precision, Tolerance};

@@ -240,7 +240,7 @@ fn slope(ordinates: &[f64]) -> Slope {
     }
 }
 
-fn join_neighbours(series: &mut Vec<f64>) {
+pub(crate) fn join_neighbours(series: &mut Vec<f64>) {
     let half = series.len() / 2;
     for index in 0..half {
         series[index] = (series[2 * index] + series[2 * index + 1]) / 2.0;

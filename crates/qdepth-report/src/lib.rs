@@ -61,8 +61,12 @@ pub use paper::{DataSheet, Paper, PaperError, Text};
 pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use typst::typst;
 pub use versus::{
-    Versus, VersusDifference, VersusRow, VersusSchema, VersusSide, VersusUnmatched, versus,
-    versus_json, versus_schema, versus_sentences, versus_table,
+    Repeated, RepeatedRow, Rounds, RoundsOf, SniaWindow, SteadyPoint, SteadyTold, Trend,
+    TrendChange, TrendRow, TrendRun, Versus, VersusDifference, VersusRow, VersusSchema, VersusSide,
+    VersusUnmatched, repeated, repeated_json, repeated_schema, repeated_table, rounds_sentences,
+    steady_json, steady_schema, steady_sentences, steady_table, steady_told, trend, trend_json,
+    trend_schema, trend_sentences, trend_table, versus, versus_json, versus_schema,
+    versus_sentences, versus_table,
 };
 pub use words::{FindingText, Lang, finding_text};
 

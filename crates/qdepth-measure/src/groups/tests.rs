@@ -9,17 +9,6 @@ const RUNS: usize = 10;
 /// Points of a table.
 const POINTS: usize = 12;
 
-impl Draw {
-    fn uniform(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-    /// Box and Muller.
-    fn normal(&mut self) -> f64 {
-        let (u, v) = (1.0 - self.uniform(), self.uniform());
-        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-    }
-}
-
 /// How a run differs from the mean, as a logarithm.
 type Noise = fn(&mut Draw) -> f64;
 
@@ -52,11 +41,11 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
             };
             let same = table(1.0);
             let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
-            alarms += u32::from(verdicts(&same, 0.0).iter().any(wrong));
+            alarms += u32::from(verdicts(&same, 0.0, 1).iter().any(wrong));
             let first = same[0].unwrap();
             covered += u32::from(first.low <= 1.0 && 1.0 <= first.high);
             let differs = table(1.05)[0];
-            found += u32::from(verdicts(&[differs], 0.0) == [Verdict::Higher]);
+            found += u32::from(verdicts(&[differs], 0.0, 1) == [Verdict::Higher]);
         }
         let share = |count: u32| f64::from(count) / f64::from(campaigns);
         let [alarms, covered, found] = [alarms, covered, found].map(share);
@@ -76,13 +65,144 @@ fn verdicts_over_a_table_are_wrong_in_no_more_than_their_share() {
     println!("TRIES groups {campaigns}{told}");
 }
 
+/// How runs differ that hang on those before them: the logarithms of 2 N runs in the order of time.
+type Course = fn(&mut Draw, usize) -> Vec<f64>;
+
+/// First-order autoregression from run to run, 3 % in all.
+fn autoregression(draw: &mut Draw, count: usize, rho: f64) -> Vec<f64> {
+    let mut x = draw.normal();
+    let mut next = || {
+        x = rho * x + (1.0 - rho * rho).sqrt() * draw.normal();
+        0.03 * x
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// A course besides noise of 2 %.
+fn beside_noise(draw: &mut Draw, count: usize, at: impl Fn(f64) -> f64) -> Vec<f64> {
+    (0..count).map(|run| at(run as f64) + 0.02 * draw.normal()).collect()
+}
+
+const COURSES: [(&str, Course); 5] = [
+    ("ar-0.5", |draw, count| autoregression(draw, count, 0.5)),
+    ("ar-0.9", |draw, count| autoregression(draw, count, 0.9)),
+    ("saw-tooth", |draw, count| {
+        // Garbage collection every seven runs, say: 6 % from top to bottom.
+        let phase = 7.0 * draw.uniform();
+        beside_noise(draw, count, |run| 0.06 * (((run + phase) / 7.0).fract() - 0.5))
+    }),
+    ("drift", |draw, count| beside_noise(draw, count, |run| 0.005 * run)),
+    ("days", |draw, count| {
+        // Half of the campaign on another day, 5 % slower.
+        let first = draw.uniform() * count as f64;
+        beside_noise(draw, count, |run| if run < first { 0.0 } else { -0.05 })
+    }),
+];
+
+/// Both sides of a table of one figure: interleaved in blocks of random order, as a campaign
+/// measures them, or one side after the other.
+fn sides(draw: &mut Draw, course: Course, factor: f64, interleaved: bool) -> [Vec<f64>; 2] {
+    let all = course(draw, 2 * RUNS);
+    let mut sides = [Vec::new(), Vec::new()];
+    for (place, noise) in all.iter().enumerate() {
+        let side = if interleaved { place % 2 } else { place / RUNS };
+        sides[side].push(1000.0 * noise.exp());
+    }
+    if interleaved {
+        for block in 0..RUNS {
+            if draw.uniform() < 0.5 {
+                let [a, b] = &mut sides;
+                std::mem::swap(&mut a[block], &mut b[block]);
+            }
+        }
+    }
+    sides[1].iter_mut().for_each(|figure| *figure *= factor);
+    sides
+}
+
+#[test]
+fn interleaved_runs_that_hang_on_one_another_raise_no_more_false_alarms() {
+    let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
+    let campaigns: u32 = more.unwrap_or(CAMPAIGNS);
+    let mut told = String::new();
+    for (name, course) in COURSES {
+        let mut draw = Draw(name.len() as u64);
+        let (mut alarms, mut covered, mut found, mut in_turn) = (0, 0, 0, 0);
+        let wrong = |verdict: &Verdict| matches!(verdict, Verdict::Higher | Verdict::Lower);
+        for _ in 0..campaigns {
+            let mut table = |factor, interleaved| -> Vec<Option<Ratio>> {
+                let mut one = || {
+                    let [a, b] = sides(&mut draw, course, factor, interleaved);
+                    ratio(&a, &b, None)
+                };
+                (0..POINTS).map(|_| one()).collect()
+            };
+            let same = table(1.0, true);
+            alarms += u32::from(verdicts(&same, 0.0, 1).iter().any(wrong));
+            let first = same[0].unwrap();
+            covered += u32::from(first.low <= 1.0 && 1.0 <= first.high);
+            let differs = table(1.05, true)[0];
+            found += u32::from(verdicts(&[differs], 0.0, 1) == [Verdict::Higher]);
+            in_turn += u32::from(verdicts(&table(1.0, false), 0.0, 1).iter().any(wrong));
+        }
+        let share = |count: u32| f64::from(count) / f64::from(campaigns);
+        let [alarms, covered, found, in_turn] = [alarms, covered, found, in_turn].map(share);
+        told += &format!(
+            " {name}-alarms={alarms:.3} {name}-coverage={covered:.3} {name}-power={found:.3} \
+             {name}-in-turn={in_turn:.3}"
+        );
+        let error = 3.0 * (0.05 * 0.95 / f64::from(campaigns)).sqrt();
+        assert!(alarms <= 0.05 + error, "{name}: {alarms}");
+        // What hangs together within a block only makes the interval wider than it must be.
+        assert!(covered >= 0.95 - error, "{name}: {covered}");
+    }
+    println!("TRIES groups-in-blocks {campaigns}{told}");
+}
+
+#[test]
+fn looking_until_it_is_decided_keeps_the_share_of_false_alarms() {
+    const LOOKS: [usize; 5] = [6, 9, 14, 20, 30];
+    let more = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
+    let campaigns: u32 = more.unwrap_or(CAMPAIGNS / 2);
+    let mut draw = Draw(13);
+    let (mut alarms, mut equal, mut blocks) = (0, 0, 0);
+    for _ in 0..campaigns {
+        let noise = |draw: &mut Draw| 1000.0 * (0.015 * draw.normal()).exp();
+        let mut all = vec![[Vec::new(), Vec::new()]; POINTS];
+        for (look, runs) in LOOKS.into_iter().enumerate() {
+            for side in all.iter_mut().flatten() {
+                side.resize_with(runs, || noise(&mut draw));
+            }
+            let ratios: Vec<_> = all.iter().map(|[a, b]| ratio(a, b, None)).collect();
+            let said = verdicts(&ratios, 0.02, LOOKS.len() as u32);
+            let open = said.iter().any(|verdict| matches!(verdict, Verdict::CannotTell { .. }));
+            if !open || look + 1 == LOOKS.len() {
+                blocks += runs;
+                let wrong = |said: &&Verdict| matches!(said, Verdict::Higher | Verdict::Lower);
+                alarms += u32::from(said.iter().any(|said| wrong(&said)));
+                equal += u32::from(said.iter().all(|said| *said == Verdict::Equal));
+                break;
+            }
+        }
+    }
+    let share = |count: u32| f64::from(count) / f64::from(campaigns);
+    let mean = blocks as f64 / f64::from(campaigns);
+    println!(
+        "TRIES groups-until {campaigns} alarms={:.3} all-equal={:.3} blocks={mean:.1}",
+        share(alarms),
+        share(equal)
+    );
+    let error = 3.0 * (0.05 * 0.95 / f64::from(campaigns)).sqrt();
+    assert!(share(alarms) <= 0.05 + error, "{}", share(alarms));
+}
+
 #[test]
 fn one_run_a_side_tells_nothing_without_a_history() {
     assert_eq!(ratio(&[100.0], &[150.0], None), None);
-    assert_eq!(verdicts(&[None], 0.02), [Verdict::CannotTell { more: None }]);
+    assert_eq!(verdicts(&[None], 0.02, 1), [Verdict::CannotTell { more: None }]);
     let history = Spread::of(&[100.0, 101.0, 99.0, 100.5, 99.5]).unwrap();
     let known = ratio(&[100.0], &[150.0], Some(history));
-    assert_eq!(verdicts(&[known], 0.02), [Verdict::Higher]);
+    assert_eq!(verdicts(&[known], 0.02, 1), [Verdict::Higher]);
     let near = ratio(&[100.0], &[100.9], Some(history)).unwrap();
     assert!(near.low < 1.0 && near.high > 1.0, "{near:?}");
     assert_eq!(Spread::of(&[1.0, 2.0]), None, "two are no history");
@@ -91,9 +211,9 @@ fn one_run_a_side_tells_nothing_without_a_history() {
 #[test]
 fn what_never_varies_is_equal_or_differs_for_sure() {
     let same = ratio(&[7.0, 7.0], &[7.0, 7.0], None);
-    assert_eq!(verdicts(&[same], 0.02), [Verdict::Equal]);
+    assert_eq!(verdicts(&[same], 0.02, 1), [Verdict::Equal]);
     let other = ratio(&[7.0, 7.0], &[8.0, 8.0], None);
-    assert_eq!(verdicts(&[other], 0.02), [Verdict::Higher]);
+    assert_eq!(verdicts(&[other], 0.02, 1), [Verdict::Higher]);
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(ratio(&[7.0, wrong], &[7.0, 7.0], None), None, "{wrong}");
     }
@@ -104,15 +224,15 @@ fn what_never_varies_is_equal_or_differs_for_sure() {
 fn a_small_difference_is_equal_and_a_wide_interval_says_how_many_more() {
     let near: Vec<f64> = (0..10).map(|run| 1000.0 + f64::from(run % 3)).collect();
     let nearly: Vec<f64> = near.iter().map(|figure| figure * 1.005).collect();
-    assert_eq!(verdicts(&[ratio(&near, &nearly, None)], 0.02), [Verdict::Equal]);
+    assert_eq!(verdicts(&[ratio(&near, &nearly, None)], 0.02, 1), [Verdict::Equal]);
     let wide = ratio(&[980.0, 1000.0, 1020.0], &[990.0, 1010.0, 1030.0], None);
-    let [Verdict::CannotTell { more: Some(more) }] = verdicts(&[wide], 0.02)[..] else {
+    let [Verdict::CannotTell { more: Some(more) }] = verdicts(&[wide], 0.02, 1)[..] else {
         panic!("{wide:?}");
     };
     assert!((10..=200).contains(&more), "{more}");
     // Three runs a side can be dealt in 20 ways only: the rarest is no proof.
     let far = ratio(&[10.0, 10.1, 10.2], &[20.0, 20.1, 20.3], None);
-    let Verdict::CannotTell { more: Some(more) } = verdicts(&[far], 0.02)[0] else {
+    let Verdict::CannotTell { more: Some(more) } = verdicts(&[far], 0.02, 1)[0] else {
         panic!("{far:?}");
     };
     assert_eq!(more, 1);
@@ -121,6 +241,6 @@ fn a_small_difference_is_equal_and_a_wide_interval_says_how_many_more() {
 #[test]
 fn holm_steps_down() {
     let p = [Some(0.01), None, Some(0.04), Some(0.03), Some(0.005)];
-    assert_eq!(holm(&p), [true, false, false, false, true]);
-    assert_eq!(holm(&[Some(0.04)]), [true]);
+    assert_eq!(holm(&p, ALPHA), [true, false, false, false, true]);
+    assert_eq!(holm(&[Some(0.04)], ALPHA), [true]);
 }

@@ -1,7 +1,10 @@
 //! Two groups of runs side by side: which figures of B differ from those of A, and by what factor.
 
 mod matched;
+mod repeated;
+mod steady;
 mod tables;
+mod trend;
 mod words;
 
 #[cfg(test)]
@@ -17,7 +20,19 @@ use serde::Serialize;
 use crate::compose::Measured;
 use matched::{Figures, Key, figures, history};
 
+pub use repeated::{
+    Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_schema,
+    repeated_table, rounds_sentences,
+};
+pub use steady::{
+    SniaWindow, SteadyPoint, SteadyTold, steady_json, steady_schema, steady_sentences,
+    steady_table, steady_told,
+};
 pub use tables::{versus_sentences, versus_table};
+pub use trend::{
+    Trend, TrendChange, TrendRow, TrendRun, trend, trend_json, trend_schema, trend_sentences,
+    trend_table,
+};
 
 /// Version of [`Versus`]' JSON form.
 const VERSION: u32 = 1;
@@ -126,12 +141,13 @@ impl Versus {
 
 /// Compares `b` with `a`, each a name and runs. `earlier` are other runs of the logbook: those of A's
 /// plan and targets say how far single runs differ, where a side has no more. `threshold` is the
-/// practical one, 0.02 for 2 %.
+/// practical one, 0.02 for 2 %; `looks` as for [`qdepth_measure::verdicts`].
 pub fn versus(
     a: (&str, &[Measured]),
     b: (&str, &[Measured]),
     earlier: &[Measured],
     threshold: f64,
+    looks: u32,
 ) -> Versus {
     let of: [Vec<(Key, Figures)>; 2] = [a, b].map(|(_, runs)| figures(runs));
     let [of_a, of_b] = &of;
@@ -149,7 +165,7 @@ pub fn versus(
         }
     }
     let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
-    let said = verdicts(&all, threshold);
+    let said = verdicts(&all, threshold, looks);
     let entry = |((key, name, means, ratio), verdict): ((&Key, _, _, Option<Ratio>), Verdict)| {
         let runs = [of_a, of_b].map(|side| {
             let found = side.iter().find(|(other, _)| other == key);
@@ -223,7 +239,7 @@ fn geometric(values: &[f64]) -> f64 {
 }
 
 /// Facts that change by themselves from run to run.
-const PASSING: [&str; 8] = [
+const PASSING: [&str; 9] = [
     "command_again",
     "note",
     "retracted",
@@ -232,6 +248,7 @@ const PASSING: [&str; 8] = [
     "temperature",
     "celsius",
     "available_bytes",
+    "campaign",
 ];
 
 /// What else differs: version, plan, engine, and facts of machine and targets.

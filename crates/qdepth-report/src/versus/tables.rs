@@ -34,8 +34,7 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
             "" => row.profile_title.clone(),
             step => format!("{}, {step}", row.profile_title),
         };
-        let unit = if row.figure.ends_with("_ns") { 1e3 } else { 1.0 };
-        let [of_a, of_b] = row.means.map(|mean| three(mean / unit));
+        let [of_a, of_b] = row.means.map(|mean| shown(row.figure, mean));
         let verdict = judged(words, versus, row);
         let cells = [
             Some(Cell::head(load)),
@@ -58,7 +57,7 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
     }
 }
 
-fn figure(words: &Words, name: &str) -> &'static str {
+pub(super) fn figure(words: &Words, name: &str) -> &'static str {
     let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns"];
     let place = names.iter().position(|known| *known == name);
     place.map_or("", |place| words.figures[place])
@@ -77,6 +76,11 @@ fn judged(words: &Words, versus: &Versus, row: &VersusRow) -> String {
         ("n", row.more_runs.map_or_else(String::new, |more| more.to_string())),
     ];
     say(words.verdicts[place], &values)
+}
+
+/// A figure of this name, in the unit that its column says.
+pub(super) fn shown(figure: &str, value: f64) -> String {
+    three(if figure.ends_with("_ns") { value / 1e3 } else { value })
 }
 
 /// Three digits at least, and no fraction of what has more.

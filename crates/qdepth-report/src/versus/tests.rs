@@ -27,7 +27,7 @@ fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
 #[test]
 fn groups_of_runs_get_a_verdict_for_each_figure() {
     let (a, b) = (group("a", 8, 1.0), group("b", 8, 0.9));
-    let slower = versus(("before", &a), ("after", &b), &[], 0.02);
+    let slower = versus(("before", &a), ("after", &b), &[], 0.02, 1);
     let rates: Vec<&VersusRow> =
         slower.rows.iter().filter(|row| !row.figure.ends_with("_ns")).collect();
     assert!(rates.len() > 10, "{}", rates.len());
@@ -35,7 +35,7 @@ fn groups_of_runs_get_a_verdict_for_each_figure() {
         assert_eq!((row.verdict, row.runs), ("slower", [8, 8]), "{row:?}");
         assert!((row.ratio.unwrap() - 0.9).abs() < 0.005, "{row:?}");
     }
-    let same = versus(("a", &a), ("again", &group("c", 8, 1.0)), &[], 0.02);
+    let same = versus(("a", &a), ("again", &group("c", 8, 1.0)), &[], 0.02, 1);
     assert_eq!(same.count("equal"), same.rows.len());
     for lang in Lang::ALL {
         let table = versus_table(&slower, lang);
@@ -50,16 +50,16 @@ fn groups_of_runs_get_a_verdict_for_each_figure() {
 #[test]
 fn single_runs_tell_nothing_unless_earlier_ones_do() {
     let (a, b) = (group("a", 1, 1.0), group("b", 1, 0.8));
-    let alone = versus(("a", &a), ("b", &b), &[], 0.02);
+    let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert_eq!(alone.count("cannot-tell"), alone.rows.len());
     assert!(versus_sentences(&alone, Lang::En)[1].starts_with("One run a side"));
     let earlier = group("e", 6, 1.0);
-    let known = versus(("a", &a), ("b", &b), &earlier, 0.02);
+    let known = versus(("a", &a), ("b", &b), &earlier, 0.02, 1);
     assert_eq!(known.history_runs, 6);
     assert!(known.rows.iter().all(|row| row.figure.ends_with("_ns") || row.verdict == "slower"));
     let mut strange = earlier;
     strange.iter_mut().for_each(|(run, _)| run.plan_hash = "other".into());
-    assert_eq!(versus(("a", &a), ("b", &b), &strange, 0.02).history_runs, 0);
+    assert_eq!(versus(("a", &a), ("b", &b), &strange, 0.02, 1).history_runs, 0);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
         run.qdepth_version = "9.9.9".into();
         run.environment[0].value = Ok("6.9.9".into());
     }
-    let told = versus(("a", &a), ("b", &b), &[], 0.02);
+    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1);
     assert!(!told.unmatched.is_empty());
     assert!(told.unmatched.iter().all(|alone| alone.side == "a" && alone.load.contains("× 16")));
     let differs: Vec<&str> = told.differences.iter().map(|d| d.values[1].as_str()).collect();

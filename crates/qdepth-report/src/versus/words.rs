@@ -24,6 +24,33 @@ pub(super) struct Words {
     pub(super) unknown: &'static str,
     pub(super) alone: &'static str,
     pub(super) note: &'static str,
+    /// Of several runs of one target.
+    pub(super) repeated: &'static str,
+    pub(super) runs: &'static str,
+    pub(super) mean: &'static str,
+    pub(super) spread: &'static str,
+    /// Of one plan on one target over time.
+    pub(super) trend: &'static str,
+    pub(super) over_time: &'static str,
+    pub(super) last: &'static str,
+    pub(super) changes: &'static str,
+    /// Faster, slower.
+    pub(super) changed: [&'static str; 2],
+    pub(super) too_few_runs: &'static str,
+    pub(super) alarms: &'static str,
+    /// Whether points became steady.
+    pub(super) steady: &'static str,
+    pub(super) rounds: &'static str,
+    pub(super) window: &'static str,
+    pub(super) by_snia: &'static str,
+    pub(super) level: &'static str,
+    pub(super) own_rule: &'static str,
+    /// Steady, not steady.
+    pub(super) snia: [&'static str; 2],
+    /// Steady, cyclic, rises, falls, never steady, too short.
+    pub(super) courses: [&'static str; 6],
+    pub(super) steady_note: &'static str,
+    pub(super) few_rounds: &'static str,
 }
 
 const EN: Words = Words {
@@ -52,6 +79,37 @@ const EN: Words = Words {
     unknown: "not known",
     alone: "Only in {side}: {load}",
     note: "The run is the unit of each interval. Verdicts hold over the whole table (Holm, 5 %).",
+    repeated: "{n} runs of {a}",
+    runs: "Runs",
+    mean: "Mean",
+    spread: "Run to run",
+    trend: "{plan} on {target}: {n} runs",
+    over_time: "From run to run",
+    last: "Last",
+    changes: "Changes for good",
+    changed: ["faster ({by}) from {when}, run {run}", "slower ({by}) from {when}, run {run}"],
+    too_few_runs: "{n} runs of this plan on this target are in the logbook: a change needs {least} at least, and in a table of many figures about seven on each side of it.",
+    steady: "Steady state of run {run}, in rounds of {round}",
+    rounds: "Rounds",
+    window: "Mean of {n} rounds, IO/s",
+    by_snia: "SNIA PTS (20 %, 10 %)",
+    level: "Last half, IO/s",
+    own_rule: "Our own rule",
+    snia: [
+        "steady at round {round}: range {range}, slope {slope}",
+        "not steady; round {round}: range {range}, slope {slope}",
+    ],
+    courses: [
+        "steady",
+        "cyclic, every {period}",
+        "drifting up",
+        "drifting down",
+        "never steady",
+        "too short: the area was written {times} times",
+    ],
+    steady_note: "Our own rule looks at the last half of all that was seen; of random writes it claims nothing before the area was written twice (docs/method/steady.md).",
+    few_rounds: "{n} rounds: a window has five",
+    alarms: "Change points by E-divisive, shuffled; where nothing changes, one is told in at most {share} of such tables. A slow drift is told as changes.",
 };
 
 const JA: Words = Words {
@@ -80,6 +138,37 @@ const JA: Words = Words {
     unknown: "不明",
     alone: "{side} のみ: {load}",
     note: "各区間の単位は 1 回の測定です。判定は表全体で有効です（Holm 法、5 %）。",
+    repeated: "{a} の {n} 回の測定",
+    runs: "測定回数",
+    mean: "平均",
+    spread: "測定間のばらつき",
+    trend: "{target} での {plan}: {n} 回の測定",
+    over_time: "測定ごとの推移",
+    last: "最新",
+    changes: "持続的な変化",
+    changed: ["{when} の測定 {run} から高速化（{by}）", "{when} の測定 {run} から低速化（{by}）"],
+    too_few_runs: "このプランと対象の測定はログブックに {n} 回しかありません。変化の検出には最低 {least} 回、指標の多い表では変化の前後に約 7 回ずつ必要です。",
+    steady: "測定 {run} の定常状態（1 ラウンド {round}）",
+    rounds: "ラウンド",
+    window: "{n} ラウンドの平均 IO/s",
+    by_snia: "SNIA PTS（20 %、10 %）",
+    level: "後半 IO/s",
+    own_rule: "独自の基準",
+    snia: [
+        "ラウンド {round} で定常: 幅 {range}、傾き {slope}",
+        "定常でない。ラウンド {round}: 幅 {range}、傾き {slope}",
+    ],
+    courses: [
+        "定常",
+        "周期的（{period} ごと）",
+        "上昇中",
+        "下降中",
+        "定常にならない",
+        "短すぎる（領域の書き込み {times} 回分）",
+    ],
+    steady_note: "独自の基準は測定全体の後半を見ます。ランダム書き込みでは、領域が 2 回書き込まれるまで判定しません（docs/method/steady.md）。",
+    few_rounds: "{n} ラウンド（判定には 5 ラウンド必要）",
+    alarms: "変化点は E-divisive 法（並べ替え検定）によります。変化がない場合に誤って検出する表は {share} 以下です。緩やかな変動も変化として検出されます。",
 };
 
 pub(super) fn words(lang: Lang) -> &'static Words {

@@ -24,7 +24,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
         )));
     }
     let earlier = if a.len() + b.len() == 2 { earlier(own, &a, &b)? } else { Vec::new() };
-    let told = versus((&options.a, &a), (&options.b, &b), &earlier, options.threshold.share());
+    let told = versus((&options.a, &a), (&options.b, &b), &earlier, options.threshold.share(), 1);
     let lang = options.lang.of_report();
     if options.json {
         print_document(versus_json(&told).trim_end())?;

@@ -1,0 +1,187 @@
+//! Where a sequence of figures changed for good.
+//!
+//! E-divisive (Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
+//! Multivariate Data", JASA 109, 2014; for figures of performance over builds: Daly and others,
+//! "The Use of Change Point Detection to Identify Software Performance Regressions in a Continuous
+//! Integration System", ICPE 2020): the place that parts the figures into two sides whose
+//! distributions are farthest apart by the energy distance, accepted where shuffled figures are
+//! seldom parted as far, and then again within each side.
+
+use crate::deals::Draw;
+
+/// Fewest figures on each side of a change: fewer cannot be told from outliers.
+const SIDE_MIN: usize = 3;
+/// More figures than this are not looked at: the last ones are.
+pub const FIGURES_MAX: usize = 120;
+/// Shuffles in which the level allows a false alarm, and the fewest shuffles.
+const ALARMS_EACH: f64 = 10.0;
+const SHUFFLES_MIN: f64 = 199.0;
+
+/// A change for good.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Index of the first figure after it.
+    pub at: usize,
+    /// Probability that shuffled figures are parted as far.
+    pub p: f64,
+    /// Mean of the figures from the change before it to this one.
+    pub before: f64,
+    /// Mean of the figures from it to the next one.
+    pub after: f64,
+}
+
+/// The changes of a sequence, in its order. Of sequences without any, a share of at most `level` has
+/// one: figures in any order must be as likely as in any other there, so a slow drift and figures
+/// that hang on those before them are taken for changes.
+pub fn changes(figures: &[f64], level: f64) -> Vec<Change> {
+    let skipped = figures.len().saturating_sub(FIGURES_MAX);
+    let figures = &figures[skipped..];
+    if figures.iter().any(|figure| !figure.is_finite()) {
+        return Vec::new();
+    }
+    let mut found: Vec<(usize, f64)> = Vec::new();
+    let mut open = vec![(0, figures.len())];
+    while let Some((from, to)) = open.pop() {
+        if let Some((at, p)) = change_within(&figures[from..to], level) {
+            found.push((from + at, p));
+            open.extend([(from, from + at), (from + at, to)]);
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    let ends: Vec<usize> = found.iter().map(|(at, _)| *at).chain([figures.len()]).collect();
+    let mut from = 0;
+    let mut told = Vec::new();
+    for ((at, p), to) in found.iter().zip(&ends[1..]) {
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+        let (before, after) = (mean(&figures[from..*at]), mean(&figures[*at..*to]));
+        told.push(Change { at: skipped + at, p: *p, before, after });
+        from = *at;
+    }
+    told
+}
+
+/// The likeliest change within these figures, where chance does not explain it.
+fn change_within(figures: &[f64], level: f64) -> Option<(usize, f64)> {
+    let (at, real) = farthest(figures)?;
+    let shuffles = (ALARMS_EACH / level).ceil().max(SHUFFLES_MIN);
+    let allowed = (level * (shuffles + 1.0)).floor();
+    let mut draw = Draw::from(figures);
+    let mut shuffled = figures.to_vec();
+    // The real order counts as one (Phipson and Smyth 2010).
+    let mut far = 1.0;
+    for _ in 0..shuffles as u64 {
+        draw.shuffle(&mut shuffled);
+        // Sums of the same numbers in another order differ in their last digits.
+        if farthest(&shuffled).is_some_and(|(_, shuffled)| shuffled >= real * (1.0 - 1e-9)) {
+            far += 1.0;
+            if far > allowed {
+                return None;
+            }
+        }
+    }
+    Some((at, far / (shuffles + 1.0)))
+}
+
+/// The place that parts the figures farthest, and how far. None where there are too few, or all are
+/// alike.
+fn farthest(figures: &[f64]) -> Option<(usize, f64)> {
+    let count = figures.len();
+    if count < 2 * SIDE_MIN {
+        return None;
+    }
+    // Sums of distances within the left side, between the sides, and within the right one, as the
+    // place goes from left to right.
+    let distances = |of: f64, to: &[f64]| to.iter().map(|other| (of - other).abs()).sum::<f64>();
+    let (mut left, mut between, mut right) = (0.0, 0.0, 0.0);
+    for (index, figure) in figures.iter().enumerate() {
+        right += distances(*figure, &figures[index + 1..]);
+    }
+    let mut best: Option<(usize, f64)> = None;
+    for (index, figure) in figures.iter().enumerate() {
+        let (to_left, to_right) =
+            (distances(*figure, &figures[..index]), distances(*figure, &figures[index + 1..]));
+        left += to_left;
+        right -= to_right;
+        between += to_right - to_left;
+        let (m, n) = ((index + 1) as f64, (count - index - 1) as f64);
+        if index + 1 < SIDE_MIN || count - index - 1 < SIDE_MIN {
+            continue;
+        }
+        let energy =
+            2.0 * between / (m * n) - 2.0 * left / (m * (m - 1.0)) - 2.0 * right / (n * (n - 1.0));
+        let apart = m * n / (m + n) * energy;
+        if best.is_none_or(|(_, most)| apart > most) {
+            best = Some((index + 1, apart));
+        }
+    }
+    best.filter(|(_, apart)| *apart > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(draw: &mut Draw, count: usize) -> Vec<f64> {
+        (0..count).map(|_| 100.0 * (0.03 * draw.normal()).exp()).collect()
+    }
+
+    #[test]
+    fn a_step_is_found_where_it_is() {
+        let mut draw = Draw(1);
+        let mut figures = noise(&mut draw, 20);
+        figures.extend(noise(&mut draw, 15).iter().map(|figure| figure * 0.8));
+        figures.extend(noise(&mut draw, 12).iter().map(|figure| figure * 1.1));
+        let found = changes(&figures, 0.01);
+        assert_eq!(found.iter().map(|change| change.at).collect::<Vec<_>>(), [20, 35]);
+        assert!((found[0].before / 100.0 - 1.0).abs() < 0.03, "{found:?}");
+        assert!((found[0].after / 80.0 - 1.0).abs() < 0.03, "{found:?}");
+        assert!((found[1].after / 110.0 - 1.0).abs() < 0.03, "{found:?}");
+        assert_eq!(found, changes(&figures, 0.01), "the same figures tell the same");
+    }
+
+    #[test]
+    fn without_a_change_none_is_told_but_in_its_share() {
+        let tries = std::env::var("QDEPTH_TRIES").ok().and_then(|tries| tries.parse().ok());
+        let tries: u32 = tries.unwrap_or(300);
+        let mut told = String::new();
+        type Process = fn(&mut Draw) -> f64;
+        let processes: [(&str, Process); 3] = [
+            ("independent", |draw| 0.03 * draw.normal()),
+            ("two-modes", |draw| if draw.uniform() < 0.5 { 0.97 } else { 1.03 }),
+            ("outliers", |draw| {
+                0.02 * draw.normal() - if draw.uniform() < 0.05 { 0.3 } else { 0.0 }
+            }),
+        ];
+        for (name, process) in processes {
+            let mut draw = Draw(7);
+            let (mut alarms, mut found) = (0, 0);
+            for _ in 0..tries {
+                let same: Vec<f64> = (0..30).map(|_| process(&mut draw)).collect();
+                alarms += u32::from(!changes(&same, 0.05).is_empty());
+                let step = |(run, figure): (usize, &f64)| figure + 0.05 * f64::from(run >= 20);
+                let differs: Vec<f64> = same.iter().enumerate().map(step).collect();
+                let near = |change: &Change| change.at.abs_diff(20) <= 2;
+                found += u32::from(changes(&differs, 0.05).iter().any(near));
+            }
+            let share = |count: u32| f64::from(count) / f64::from(tries);
+            let error = 3.0 * (0.05 * 0.95 / f64::from(tries)).sqrt();
+            assert!(share(alarms) <= 0.05 + error, "{name}: {}", share(alarms));
+            told +=
+                &format!(" {name}-alarms={:.3} {name}-found={:.3}", share(alarms), share(found));
+            if name == "independent" {
+                assert!(share(found) >= 0.7, "{told}");
+            }
+        }
+        println!("TRIES changes {tries}{told}");
+    }
+
+    #[test]
+    fn few_or_equal_figures_have_none() {
+        assert_eq!(changes(&[], 0.05), []);
+        assert_eq!(changes(&[1.0, 1.0, 9.0, 9.0], 0.05), []);
+        assert_eq!(changes(&[5.0; 40], 0.05), []);
+        assert_eq!(changes(&[f64::NAN; 40], 0.05), []);
+        // Three a side can be ordered in 20 ways: one is no proof at 5 %, as both ends look alike.
+        assert_eq!(changes(&[1.0, 1.0, 1.0, 9.0, 9.0, 9.0], 0.05), []);
+    }
+}

@@ -1,0 +1,342 @@
+//! Whether a figure has become steady: SNIA's rule, to the letter, and a stricter one of our own.
+//!
+//! SNIA's (Solid State Storage Performance Test Specification 2.0.2, steady state): of the last five
+//! rounds the largest and the smallest are no farther apart than 20 % of their mean, and the line of
+//! least squares rises or falls over the window by no more than 10 % of it. On a slow decay it is met
+//! long before the end (notes in docs/method/steady.md), so ours looks at the last half of all that
+//! was seen, however long that is, and three witnesses must agree.
+
+use std::f64::consts::TAU;
+
+use crate::changes::changes;
+use crate::spectrum::{join_neighbours, mean};
+
+/// Rounds of SNIA's window.
+pub const WINDOW_ROUNDS: usize = 5;
+/// Rounds after which SNIA's search ends without steady state.
+pub const ROUNDS_MAX: usize = 25;
+/// SNIA's limits, as shares of the window's mean.
+const RANGE_MOST: f64 = 0.20;
+const SLOPE_MOST: f64 = 0.10;
+
+/// Ours, of the means of five parts of the last half.
+const OWN_RANGE_MOST: f64 = 0.10;
+const OWN_SLOPE_MOST: f64 = 0.05;
+/// Fewest samples for a verdict.
+const SAMPLES_MIN: usize = 20;
+/// Parts of the last half, and the finer ones in which a change is looked for.
+const PARTS: usize = 5;
+const FINE_PARTS: usize = 20;
+/// Chance below which a change within the last half is taken for real, and the least that matters,
+/// over the level.
+const CHANGE_LEVEL: f64 = 0.01;
+const CHANGE_MOST: f64 = 0.02;
+/// Ratio of von Neumann below which the parts hang on one another (1 in 30 of independent ones), and
+/// the least that they must vary for that to matter, over the level.
+const WANDERING: f64 = 1.2;
+const WANDERING_MIN: f64 = 0.02;
+/// Longer series are halved by joining neighbours until they fit, before a cycle is looked for.
+const CYCLE_SAMPLES_MAX: usize = 512;
+/// Chance below which a peak of the spectrum is taken for a cycle, and what share of the variance
+/// and of the mean it must be to matter.
+const CYCLE_CHANCE: f64 = 1e-4;
+const CYCLE_SHARE: f64 = 0.5;
+const CYCLE_HEIGHT: f64 = 0.05;
+/// Cycles that the last half must hold.
+const CYCLES_MIN: usize = 5;
+/// Share of the variance of the parts that a line explains where a figure is called drifting.
+const LINE_SHARE: f64 = 0.6;
+
+/// A line of least squares.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Line {
+    /// Rise from one figure to the next.
+    pub slope: f64,
+    /// Its value at the figure before the first (round 0).
+    pub intercept: f64,
+}
+
+impl Line {
+    /// Through figures of which the first is that of round `first`.
+    fn through(figures: &[f64], first: usize) -> Self {
+        let centre = first as f64 + (figures.len() as f64 - 1.0) / 2.0;
+        let level = mean(figures);
+        let (mut above, mut below) = (0.0, 0.0);
+        for (round, figure) in (first..).zip(figures) {
+            let x = round as f64 - centre;
+            above += x * (figure - level);
+            below += x * x;
+        }
+        let slope = if below > 0.0 { above / below } else { 0.0 };
+        Self { slope, intercept: level - slope * centre }
+    }
+}
+
+/// SNIA's window of five rounds, with everything that its report states.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Number of its last round; rounds are counted from 1.
+    pub last: usize,
+    /// Mean of the five.
+    pub mean: f64,
+    /// Largest less smallest.
+    pub range: f64,
+    /// The line through them, over the rounds' numbers.
+    pub line: Line,
+}
+
+impl Window {
+    /// That of the last five of these rounds; none of fewer, or where one is no positive number.
+    pub fn of(rounds: &[f64]) -> Option<Self> {
+        let first = rounds.len().checked_sub(WINDOW_ROUNDS)?;
+        let five = &rounds[first..];
+        if five.iter().any(|figure| !figure.is_finite() || *figure <= 0.0) {
+            return None;
+        }
+        let most = five.iter().copied().fold(f64::MIN, f64::max);
+        let least = five.iter().copied().fold(f64::MAX, f64::min);
+        Some(Self {
+            last: rounds.len(),
+            mean: mean(five),
+            range: most - least,
+            line: Line::through(five, first + 1),
+        })
+    }
+    /// By how much the line rises or falls from the first of the five to the last.
+    pub fn slope_excursion(&self) -> f64 {
+        (self.line.slope * (WINDOW_ROUNDS as f64 - 1.0)).abs()
+    }
+    /// The most that the range may be.
+    pub fn range_allowed(&self) -> f64 {
+        RANGE_MOST * self.mean
+    }
+    /// The most that the line may rise or fall.
+    pub fn slope_allowed(&self) -> f64 {
+        SLOPE_MOST * self.mean
+    }
+    /// Whether both are kept.
+    pub fn is_steady(&self) -> bool {
+        self.range <= self.range_allowed() && self.slope_excursion() <= self.slope_allowed()
+    }
+}
+
+/// The first window of a series of rounds that is steady by SNIA's rule.
+pub fn first_steady(rounds: &[f64]) -> Option<Window> {
+    let windows = (WINDOW_ROUNDS..=rounds.len()).filter_map(|end| Window::of(&rounds[..end]));
+    windows.into_iter().find(Window::is_steady)
+}
+
+/// What a figure does, by our own rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Course {
+    /// Nothing can be said yet.
+    TooShort,
+    /// It stays where it is.
+    Steady,
+    /// It goes up and down around a level that stays, with this period in samples.
+    Cyclic {
+        /// Samples from one cycle to the next.
+        period: f64,
+    },
+    /// It goes up or down.
+    Drifting {
+        /// Up.
+        rises: bool,
+    },
+    /// None of these.
+    NeverSteady,
+}
+
+impl Course {
+    /// A level can be told.
+    pub fn has_level(self) -> bool {
+        matches!(self, Self::Steady | Self::Cyclic { .. })
+    }
+
+    /// As stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::TooShort => "too-short",
+            Self::Steady => "steady",
+            Self::Cyclic { .. } => "cyclic",
+            Self::Drifting { .. } => "drifting",
+            Self::NeverSteady => "never-steady",
+        }
+    }
+}
+
+/// A verdict, and the figures that it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steadiness {
+    /// The verdict.
+    pub course: Course,
+    /// Index of the first sample that was looked at; all later ones were.
+    pub from: usize,
+    /// Mean of those.
+    pub level: f64,
+    /// How far the means of five parts of them are apart, over the level.
+    pub range_share: f64,
+    /// How far the line through those means rises over them, over the level.
+    pub slope_share: f64,
+    /// Standard deviation of the samples over the level.
+    pub variation: f64,
+}
+
+/// What an evenly spaced series does, of which the first `least` samples are too little to say so:
+/// as many as the load needs to reach every place of the medium that it writes, twice.
+///
+/// Three witnesses must agree: the means of five equal parts of the last half keep 10 % range and
+/// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it; and it
+/// holds no change for good ([`changes`], at 1 %) of more than 2 %, nor parts that hang on one another. Where the spectrum
+/// of the last half has a peak that chance does not explain, the parts are whole cycles.
+pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
+    let from = series.len() / 2;
+    let tail = &series[from..];
+    let level = mean(tail);
+    let seen = |course, parts: &[f64]| {
+        let (range_share, slope_share) = shares(parts, level);
+        let variation = variance(tail).sqrt() / level;
+        Steadiness { course, from, level, range_share, slope_share, variation }
+    };
+    let usable = level > 0.0 && series.iter().all(|figure| figure.is_finite());
+    if series.len() < least.max(SAMPLES_MIN) || !usable {
+        return Steadiness {
+            course: Course::TooShort,
+            from,
+            level,
+            range_share: 0.0,
+            slope_share: 0.0,
+            variation: 0.0,
+        };
+    }
+    let (mut joined, mut each) = (tail.to_vec(), 1.0);
+    while joined.len() > CYCLE_SAMPLES_MAX {
+        join_neighbours(&mut joined);
+        each *= 2.0;
+    }
+    let period = cycle(&joined).map(|period| period * each);
+    // Whole cycles only, counted from the end.
+    let whole = period.map_or(tail.len(), |period| {
+        let cycles = (tail.len() as f64 / period) as usize / PARTS * PARTS;
+        ((cycles as f64 * period).round() as usize).min(tail.len())
+    });
+    let tail_whole = &tail[tail.len() - whole..];
+    let (parts, fine) = (means(tail_whole, PARTS), means(tail_whole, FINE_PARTS));
+    let (range_share, slope_share) = shares(&parts, level);
+    let kept = range_share <= OWN_RANGE_MOST && slope_share.abs() <= OWN_SLOPE_MOST;
+    let settled = truncation(series).is_none_or(|point| point <= from);
+    let step = |fine: &[f64]| {
+        let changes = changes(fine, CHANGE_LEVEL);
+        changes.iter().any(|c| (c.after - c.before).abs() > CHANGE_MOST * level)
+    };
+    // Parts that are not whole cycles change by themselves.
+    let seen_in = if period.is_some() { &parts } else { &fine };
+    let changed = step(seen_in) || (period.is_none() && wanders(&fine, level));
+    let course = match period {
+        _ if kept && !changed && (settled || period.is_some()) => match period {
+            Some(period) => Course::Cyclic { period },
+            None => Course::Steady,
+        },
+        _ if line_share(seen_in) >= LINE_SHARE && slope_share.abs() > OWN_SLOPE_MOST => {
+            Course::Drifting { rises: slope_share > 0.0 }
+        }
+        _ => Course::NeverSteady,
+    };
+    seen(course, &parts)
+}
+
+/// Range of the parts, and rise of the line over them, over the level.
+fn shares(parts: &[f64], level: f64) -> (f64, f64) {
+    let most = parts.iter().copied().fold(f64::MIN, f64::max);
+    let least = parts.iter().copied().fold(f64::MAX, f64::min);
+    let rise = Line::through(parts, 1).slope * (parts.len() as f64 - 1.0);
+    ((most - least) / level, rise / level)
+}
+
+/// Means of so many parts that are as equal as whole samples allow.
+fn means(series: &[f64], parts: usize) -> Vec<f64> {
+    let parts = parts.min(series.len());
+    let end = |part: usize| part * series.len() / parts;
+    (0..parts).map(|part| mean(&series[end(part)..end(part + 1)])).collect()
+}
+
+fn variance(series: &[f64]) -> f64 {
+    let level = mean(series);
+    series.iter().map(|x| (x - level).powi(2)).sum::<f64>() / (series.len() as f64 - 1.0).max(1.0)
+}
+
+/// The share of the variance that a line explains.
+fn line_share(figures: &[f64]) -> f64 {
+    let Line { slope, intercept } = Line::through(figures, 1);
+    let left: Vec<f64> =
+        (1..).zip(figures).map(|(n, y)| y - (intercept + slope * f64::from(n))).collect();
+    let all = variance(figures);
+    if all > 0.0 { 1.0 - variance(&left) / all } else { 0.0 }
+}
+
+/// Whether parts follow those before them (von Neumann, Annals of Mathematical Statistics 12, 1941):
+/// a figure that walks about has no level, though it may stay near one for a while.
+fn wanders(parts: &[f64], level: f64) -> bool {
+    let variance = variance(parts);
+    let steps: f64 = parts.windows(2).map(|two| (two[1] - two[0]).powi(2)).sum();
+    let ratio = steps / (parts.len() as f64 - 1.0).max(1.0) / variance;
+    variance.sqrt() > WANDERING_MIN * level && ratio < WANDERING
+}
+
+/// Where MSER-5 cuts off the warm-up, as an index of the series: the place behind which the mean of
+/// batches of five has the smallest standard error. None of fewer than ten batches.
+fn truncation(series: &[f64]) -> Option<usize> {
+    const BATCH: usize = 5;
+    let batches: Vec<f64> = series.chunks_exact(BATCH).map(mean).collect();
+    if batches.len() < 10 {
+        return None;
+    }
+    // The last five batches are too few to tell their own error.
+    let places = 0..batches.len() - 5;
+    let error = |place: usize| {
+        let rest = &batches[place..];
+        let count = rest.len() as f64;
+        variance(rest) * (count - 1.0) / (count * count)
+    };
+    let best = places.min_by(|a, b| error(*a).total_cmp(&error(*b)))?;
+    Some(best * BATCH)
+}
+
+/// The period of a cycle, in samples, where there is one that matters: the largest ordinate of the
+/// periodogram without the line, by Fisher's test (Proceedings of the Royal Society A 125, 1929), of
+/// five whole cycles at least and of a height that is no small part of the level.
+fn cycle(series: &[f64]) -> Option<f64> {
+    let count = series.len();
+    let Line { slope, intercept } = Line::through(series, 1);
+    let flat: Vec<f64> =
+        (1..).zip(series).map(|(n, y)| y - (intercept + slope * f64::from(n))).collect();
+    let power = |frequency: f64| {
+        let (mut real, mut imaginary) = (0.0, 0.0);
+        for (n, y) in flat.iter().enumerate() {
+            let angle = TAU * frequency * n as f64 / count as f64;
+            real += y * angle.cos();
+            imaginary += y * angle.sin();
+        }
+        real * real + imaginary * imaginary
+    };
+    let all: Vec<f64> = (1..count / 2).map(|k| power(k as f64)).collect();
+    let sum: f64 = all.iter().sum();
+    let (place, _) = all.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+    // Its neighbours are its foot, where the cycles are not whole.
+    let around = &all[place.saturating_sub(1)..(place + 2).min(all.len())];
+    let share = around.iter().sum::<f64>() / sum;
+    let ordinates = all.len() as f64;
+    let chance = ordinates * (1.0 - share.min(1.0)).powf(ordinates - 1.0);
+    let height = (2.0 * around.iter().sum::<f64>()).sqrt() * 2.0 / count as f64 / mean(series);
+    let is_one = place + 1 >= CYCLES_MIN
+        && share >= CYCLE_SHARE
+        && chance < CYCLE_CHANCE
+        && height >= CYCLE_HEIGHT;
+    // Between two ordinates the period is where the power is largest.
+    let near = (-10..=10).map(|tenth| (place + 1) as f64 + f64::from(tenth) / 10.0);
+    let best = near.max_by(|a, b| power(*a).total_cmp(&power(*b)))?;
+    is_one.then(|| count as f64 / best)
+}
+
+#[cfg(test)]
+mod tests;

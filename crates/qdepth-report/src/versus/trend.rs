@@ -1,0 +1,267 @@
+//! One plan on one target over time: every figure from run to run, and where it changed for good.
+
+use qdepth_measure::{FIGURES_MAX, changes};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compose::Measured;
+use crate::document::{Cell, Row, Table};
+use crate::number::percent;
+use crate::tables::{number_in, text};
+use crate::versus::VersusSchema;
+use crate::versus::matched::{Key, figures};
+use crate::versus::tables::{figure, shown};
+use crate::versus::words::{Words, words};
+use crate::words::{Lang, say};
+
+/// Version of [`Trend`]'s JSON form.
+const VERSION: u32 = 1;
+/// Share of logbooks without any change of which one is told.
+const LEVEL: f64 = 0.05;
+/// Fewer runs have no change.
+const RUNS_MIN: usize = 6;
+/// Heights of a picture of one line.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// What became of the figures of a plan on a target.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Trend {
+    /// Which form of document this is: `qdepth-trend`.
+    pub schema: VersusSchema,
+    /// Name of the plan.
+    pub plan: String,
+    /// The target, as it was spelled.
+    pub target: String,
+    /// Whether time was invented in any run.
+    pub emulated: bool,
+    /// The runs, the oldest first.
+    pub runs: Vec<TrendRun>,
+    /// Changes of less than this share are not told.
+    pub threshold: f64,
+    /// Share of such logbooks without any change in which one is told.
+    pub false_alarms: f64,
+    /// Figures, in the order of the plan.
+    pub rows: Vec<TrendRow>,
+}
+
+/// A run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendRun {
+    /// Its id.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+}
+
+/// A figure over time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendRow {
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Name of the step; empty where there is none.
+    pub step: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
+    pub figure: &'static str,
+    /// Of each run; none where it has no valid point of the load.
+    pub values: Vec<Option<f64>>,
+    /// Changes for good.
+    pub changes: Vec<TrendChange>,
+}
+
+/// A change for good.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendChange {
+    /// Place of the first run after it, from 0.
+    pub run: u32,
+    /// Its id.
+    pub run_id: String,
+    /// Mean from the change before it to this one.
+    pub before: f64,
+    /// Mean from it to the next one, or the last run.
+    pub after: f64,
+    /// `faster` or `slower`.
+    pub verdict: &'static str,
+    /// Probability of as clear a change where there is none, of this figure alone.
+    pub p: f64,
+}
+
+impl Trend {
+    /// Whether there are enough runs for a change to be told.
+    pub fn has_enough_runs(&self) -> bool {
+        self.runs.len() >= RUNS_MIN
+    }
+
+    /// Whether the last change of some figure was for the worse.
+    pub fn became_slower(&self) -> bool {
+        let last = |row: &TrendRow| row.changes.last().is_some_and(|c| c.verdict == "slower");
+        self.rows.iter().any(last)
+    }
+}
+
+/// The figures of these runs, the oldest first, all of one plan and target. Changes of less than
+/// `threshold` (0.02 for 2 %) are not told. The level is held over all figures together (Bonferroni).
+pub fn trend(runs: &[Measured], threshold: f64) -> Trend {
+    let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
+    let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        for (key, of_load) in figures(std::slice::from_ref(run)) {
+            for (name, values) in of_load.told() {
+                let known = found.iter().position(|(other, n, _)| *other == key && *n == name);
+                let known = known.unwrap_or_else(|| {
+                    found.push((key.clone(), name, vec![None; runs.len()]));
+                    found.len() - 1
+                });
+                found[known].2[place] = values.first().copied();
+            }
+        }
+    }
+    let level = LEVEL / found.len().max(1) as f64;
+    let row = |(key, name, values): (Key, &'static str, Vec<Option<f64>>)| TrendRow {
+        changes: changes_of(runs, name, &values, (level, threshold)),
+        profile: key.profile,
+        profile_title: key.title,
+        step: key.step,
+        outstanding: key.outstanding,
+        figure: name,
+        values,
+    };
+    let last = runs.last().map(|(run, _)| run);
+    let named =
+        |run: &Measured| TrendRun { id: run.0.id.clone(), started_at: run.0.started_at.clone() };
+    Trend {
+        schema: VersusSchema { name: "qdepth-trend", version: VERSION },
+        plan: last.map_or_else(String::new, |run| run.plan_name.clone()),
+        target: last
+            .and_then(|run| run.targets.first())
+            .map_or_else(String::new, |target| target.spelling.clone()),
+        emulated: runs.iter().any(|(run, _)| run.emulated),
+        runs: runs.iter().map(named).collect(),
+        threshold,
+        false_alarms: LEVEL,
+        rows: found.into_iter().map(row).collect(),
+    }
+}
+
+fn changes_of(
+    runs: &[Measured],
+    name: &str,
+    values: &[Option<f64>],
+    (level, threshold): (f64, f64),
+) -> Vec<TrendChange> {
+    let there: Vec<(usize, f64)> =
+        values.iter().enumerate().filter_map(|(run, value)| Some((run, (*value)?))).collect();
+    // As logarithms, so that a fall to a half weighs as much as a rise to twice.
+    let logs: Vec<f64> = there.iter().map(|(_, value)| value.ln()).collect();
+    let told = changes(&logs, level).into_iter().filter_map(|change| {
+        let (before, after) = (change.before.exp(), change.after.exp());
+        let matters = (change.after - change.before).abs() > threshold.ln_1p();
+        let better = (after > before) != name.ends_with("_ns");
+        let run = there[change.at].0;
+        matters.then(|| TrendChange {
+            run: run as u32,
+            run_id: runs[run].0.id.clone(),
+            before,
+            after,
+            verdict: if better { "faster" } else { "slower" },
+            p: change.p,
+        })
+    });
+    told.collect()
+}
+
+/// A row for each figure: from run to run as a picture of one line, and its changes.
+pub fn trend_table(trend: &Trend, lang: Lang) -> Table {
+    let words = words(lang);
+    let mark = if trend.emulated { " (EMULATED)" } else { "" };
+    let values = [
+        ("plan", trend.plan.clone()),
+        ("target", trend.target.clone()),
+        ("n", trend.runs.len().to_string()),
+    ];
+    let row = |row: &TrendRow| {
+        let load = match row.step.as_str() {
+            "" => row.profile_title.clone(),
+            step => format!("{}, {step}", row.profile_title),
+        };
+        let last = row.values.iter().rev().find_map(|value| *value);
+        let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
+        let told = told(words, trend, row);
+        let cells = vec![
+            Cell::head(load),
+            Cell::plain(row.outstanding.to_string()),
+            Cell::plain(figure(words, row.figure)),
+            Cell::plain(picture(&row.values)),
+            Cell::or_dash(last.map(|value| shown(row.figure, value))),
+            if slower { Cell::alarm(told) } else { Cell::plain(told) },
+        ];
+        Row { cells, ..Row::default() }
+    };
+    Table {
+        caption: format!("{}{mark}", say(words.trend, &values)),
+        columns: vec![
+            text(words.profile),
+            number_in(words.outstanding, ""),
+            text(words.figure),
+            text(words.over_time),
+            number_in(words.last, ""),
+            text(words.changes),
+        ],
+        rows: trend.rows.iter().map(row).collect(),
+        note: String::new(),
+    }
+}
+
+/// The changes of a figure in words.
+fn told(words: &Words, trend: &Trend, row: &TrendRow) -> String {
+    let one = |change: &TrendChange| {
+        let started = &trend.runs[change.run as usize].started_at;
+        let values = [
+            ("by", percent(change.after / change.before - 1.0)),
+            ("when", started.chars().take(16).collect::<String>().replace('T', " ")),
+            ("run", change.run_id.chars().take(13).collect()),
+        ];
+        let place = usize::from(change.verdict == "slower");
+        say(words.changed[place], &values)
+    };
+    row.changes.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// Each value as a bar from the smallest to the largest; a gap where there is none.
+pub(super) fn picture(values: &[Option<f64>]) -> String {
+    let there = values.iter().flatten();
+    let least = there.clone().copied().fold(f64::INFINITY, f64::min);
+    let most = there.copied().fold(f64::NEG_INFINITY, f64::max);
+    // A tenth at least from bottom to top: noise is not drawn as mountains.
+    let height = (most - least).max(0.1 * most);
+    let bar = |value: &Option<f64>| {
+        value.map_or(' ', |value| {
+            let share = if height > 0.0 { (value - least) / height } else { 0.0 };
+            BARS[((share * 7.0).round() as usize).min(7)]
+        })
+    };
+    values.iter().map(bar).collect()
+}
+
+/// What must be known beside the table.
+pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
+    let words = words(lang);
+    if !trend.has_enough_runs() {
+        let values = [("n", trend.runs.len().to_string()), ("least", RUNS_MIN.to_string())];
+        return vec![say(words.too_few_runs, &values)];
+    }
+    vec![say(words.alarms, &[("share", percent(trend.false_alarms))])]
+}
+
+/// As one JSON document, with a line break at its end.
+pub fn trend_json(trend: &Trend) -> String {
+    crate::export::pretty(trend)
+}
+
+/// The JSON Schema of [`trend_json`]'s document.
+pub fn trend_schema() -> String {
+    crate::export::pretty(&schemars::schema_for!(Trend))
+}
