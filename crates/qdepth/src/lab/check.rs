@@ -25,6 +25,7 @@ pub(crate) struct Checked {
     items: Vec<Item>,
     generator: String,
     repeats: Option<Repeatability>,
+    scatter: Scatter,
 }
 
 /// Looks for so long: half of it at the idle machine, half at the generator.
@@ -42,30 +43,50 @@ pub(crate) fn check(
     rest(half);
     items.extend(quiet(system, &before, &Sample::take(system, &devices)));
     screen.say(&format!("repeating the generator for {:.0} s", half.as_secs_f64()));
-    let mut figures = Vec::new();
-    let end = Clocks::read().monotonic + duration.0 / 2;
-    while Clocks::read().monotonic < end {
-        figures.push(figure(engine)?);
+    let now = || Clocks::read().monotonic;
+    let end = now() + duration.0 / 2;
+    let scatter = Scatter::until(end, now, || null_rate(engine).ok());
+    if scatter.taken == scatter.missed {
+        // Not one of them: then it is the engine, and it says what is wrong with it.
+        null_rate(engine)?;
     }
     let generator = calibrate(engine, &[], 3)?.text();
-    Ok(Checked { items, generator, repeats: repeatability(&figures, RUNS) })
+    Ok(Checked { items, generator, repeats: repeatability(&scatter.figures, RUNS), scatter })
+}
+
+/// How the generator scatters: its mean rate over each second, and what could not be measured.
+struct Scatter {
+    figures: Vec<f64>,
+    /// Samples that were tried, of which several make a figure.
+    taken: u32,
+    /// Those that gave nothing: on a loaded machine a worker may get no CPU for all of one.
+    missed: u32,
+}
+
+impl Scatter {
+    fn until(end: u64, now: impl Fn() -> u64, mut sample: impl FnMut() -> Option<f64>) -> Self {
+        let mut all = Self { figures: Vec::new(), taken: 0, missed: 0 };
+        while now() < end {
+            let (figure_end, mut sum, mut count) = (now() + FIGURE.0, 0.0, 0.0);
+            while now() < figure_end {
+                all.taken += 1;
+                match sample() {
+                    Some(rate) => (sum, count) = (sum + rate, count + 1.0),
+                    None => all.missed += 1,
+                }
+            }
+            if count > 0.0 {
+                all.figures.push(sum / count);
+            }
+        }
+        all
+    }
 }
 
 fn rest(time: Duration) {
     let (end, ended) = channel::<()>();
     let _ = ended.recv_timeout(time);
     drop(end);
-}
-
-/// The mean of the generator's rates over a second.
-fn figure(engine: Engine) -> Result<f64> {
-    let end = Clocks::read().monotonic + FIGURE.0;
-    let (mut sum, mut count) = (0.0, 0.0);
-    while Clocks::read().monotonic < end {
-        sum += null_rate(engine)?;
-        count += 1.0;
-    }
-    Ok(sum / f64::max(count, 1.0))
 }
 
 impl Checked {
@@ -97,6 +118,12 @@ impl Checked {
                 smallest_difference * 100.0
             ),
         });
+        let Scatter { taken, missed, .. } = self.scatter;
+        if missed > 0 {
+            lines.push(format!(
+                "{missed} of {taken} samples of the generator gave nothing (no CPU in time): they are left out"
+            ));
+        }
         lines.join("\n")
     }
 
@@ -117,7 +144,39 @@ impl Checked {
             "variation": self.repeats.map(|repeats| repeats.variation),
             "smallest_difference": self.repeats.map(|repeats| repeats.smallest_difference),
             "runs_a_side": RUNS,
+            "samples": self.scatter.taken,
+            "samples_missed": self.scatter.missed,
         });
         format!("{document:#}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Each sample takes 100 ms of an invented clock.
+    fn scatter(mut gives: impl FnMut(u64) -> bool) -> Scatter {
+        let clock = Cell::new(0);
+        let sample = || {
+            clock.set(clock.get() + 100_000_000);
+            gives(clock.get() / 100_000_000).then_some(5.0)
+        };
+        Scatter::until(10 * FIGURE.0, || clock.get(), sample)
+    }
+
+    #[test]
+    fn a_sample_that_gives_nothing_is_left_out_and_counted() {
+        let whole = scatter(|_| true);
+        assert_eq!((whole.figures.len(), whole.taken, whole.missed), (10, 100, 0));
+        let every_third = scatter(|n| n % 3 > 0);
+        assert_eq!((every_third.figures.len(), every_third.missed), (10, 33));
+        assert!(every_third.figures.iter().all(|figure| (figure - 5.0).abs() < 1e-9));
+        // A second without any has no figure, and the others keep theirs.
+        let gap = scatter(|n| !(31..=50).contains(&n));
+        assert_eq!((gap.figures.len(), gap.missed), (8, 20));
+        assert_eq!(scatter(|_| false).missed, 100);
     }
 }
