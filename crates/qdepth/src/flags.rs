@@ -14,11 +14,14 @@ mod host;
 mod load;
 mod logbook;
 pub(crate) mod read_plan;
+mod repeat;
 mod request;
 mod resumed;
 mod serve;
+mod steady;
 #[cfg(test)]
 mod tests;
+mod trend;
 
 pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use compare::CompareOptions;
@@ -30,7 +33,10 @@ pub(crate) use load::{Load, WearFlag};
 pub(crate) use logbook::{
     ListOptions, LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions,
 };
+pub(crate) use repeat::Repeat;
 pub(crate) use serve::ServeOptions;
+pub(crate) use steady::SteadyOptions;
+pub(crate) use trend::TrendOptions;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
@@ -79,6 +85,10 @@ pub(crate) enum Command {
     Export(ExportOptions),
     /// Is B faster than A, slower, equal, or can it not be told? Of two runs, or two groups of runs
     Compare(CompareOptions),
+    /// Whether the rates of a run's points became steady: by SNIA's rule, and by a stricter one
+    Steady(SteadyOptions),
+    /// What became of a plan's figures on a target from run to run of the logbook, and since when
+    Trend(TrendOptions),
     /// The emulated media, or one of them: parameters, provenance, what it was compared with
     Media(MediaOptions),
     /// Emulate the figures of published documents, and compare
@@ -165,7 +175,12 @@ pub(crate) struct RunOptions {
     /// target as fast as its kind?
     #[arg(long, value_name = "MEDIUM")]
     pub(crate) expect: Option<String>,
-    /// Continue the last run that was interrupted, failed or killed
+    /// Measure each target so often, a run each, interleaved in blocks of random order, and compare
+    /// them. Or until=2%: until every rate is known or told apart so well (30 times at most). Or
+    /// until-steady: rounds on one target, until the last five are steady by SNIA's rule (25 at most)
+    #[arg(long, value_name = "N | until=N% | until-steady")]
+    pub(crate) repeat: Option<Repeat>,
+    /// Continue the last run, or campaign of runs, that was interrupted, failed or killed
     #[arg(long)]
     pub(crate) resume: bool,
     #[command(flatten)]
@@ -421,8 +436,14 @@ pub(crate) enum SchemaOf {
     Reproduce,
     /// The output of host --json
     Host,
-    /// The output of compare --json
+    /// The output of compare --json, and of run A B --repeat --json
     Compare,
+    /// The output of run A --repeat --json
+    Repeat,
+    /// The output of trend --json
+    Trend,
+    /// The output of steady --json
+    Steady,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -83,6 +83,8 @@ const WAYS: &[(&str, &str)] = &[
     ("report", ""),
     ("export", ""),
     ("compare", "latest~1 latest"),
+    ("trend", ""),
+    ("steady", ""),
     ("media", ""),
     ("reproduce", "--target nobody=media:p3700-800gb"),
     ("serve", "--address 203.0.113.7 --port 0"),

@@ -98,7 +98,7 @@ fn pair(
     let name = |(run, _): &Measured| run.id.chars().take(SHORT).collect::<String>();
     let (name_a, name_b) = (name(a), name(b));
     let side = |run| std::slice::from_ref(run);
-    let judged = versus((&name_a, side(a)), (&name_b, side(b)), earlier, THRESHOLD);
+    let judged = versus((&name_a, side(a)), (&name_b, side(b)), earlier, THRESHOLD, 1);
     Ok(Pair {
         table: html_table(&versus_table(&judged, asked.lang))?,
         sentences: versus_sentences(&judged, asked.lang),

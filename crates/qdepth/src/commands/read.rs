@@ -202,6 +202,9 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Reproduce => qdepth_reference::json_schema(),
         SchemaOf::Host => host_json_schema(),
         SchemaOf::Compare => qdepth_report::versus_schema(),
+        SchemaOf::Repeat => qdepth_report::repeated_schema(),
+        SchemaOf::Steady => qdepth_report::steady_schema(),
+        SchemaOf::Trend => qdepth_report::trend_schema(),
     })?;
     Ok(Status::Valid)
 }

@@ -5,9 +5,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use qdepth_files::Privacy;
 use qdepth_logbook::export_json;
-use qdepth_measure::{Finding, Grade};
+use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_measure::{Code, Finding, Grade};
 
 use crate::commands::read::print_table;
+use crate::commands::repeat;
 use crate::ended::Status;
 use crate::flags::RunOptions;
 use crate::lab::request::{Ran, RunRequest};
@@ -18,6 +20,14 @@ use crate::screen::Screen;
 use crate::terminal::print_document;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
+    if let Some(repeat) = options.repeat {
+        return repeat::measure(options, repeat);
+    }
+    if options.resume
+        && let Some(status) = repeat::resume(options)?
+    {
+        return Ok(status);
+    }
     measure(options, &options.request()?, |ran| tell(options, ran))
 }
 
@@ -51,6 +61,7 @@ pub(crate) fn measure(
     tell(&ran)?;
     let Ran { run, points, signal, lost, planned, .. } = ran;
     screen.kept(&request.logbook, &run.id);
+    hint(&screen, &run, &points);
     if let Some(report) = report {
         let document = qdepth_report::compose(&run, &points, options.telling.telling());
         report.write(qdepth_report::html(&document)?).with_context(|| {
@@ -67,9 +78,27 @@ pub(crate) fn measure(
             "{lost} of {planned} points lost their target; `qdepth run --resume` measures them again"
         ));
     }
+    Ok(status_of(&run, &points))
+}
+
+/// Whether everything of a run is valid.
+pub(crate) fn status_of(run: &RunRecord, points: &[PointRecord]) -> Status {
     let valid = |findings: &Vec<Finding>| Grade::of(findings) != Grade::C;
     let all_valid = points.iter().all(|p| valid(&p.findings)) && valid(&run.findings);
-    Ok(if all_valid { Status::Valid } else { Status::Invalid })
+    if all_valid { Status::Valid } else { Status::Invalid }
+}
+
+/// Where many points have no interval, what gives them one.
+fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
+    let missing = |point: &&PointRecord| {
+        point.findings.iter().any(|finding| finding.code == Code::IntervalNotAvailable)
+    };
+    let count = points.iter().filter(missing).count();
+    let Some(command) = run.command_again().filter(|_| 10 * count > points.len()) else { return };
+    screen.say(&format!(
+        "{count} of {} points have no interval: their rate wanders for longer than they lasted. Repetitions tell what one run cannot: {command} --repeat 5",
+        points.len()
+    ));
 }
 
 /// Where the report goes, if there is to be one: what it holds of the machine is its owner's.

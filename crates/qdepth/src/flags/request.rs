@@ -40,6 +40,7 @@ impl RunOptions {
                 None => Pinning::Near,
             },
             remarks: Vec::new(),
+            facts: Vec::new(),
             command: None,
         }
     }

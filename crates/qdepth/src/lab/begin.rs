@@ -110,6 +110,7 @@ fn fresh(
     let ceilings = ceilings(&plan, &prepared, engine);
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);
     run.environment.extend(command(lab.request, plan.seed));
+    run.environment.extend(lab.request.facts.iter().cloned());
     note(&mut run, done);
     if let Some(medium) = expect {
         lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use qdepth_linux::EngineChoice;
-use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_logbook::record::{Observation, PointRecord, RunRecord};
 use qdepth_measure::{Bytes, Finding};
 use qdepth_workload::{Choices, Extent, PlanFile, STANDARD_AREA, TargetShape, resolve};
 
@@ -31,6 +31,8 @@ pub(crate) struct RunRequest {
     pub(crate) pinning: Pinning,
     /// What is remarked of the whole run.
     pub(crate) remarks: Vec<Finding>,
+    /// What is kept beside the run among the facts of its environment.
+    pub(crate) facts: Vec<Observation>,
     /// The words that ask for the same plan again, but for its seed; none where no words asked.
     pub(crate) command: Option<Vec<String>>,
 }

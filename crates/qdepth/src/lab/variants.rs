@@ -26,7 +26,9 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
     let mut runs = Vec::new();
     for (variant, plan) in asked.file.variants.iter().zip(each) {
         lab.screen.say(&format!("variant    {}, on {}", variant.name, variant.target));
-        let request = RunRequest { plan: Some(plan), command: None, ..lab.request.clone() };
+        let none = Vec::new();
+        let request =
+            RunRequest { plan: Some(plan), command: None, facts: none, ..lab.request.clone() };
         let ran = alone(Lab { request: &request, ..lab })
             .map_err(|error| after_all(error, !runs.is_empty()))
             .with_context(|| format!("variant `{}`", variant.name))?;
@@ -39,6 +41,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
     }
     let (mut run, points) = together(asked, runs)?;
     run.environment.extend(command(lab.request, run.seed));
+    run.environment.extend(lab.request.facts.iter().cloned());
     logbook.hold(&run.id)?;
     logbook.begin_run(&RunRecord { state: RunState::Running, ended_at: None, ..run.clone() })?;
     for point in &points {

@@ -1,0 +1,32 @@
+//! `qdepth steady`: whether the rates of a run's points became steady.
+
+use anyhow::{Result, bail};
+use qdepth_measure::Nanos;
+use qdepth_report::{steady_json, steady_sentences, steady_table, steady_told};
+
+use crate::commands::read::{chosen, print_any_table};
+use crate::ended::{Status, Usage};
+use crate::flags::SteadyOptions;
+use crate::terminal::{print, print_document};
+
+pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
+    if options.round == Nanos::ZERO {
+        bail!(Usage("--round: a round takes some time, as 1min".to_owned()));
+    }
+    let (run, points) = chosen(&options.choice)?;
+    let told = steady_told(&run, &points, options.round);
+    let lang = options.lang.of_report();
+    if options.json {
+        print_document(steady_json(&told).trim_end())?;
+    } else {
+        let table = steady_table(&told, lang);
+        print(&table.caption)?;
+        print_any_table(&table)?;
+        steady_sentences(lang).iter().try_for_each(|said| print(said))?;
+    }
+    Ok(match (told.some_have_none(), told.all_have_levels()) {
+        (true, _) => Status::Invalid,
+        (false, true) => Status::Valid,
+        (false, false) => Status::CannotTell,
+    })
+}

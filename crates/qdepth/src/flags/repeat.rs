@@ -1,0 +1,47 @@
+//! How often a plan is measured.
+
+use std::str::FromStr;
+
+use qdepth_measure::Tolerance;
+
+/// More repetitions than this are a slip of the finger.
+const TIMES_MAX: u32 = 1000;
+
+/// As `--repeat` takes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Repeat {
+    /// So often.
+    Times(u32),
+    /// Until the answer is known within this.
+    Until(Tolerance),
+    /// Rounds, until the rates of the last five are steady by SNIA's rule; 25 at most.
+    UntilSteady,
+}
+
+impl FromStr for Repeat {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(tolerance) = text.strip_prefix("until=") {
+            return tolerance.parse().map(Self::Until).map_err(|why| format!("{why}"));
+        }
+        if text == "until-steady" {
+            return Ok(Self::UntilSteady);
+        }
+        match text.parse() {
+            Ok(times @ 1..=TIMES_MAX) => Ok(Self::Times(times)),
+            _ => Err(format!(
+                "write how often, 1 to {TIMES_MAX}, as 10; until=2%, until the answer is known so well; or until-steady"
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for Repeat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Times(times) => write!(f, "{times}"),
+            Self::Until(tolerance) => write!(f, "until={tolerance}"),
+            Self::UntilSteady => write!(f, "until-steady"),
+        }
+    }
+}
