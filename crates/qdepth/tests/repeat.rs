@@ -19,7 +19,10 @@ fn facts(place: &Place, logbook: &str, count: usize, key: &str) -> Vec<String> {
             let word = line.trim_start_matches(['│', ' ']).split_whitespace().next()?;
             word.starts_with("01").then(|| word.to_owned())
         });
-        let id = id.collect::<Vec<_>>()[run].clone();
+        let mut ids: Vec<String> = id.collect();
+        // They begin with their time.
+        ids.sort();
+        let id = &ids[run];
         let run = place.run(&format!("export {id} --logbook {logbook}")).expect(0).json();
         let facts = run["environment"].as_array().expect("facts").clone();
         let found = facts.into_iter().find(|fact| fact["key"] == key);
