@@ -53,6 +53,11 @@ pub(super) static ENGLISH: AnswerWords = AnswerWords {
             "bandwidth",
             "How much do many threads write and read at best, and how few of them suffice?",
         ],
+        ["pts-wsat", "How does the rate of random writes fall from fresh to steady?"],
+        [
+            "pts-iops",
+            "What rates does this storage reach by request size and share of reads once it is steady?",
+        ],
     ],
     caption: "The answer in figures",
     beside: "Beside {base}, the largest values are {items}.",
@@ -105,6 +110,14 @@ pub(super) static JAPANESE: AnswerWords = AnswerWords {
         [
             "bandwidth",
             "多数のスレッドによる書き込みと読み取りは最高でどれだけになり、最低いくつのスレッドで足りるか。",
+        ],
+        [
+            "pts-wsat",
+            "ランダム書き込みのレートは、未使用の状態から定常状態までどのように低下するか。",
+        ],
+        [
+            "pts-iops",
+            "定常状態のこのストレージは、要求サイズと読み取りの割合ごとにどれだけのレートに達するか。",
         ],
     ],
     caption: "答えの数値",
