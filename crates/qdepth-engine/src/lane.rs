@@ -13,7 +13,7 @@ use crate::pacing::Pacing;
 use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
 
 /// How long requests in flight are waited for after the window, and after an interruption: a hung
-/// device must not hold the program (notes on trust, R6: gone in 10 s).
+/// device must not hold the program (docs/method/thresholds.md).
 const DRAIN: Nanos = Nanos::from_secs(8);
 const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
 /// How long a final sync is waited for: it may write back all that a cache took.

@@ -8,7 +8,7 @@ use crate::witness::{CpuTimes, Sample};
 
 /// Idle states that take longer to leave than this, µs, show in a drive's latency.
 const IDLE_MAX_US: u64 = 10;
-/// Share of CPU time stolen, and of time under pressure, that is worth a word (notes on trust, 2.7).
+/// Share of CPU time stolen, and of time under pressure, that is worth a word (docs/method/thresholds.md).
 const STEAL: f64 = 0.005;
 const PRESSURE: f64 = 0.02;
 /// Kelvins that a drive should be away from its warning limit before it is loaded.

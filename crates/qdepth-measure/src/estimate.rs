@@ -7,7 +7,7 @@ use crate::histogram::LatencyHistogram;
 use crate::spectrum::{MeanError, Workspace, mean};
 use crate::units::Nanos;
 
-/// Fewest samples beyond a percentile for it to be reported (notes on trust, 2.3).
+/// Fewest samples beyond a percentile for it to be reported (docs/method/thresholds.md).
 pub(crate) const BEYOND_MIN: f64 = 10.0;
 /// Two-sided 95 %.
 const UPPER_QUANTILE: f64 = 0.975;

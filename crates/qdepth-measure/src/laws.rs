@@ -1,4 +1,4 @@
-//! The laws that every point must obey (notes on trust, 2.5), checked on its own counts. What
+//! The laws that every point must obey (docs/method/thresholds.md), checked on its own counts. What
 //! breaks one becomes a finding; nothing here corrects a figure.
 
 use crate::finding::{Code, Finding, Grade, Severity};
@@ -7,11 +7,11 @@ use crate::finding::{Code, Finding, Grade, Severity};
 const LITTLE_MAX: f64 = 0.01;
 /// Smallest share of the asked in-flight I/Os that must be reached.
 const DEPTH_MIN: f64 = 0.99;
-/// Ceiling over rate: below ten a remark, below two not valid (notes on trust, 2.7).
+/// Ceiling over rate: below ten a remark, below two not valid (docs/method/thresholds.md).
 const CEILING_REMARK: f64 = 10.0;
 const CEILING_INVALID: f64 = 2.0;
 /// Difference between the kernel's bytes and ours that is a remark, and one that makes the point
-/// invalid (notes on trust, 2.5 and 2.7).
+/// invalid (docs/method/thresholds.md).
 const KERNEL_REMARK: f64 = 0.005;
 const KERNEL_INVALID: f64 = 0.02;
 
@@ -233,7 +233,7 @@ mod tests {
     }
 
     /// 100 points with 1 % of foreign I/O, as Poisson arrivals of small requests, and 100 without:
-    /// the notes on trust ask for at least 99 and none.
+    /// docs/method/thresholds.md asks for at least 99 % and none.
     #[test]
     fn one_per_cent_of_foreign_io_is_found_and_none_is_invented() {
         let mut state = 7_u64;

@@ -21,7 +21,7 @@ use crate::spelling::{Area, Arrangement, Form, Otherwise, is_file, read, setting
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, ticks};
 
-/// Consecutive data on a member of an operating system's RAID (document 003).
+/// Consecutive data on a member of an operating system's RAID (ioDrive paper of 2013, section "PCIe-SSDs in the RAID array").
 const STRIPE: u64 = 64 << 10;
 /// A spelling that stands for no host at all.
 const NO_HOST: &str = "none";

@@ -7,7 +7,7 @@ use crate::io::Io;
 use crate::ssd::Ssd;
 use crate::tick::{Tick, micros};
 
-/// Size of a write (document 002: blocksize=8k).
+/// Size of a write (fio script of the Optane paper: blocksize=8k).
 const SIZE: u32 = 8192;
 
 /// A drive that is also written by somebody else.

@@ -267,7 +267,7 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     }
     all.push(section("findings", names.findings, findings(view)));
     all.push(section("points", names.points, all_points(view)));
-    // Behind the results, as in document 003: it is long, and most readers only look things up in it.
+    // Behind the results, as the ioDrive paper has it: it is long, and most readers only look things up in it.
     all.push(section("environment", names.environment, environment(view)));
     all.push(section("reproduce", names.reproduce, reproduce(view, results)));
     all.extend(paper::closing(view));

@@ -1,5 +1,5 @@
 //! What is written: incompressible by default, since drives and file systems that compress or
-//! deduplicate would otherwise be measured instead (notes on trust, C04).
+//! deduplicate would otherwise be measured instead (docs/method/thresholds.md).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

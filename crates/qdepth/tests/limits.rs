@@ -8,9 +8,10 @@ mod common;
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
     use std::process::{Command, Stdio};
 
-    use crate::common::{Ended, Place, can, points, sh};
+    use crate::common::{Ended, Place, can, codes, points, sh};
 
     const POINT: &str = "--profile database --outstanding 1 --duration 20ms";
 
@@ -102,6 +103,85 @@ mod tests {
         let ended = limited(&place, "ulimit -v 400000; exec qdepth import large");
         in_words(&ended, "ulimit -v");
         assert_eq!(kept(&place), 1);
+    }
+
+    /// A control group with a limit, of either version; none where there is no such controller.
+    struct Group(PathBuf);
+
+    impl Group {
+        /// `old` and `new` are the files of the limit and what is written to them.
+        fn new(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Option<Self> {
+            let name = format!("qdepth-test-{controller}-{}", std::process::id());
+            let root = Path::new("/sys/fs/cgroup");
+            let unified = root.join("cgroup.controllers").exists();
+            let above = if unified { root.to_owned() } else { root.join(controller) };
+            if !above.join("cgroup.procs").exists() {
+                return None;
+            }
+            let _ = std::fs::write(root.join("cgroup.subtree_control"), format!("+{controller}"));
+            let group = Self(above.join(name));
+            std::fs::create_dir(&group.0).ok()?;
+            let limits = if unified { new } else { old };
+            let set = |(file, value): &(&str, &str)| std::fs::write(group.0.join(file), value);
+            limits.iter().all(|limit| set(limit).is_ok()).then_some(group)
+        }
+
+        /// The words before a command that is to run in it.
+        fn within(&self) -> String {
+            format!("echo $$ >{}/cgroup.procs; exec", self.0.display())
+        }
+    }
+
+    impl Drop for Group {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir(&self.0);
+        }
+    }
+
+    /// What is needed in flight is held against the group's limit before anything is made.
+    #[test]
+    fn a_control_groups_memory_is_asked_before() {
+        let limit = "209715200";
+        let (old, new) = ([("memory.limit_in_bytes", limit)], [("memory.max", limit)]);
+        let Some(group) = Group::new("memory", &old, &new) else {
+            return println!("SKIPPED: memory of a control group: there is none here");
+        };
+        let place = Place::new();
+        let asked = "qdepth run . --profile database --outstanding 512 --request-size 1MiB \
+                     --duration 20ms --area 64MiB --no-report";
+        let ended = limited(&place, &format!("{} {asked}", group.within()));
+        assert_eq!(ended.status, Some(3), "{}", ended.err);
+        assert!(ended.err.contains("the control group has"), "{}", ended.err);
+        assert!(!place.has("qdepth-measurement-file"));
+    }
+
+    #[test]
+    fn a_control_groups_limit_on_threads_is_told() {
+        let (old, new) = ([("pids.max", "3")], [("pids.max", "3")]);
+        let Some(group) = Group::new("pids", &old, &new) else {
+            return println!("SKIPPED: threads of a control group: there is none here");
+        };
+        let place = Place::new();
+        let line = format!("{} qdepth run . {POINT} --area 8MiB --no-report", group.within());
+        in_words(&limited(&place, &line), "pids.max");
+        assert!(!place.has("qdepth-measurement-file"), "it is removed");
+    }
+
+    /// A generator that gets a fifth of a CPU says so, and the storage is not blamed.
+    #[test]
+    fn a_control_groups_share_of_the_cpu_is_a_finding() {
+        let old = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "20000")];
+        let Some(group) = Group::new("cpu", &old, &[("cpu.max", "20000 100000")]) else {
+            return println!("SKIPPED: CPU of a control group: there is none here");
+        };
+        let place = Place::new();
+        let asked = "qdepth run . --profile latency-read --outstanding 1 --duration 2s \
+                     --area 8MiB --engine sync --no-report --json";
+        let ended = limited(&place, &format!("{} {asked}", group.within())).expect(1);
+        let document = ended.json();
+        let codes = codes(&points(&document)[0]);
+        assert!(codes.iter().any(|code| code == "generator-stopped"), "{codes:?}");
+        assert!(!codes.iter().any(|code| code == "stall"), "{codes:?}");
     }
 
     #[test]

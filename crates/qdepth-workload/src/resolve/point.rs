@@ -326,7 +326,7 @@ fn fsync(profile: &Profile, direct: bool) -> Fsync {
         Some(FsyncSpec::Every { writes }) => Fsync { every_writes: writes.max(1), at_end: true },
         Some(FsyncSpec::End) => Fsync { every_writes: 0, at_end: true },
         Some(FsyncSpec::Never) => Fsync { every_writes: 0, at_end: false },
-        // A buffered write that was never forced out hides its errors (notes on trust, 4.1).
+        // A buffered write that was never forced out hides its errors (docs/method/thresholds.md).
         None => Fsync { every_writes: 0, at_end: !direct && profile.read < 100.0 },
     }
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::lab::calibrate::{calibrate, null_rate};
 use crate::screen::Screen;
 
-/// Runs of each side for which the smallest difference is said (notes on trust, 2.6).
+/// Runs of each side for which the smallest difference is said (docs/method/thresholds.md).
 const RUNS: u32 = 5;
 /// The generator's figure is a mean over this time.
 const FIGURE: Nanos = Nanos::from_secs(1);

@@ -4,16 +4,16 @@ use qdepth_measure::{Code, Finding, Severity};
 
 use crate::lab::witnesses::Seen;
 
-/// Steal: remark, invalid (notes on trust, 2.7).
+/// Steal: remark, invalid (docs/method/thresholds.md).
 const STEAL: (f64, f64) = (0.005, 0.02);
 /// Drift of the measuring clock: beyond what NTP slews, and beyond what Little's law bears.
 const DRIFT: (f64, f64) = (0.000_5, 0.01);
 /// Share of the time in which some task waited for a CPU, and for memory: remarks. A point is not
-/// called invalid for it, as the notes on trust (2.7) have it, since our own tasks are counted too.
+/// called invalid for it (docs/method/thresholds.md), since our own tasks are counted too.
 const PRESSURE: (f64, f64) = (0.1, 0.02);
-/// Change of the CPUs' mean frequency that is a remark (notes on trust, 2.7).
+/// Change of the CPUs' mean frequency that is a remark (docs/method/thresholds.md).
 const FREQUENCY: f64 = 0.05;
-/// Kelvins below a drive's warning limit from which on it is a remark (notes on trust, 2.7).
+/// Kelvins below a drive's warning limit from which on it is a remark (docs/method/thresholds.md).
 const NEAR: f64 = 5.0;
 
 /// Every doubt that the witnesses raise.

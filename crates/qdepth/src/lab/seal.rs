@@ -13,11 +13,11 @@ use crate::lab::prepare::Prepared;
 
 /// The interval that ended a point and that of its whole series are the same to so much.
 const PRECISION_SLACK: f64 = 1.01;
-/// Below this median a transfer did not come from storage (notes on trust, 2.5).
+/// Below this median a transfer did not come from storage (docs/method/thresholds.md).
 const IMPLAUSIBLE_NS: u64 = 2_000;
 /// The percentile that a point must bear, or it says that it does not.
 const TAIL: f64 = 0.99;
-/// Share of the worker's time on the CPU that is a remark (notes on trust, 2.7).
+/// Share of the worker's time on the CPU that is a remark (docs/method/thresholds.md).
 const WORKER_CPU: f64 = 0.8;
 
 /// The record of a measured point, with every finding about it.
