@@ -12,7 +12,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test | tidy | vm | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -20,6 +20,7 @@ fn main() -> Result<()> {
     let pairs = |word: Option<&&str>| word.map_or(Ok(10), |w| w.parse::<usize>());
     match words.as_slice() {
         ["test"] => test::test(),
+        ["test", "--quick"] => test::quick(),
         ["tidy"] => tidy::tidy(),
         ["trust", rest @ ..] => trust::trust(rest),
         ["vm"] => match vm::vm()? {

@@ -58,6 +58,33 @@ struct Counts {
     told: Vec<String>,
 }
 
+impl Counts {
+    /// Says what failed and how many there were.
+    fn close(self) -> Result<()> {
+        for line in &self.told {
+            println!("{line}");
+        }
+        println!("{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped);
+        if self.failed > 0 {
+            bail!("{} tests failed", self.failed);
+        }
+        Ok(())
+    }
+}
+
+/// The inner loop, before a commit: structure, format, and the tests that need no disk, no clock and
+/// no other program.
+pub fn quick() -> Result<()> {
+    tidy::tidy()?;
+    if there_is("cargo-fmt") {
+        show("cargo", &["fmt", "--all", "--check"])?;
+    }
+    let mut counts = Counts::default();
+    let (profile, crates) = PROFILES[1];
+    run(profile, &[crates, &["--lib", "--bins"]].concat(), &mut counts)?;
+    counts.close()
+}
+
 pub fn test() -> Result<()> {
     install();
     tidy::tidy()?;
@@ -76,14 +103,7 @@ pub fn test() -> Result<()> {
     }
     budget(&mut counts);
     virtual_machine(&mut counts);
-    for line in &counts.told {
-        println!("{line}");
-    }
-    println!("{} passed, {} failed, {} skipped", counts.passed, counts.failed, counts.skipped);
-    if counts.failed > 0 {
-        bail!("{} tests failed", counts.failed);
-    }
-    Ok(())
+    counts.close()
 }
 
 /// The loop's budget of instructions, and where its system calls are, as two more tests.

@@ -13,12 +13,15 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, XattrFlags};
 use rustix::io::Errno;
 
 use crate::guard::{self, Direct, Use, Verdicts};
-use crate::measurement_file::{XATTR, cannot_make, check_room, failure, may_make, set_direct};
+use crate::measurement_file::{cannot_make, check_room, failure, may_make, set_direct};
 use crate::noise;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::seal;
 use crate::system::System;
 use crate::target::{Inspected, Kind};
+
+/// Which run made a file. Measurement files, whose labels speak for them, do not bear it.
+const MADE_BY: &str = "user.qdepth-made-by";
 
 /// What the files of streams are called, as IOR calls them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,7 +206,7 @@ impl OwnFiles {
         guard::lock_file(&file, &path, Use::Write)?;
         // Where the file system has no such attributes, a file that a crash leaves is not known as
         // ours, and stays until its owner removes it.
-        let _ = rustix::fs::fsetxattr(&file, XATTR, self.run_id.as_bytes(), XattrFlags::empty());
+        let _ = rustix::fs::fsetxattr(&file, MADE_BY, self.run_id.as_bytes(), XattrFlags::empty());
         self.set_direct(&file, direct);
         Ok(file)
     }
@@ -220,7 +223,7 @@ impl OwnFiles {
             let access = if write { OFlags::RDWR } else { OFlags::RDONLY };
             let file = self.open_access(name, access)?;
             let mut id = [0_u8; 64];
-            let said = rustix::fs::fgetxattr(&file, XATTR, &mut id).unwrap_or(0);
+            let said = rustix::fs::fgetxattr(&file, MADE_BY, &mut id).unwrap_or(0);
             if write && id.get(..said) != Some(self.run_id.as_bytes()) {
                 return Err(io::Error::other("it does not say that this run made it"));
             }
@@ -336,7 +339,7 @@ impl OwnFiles {
         }
         let file = self.open_flags(name, OFlags::empty()).map_err(|_| not_ours(path))?;
         let mut id = [0_u8; 64];
-        if rustix::fs::fgetxattr(&file, XATTR, &mut id).is_err() {
+        if rustix::fs::fgetxattr(&file, MADE_BY, &mut id).is_err() {
             return Err(not_ours(path).into());
         }
         let file = File::from(file);

@@ -196,7 +196,9 @@ fn beside(bench: &Bench, line: String) -> Result<(), String> {
     let line = line.replace("STOP", &stop.display().to_string());
     let gone_path = gone.clone();
     std::thread::spawn(move || {
-        let _ = System::real().run("sh", &["-c", &line]);
+        // As long as a case may take that is tried by every command under every name.
+        let hour = Duration::from_secs(3600);
+        let _ = System::real().run_for("sh", &["-c", &line], hour);
         let _ = File::create(gone_path);
     });
     bench.later(format!(
