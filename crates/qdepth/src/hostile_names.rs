@@ -134,6 +134,7 @@ const NOT_NAMED: &[(&str, &str)] = &[
     ("host prepare ", "a preparation would have to be there, and to be applied"),
     ("host tune ", "the journal is used where something is applied"),
     ("import  --logbook", "nothing is imported"),
+    ("logbook merge  --logbook", "no other logbook is given"),
     ("media ", "a description's name ends in .toml"),
     ("reproduce --target nobody", "a whole document would be emulated"),
     ("run quick no-target", "consent is read for a device that is there"),
