@@ -218,6 +218,10 @@ pub struct ExpectedEntry {
     pub mean_ns: f64,
     /// The point's transaction rate over the medium's; null where the medium's is 0.
     pub share_reached: Option<f64>,
+    /// The rate under which a point is below what is expected, by the medium's own error, I/Os per
+    /// second; null where nobody knows that error.
+    #[serde(default)]
+    pub below_io_per_s: Option<f64>,
 }
 
 /// Latencies of a point by direction.
@@ -444,6 +448,7 @@ fn expected(expected: &ExpectedRecord, measured: &PointSummary) -> ExpectedEntry
         mib_per_s: expected.bytes_per_s / f64::from(1 << 20),
         mean_ns: expected.mean_ns,
         share_reached: expected.share_reached(measured.io_per_s.value),
+        below_io_per_s: expected.below_io_per_s,
     }
 }
 

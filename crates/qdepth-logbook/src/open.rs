@@ -18,7 +18,7 @@ use crate::read::unreadable;
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Versions of the schema that there are.
-const VERSIONS: i64 = 9;
+const VERSIONS: i64 = 10;
 const _: () = assert!(VERSIONS >= SINCE_VERSION);
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
@@ -258,6 +258,7 @@ fn migrations() -> Migrations<'static> {
             include_str!("../migrations/0009_digest.sql"),
             |found: &Transaction<'_>| Ok(digest_all(found)?),
         ),
+        M::up(include_str!("../migrations/0010_below.sql")),
     ])
 }
 

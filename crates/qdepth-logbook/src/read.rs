@@ -154,6 +154,11 @@ fn expected(rows: &mut Rows<'_>, run: i64) -> Result<Vec<ExpectedRecord>> {
             io_per_s: row.get("io_per_s")?,
             bytes_per_s: row.get("bytes_per_s")?,
             mean_ns: row.get("mean_ns")?,
+            below_io_per_s: match row.get("below_io_per_s") {
+                // A logbook of an older schema, opened for reading only.
+                Err(rusqlite::Error::InvalidColumnName(_)) => None,
+                below => below?,
+            },
         })
     })
 }

@@ -135,6 +135,9 @@ pub struct ExpectedRecord {
     pub bytes_per_s: f64,
     /// Mean service time of them, nanoseconds.
     pub mean_ns: f64,
+    /// Of a medium whose own error is known: the rate under which, with all its interval, a
+    /// measured one is below what is expected, I/Os per second.
+    pub below_io_per_s: Option<f64>,
 }
 
 impl ExpectedRecord {

@@ -80,8 +80,9 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
 fn expected(connection: &Connection, run: i64, expected: &ExpectedRecord) -> Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO expected (run, place, medium, io_per_s, bytes_per_s, mean_ns)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO expected
+             (run, place, medium, io_per_s, bytes_per_s, mean_ns, below_io_per_s)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
             run,
@@ -89,7 +90,8 @@ fn expected(connection: &Connection, run: i64, expected: &ExpectedRecord) -> Res
             expected.medium,
             expected.io_per_s,
             expected.bytes_per_s,
-            expected.mean_ns
+            expected.mean_ns,
+            expected.below_io_per_s
         ])?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::catalogue;
 use crate::error::MediaError;
+use crate::known::Known;
 use crate::parameter::{KINDS, Values, parameters};
 
 /// A number with its provenance.
@@ -85,6 +86,11 @@ pub struct Description {
     /// The numbers.
     #[serde(default)]
     pub parameters: BTreeMap<String, Sourced>,
+    /// The computer that it was measured by, in the parameters of a host; empty: `host`, or none.
+    #[serde(default)]
+    pub computer: BTreeMap<String, Sourced>,
+    /// Of a medium that was fitted to measured runs: how well it is known, and where.
+    pub fit: Option<Known>,
     /// The maker's promises; never those of the medium that it is `like`.
     #[serde(default)]
     pub data_sheet: DataSheet,
@@ -116,6 +122,9 @@ impl Description {
         let wild = |value: f64| !(value.is_finite() && value > 0.0);
         if let Some((key, ..)) = own.data_sheet.promises().find(|(_, s, _)| wild(s.value)) {
             return Err(wrong(format!("`data_sheet.{key}` is no rate above 0")));
+        }
+        if let Some(known) = &own.fit {
+            known.check().map_err(wrong)?;
         }
         if parameters(&own.kind).is_none() {
             return Err(MediaError::unknown("kind of medium", &own.kind, KINDS.into_iter()));

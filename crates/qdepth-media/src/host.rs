@@ -20,7 +20,8 @@ pub enum Settings {
 pub(crate) struct Host {
     /// Write, read.
     request: [Tick; 2],
-    per_kib: Tick,
+    /// Write, read.
+    per_kib: [Tick; 2],
     thread_per_kib: Tick,
     shared: Tick,
     processes: Vec<Tick>,
@@ -35,7 +36,7 @@ impl Host {
         let sleepy = if settings == Settings::Default { scaled("default_write_us") } else { 0 };
         Self {
             request: [scaled("write_us") + sleepy, scaled("read_us")],
-            per_kib: scaled("us_per_kib"),
+            per_kib: [scaled("us_per_kib") + scaled("write_us_per_kib"), scaled("us_per_kib")],
             thread_per_kib: scaled("thread_us_per_kib"),
             shared: scaled("shared_us"),
             processes: vec![0; streams as usize],
@@ -47,7 +48,7 @@ impl Host {
     pub(crate) fn none(streams: u32) -> Self {
         Self {
             request: [0; 2],
-            per_kib: 0,
+            per_kib: [0; 2],
             thread_per_kib: 0,
             shared: 0,
             processes: vec![0; streams as usize],
@@ -57,14 +58,18 @@ impl Host {
 
     /// Whether requests reach the medium as they are issued.
     pub(crate) fn is_none(&self) -> bool {
-        self.request == [0, 0] && self.per_kib == 0 && self.shared == 0 && self.thread_per_kib == 0
+        self.request == [0, 0]
+            && self.per_kib == [0, 0]
+            && self.shared == 0
+            && self.thread_per_kib == 0
     }
 
     /// When the process has issued the request. Each further physical request costs it the part of
     /// the kernel that is shared once more.
     #[inline]
     pub(crate) fn process(&mut self, now: Tick, stream: usize, io: Io, further: u32) -> Tick {
-        let mut busy = self.request[usize::from(io.read)] + cost(io.size, self.per_kib);
+        let mut busy =
+            self.request[usize::from(io.read)] + cost(io.size, self.per_kib[usize::from(io.read)]);
         busy += self.shared * u64::from(further);
         let free = &mut self.processes[stream];
         *free = now.max(*free) + busy;

@@ -65,7 +65,7 @@ impl Node {
         let at = match self {
             Self::Ssd(ssd) => Some(ssd.submit(now, io)),
             Self::Hdd(hdd) => hdd.submit(now, slot, io),
-            Self::Servers(servers) => Some(servers.submit(now)),
+            Self::Servers(servers) => Some(servers.submit(now, io)),
             Self::Volume(volume) => Some(volume.submit(now, io)),
             Self::Pressured(drive) => Some(drive.submit(now, io)),
             Self::Array(_) | Self::Delayed(..) | Self::Faulty(_) => {

@@ -12,6 +12,7 @@ use crate::emulated::{Emulated, Lane};
 use crate::error::MediaError;
 use crate::hdd::Hdd;
 use crate::host::Host;
+use crate::known::Known;
 use crate::load::{MediaLoad, OpenMedia, loaded_bytes};
 use crate::node::{Fault, Faulty, Node};
 use crate::parameter::{HOST, Values, parameters};
@@ -105,7 +106,10 @@ impl Spelled {
         let host = match otherwise.host.as_deref() {
             Some(NO_HOST) => None,
             Some(name) => Some(host(name)?),
-            None => default_host(&form, &own)?.map(|name| host(&name)).transpose()?,
+            None => match own_computer(&form, &own)? {
+                Some(computer) => Some(computer),
+                None => default_host(&form, &own)?.map(|name| host(&name)).transpose()?,
+            },
         };
         let spelled = Self { text: spelling.trim().to_owned(), form, otherwise, host, own };
         let probe = OpenMedia {
@@ -120,6 +124,47 @@ impl Spelled {
         };
         spelled.open(&probe)?;
         Ok(spelled)
+    }
+
+    /// Gives a parameter of every medium in it, or of its host, another value, as `@name=value`
+    /// does.
+    pub fn set_parameter(&mut self, name: &str, value: f64) {
+        self.otherwise.parameters.insert(name.to_owned(), value);
+    }
+
+    /// How well each medium in it is known that was fitted to measured runs, by its name; and
+    /// whether there are others.
+    pub fn known(&self) -> (Vec<(String, &Known)>, bool) {
+        let mut names = Vec::new();
+        media_of(&self.form, &mut names);
+        let fitted: Vec<(String, &Known)> = names
+            .iter()
+            .filter_map(|(name, _)| Some((name.clone(), self.own.get(name)?.fit.as_ref()?)))
+            .collect();
+        let others = fitted.len() < names.len();
+        (fitted, others)
+    }
+
+    /// What a parameter of a medium in it is without what [`set_parameter`](Self::set_parameter)
+    /// says.
+    pub fn parameter(&self, medium: &str, name: &str) -> Option<f64> {
+        Some(self.own.get(medium)?.parameters.get(name)?.value)
+    }
+
+    /// Drives in it, whatever they are put together to.
+    pub fn drives(&self) -> usize {
+        fn count(form: &Form) -> usize {
+            match form {
+                Form::Medium { .. } => 1,
+                Form::Array { members, .. } | Form::Independent(members) => {
+                    members.iter().map(count).sum()
+                }
+                Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
+                    count(member)
+                }
+            }
+        }
+        count(&self.form)
     }
 
     /// As it was written.
@@ -403,6 +448,22 @@ fn host(name: &str) -> Result<Values, MediaError> {
 /// A description of the user's, or one that comes with the program.
 fn described(name: &str, own: &BTreeMap<String, Description>) -> Result<Description, MediaError> {
     own.get(name).map_or_else(|| Description::shipped(name), |found| Ok(found.clone()))
+}
+
+/// The computer of the first medium whose description says what measured it.
+fn own_computer(
+    form: &Form,
+    own: &BTreeMap<String, Description>,
+) -> Result<Option<Values>, MediaError> {
+    let mut names = Vec::new();
+    media_of(form, &mut names);
+    let found = names.iter().find_map(|(name, _)| {
+        let computer = &own.get(name)?.computer;
+        (!computer.is_empty()).then_some((name, computer))
+    });
+    let Some((name, computer)) = found else { return Ok(None) };
+    let given = computer.iter().map(|(name, said)| (name.clone(), said.value)).collect();
+    Values::complete(&format!("{name}: computer"), HOST, &given).map(Some)
 }
 
 fn default_host(

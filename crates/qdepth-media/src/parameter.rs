@@ -210,6 +210,9 @@ pub(crate) const HDD: &[Parameter] = &[
 /// Of servers with a known service time.
 pub(crate) const SERVERS: &[Parameter] = &[
     must("service_us", "µs", 0.0, 1e9, "service time of a request, or its mean"),
+    may("service_us_per_kib", "µs/KiB", 0.0, 1e6, 0.0, "the same, beside it, per size"),
+    may("write_factor", "", 0.001, 1000.0, 1.0, "service time of a write over that of a read"),
+    may("delay_us", "µs", 0.0, 1e9, 0.0, "latency after the service, in which nobody waits"),
     may("servers", "", 1.0, 4096.0, 1.0, "servers; 4096 never queue"),
     may("exponential", "", 0.0, 1.0, 0.0, "1: exponentially distributed, 0: always as long"),
 ];
@@ -217,6 +220,8 @@ pub(crate) const SERVERS: &[Parameter] = &[
 /// Of a cloud volume.
 pub(crate) const VOLUME: &[Parameter] = &[
     must("latency_us", "µs", 0.0, 1e6, "latency below every limit"),
+    may("latency_us_per_kib", "µs/KiB", 0.0, 1e4, 0.0, "the same, beside it, per size"),
+    may("write_factor", "", 0.001, 1000.0, 1.0, "latency of a write over that of a read"),
     must("io_per_s", "1/s", 1.0, 1e7, "provisioned transaction rate"),
     must("burst_io_per_s", "1/s", 1.0, 1e7, "transaction rate while credits last"),
     may("credits", "", 0.0, 1e12, 0.0, "I/Os above the provisioned rate at the start and at most"),
@@ -235,6 +240,7 @@ pub(crate) const HOST: &[Parameter] = &[
     ),
     must("write_us", "µs", 0.0, 1e4, "the same: write"),
     may("us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, per size"),
+    may("write_us_per_kib", "µs/KiB", 0.0, 100.0, 0.0, "the same, beside it, for a write"),
     may(
         "thread_us_per_kib",
         "µs/KiB",

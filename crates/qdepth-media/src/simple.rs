@@ -11,10 +11,19 @@ use crate::io::Io;
 use crate::parameter::Values;
 use crate::tick::{Tick, cost, micros, per_kib_at};
 
+/// A time of writes, and of reads.
+fn both(values: &Values, name: &str) -> [Tick; 2] {
+    let read = values.get(name);
+    [micros(read * values.get("write_factor")), micros(read)]
+}
+
 /// Requests queue in order of arrival before servers: M/D/c and M/M/c under Poisson arrivals.
 #[derive(Clone, Debug)]
 pub(crate) struct Servers {
-    service: Tick,
+    /// Write, read.
+    service: [Tick; 2],
+    per_kib: [Tick; 2],
+    delay: Tick,
     exponential: bool,
     /// When each is free; empty where nobody ever waits.
     free: BinaryHeap<Reverse<Tick>>,
@@ -26,35 +35,41 @@ impl Servers {
         let servers = values.get("servers") as usize;
         let free = if servers >= 4096 { 0 } else { servers };
         Self {
-            service: micros(values.get("service_us")),
+            service: both(values, "service_us"),
+            per_kib: both(values, "service_us_per_kib"),
+            delay: micros(values.get("delay_us")),
             exponential: values.get("exponential") >= 0.5,
             free: (0..free).map(|_| Reverse(0)).collect(),
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
         }
     }
 
-    pub(crate) fn submit(&mut self, now: Tick) -> Tick {
+    pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         let free = self.free.pop().map(|Reverse(free)| free);
-        let end = now.max(free.unwrap_or(now)) + self.length();
+        let end = now.max(free.unwrap_or(now)) + self.length(io);
         if free.is_some() {
             self.free.push(Reverse(end));
         }
-        end
+        end + self.delay
     }
 
-    fn length(&mut self) -> Tick {
+    fn length(&mut self, io: Io) -> Tick {
+        let side = usize::from(io.read);
+        let mean = self.service[side] + cost(io.size, self.per_kib[side]);
         if !self.exponential {
-            return self.service;
+            return mean;
         }
         let uniform = ((self.random.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
-        (-libm::log(uniform) * self.service as f64).round() as Tick
+        (-libm::log(uniform) * mean as f64).round() as Tick
     }
 }
 
 /// A cloud volume: two token buckets, for transactions (with burst credits) and for bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Volume {
-    latency: Tick,
+    /// Write, read.
+    latency: [Tick; 2],
+    latency_per_kib: [Tick; 2],
     gap: Tick,
     burst_gap: Tick,
     /// Credits in ticks of the provisioned gap.
@@ -72,7 +87,8 @@ impl Volume {
         let gap = micros(1e6 / get("io_per_s"));
         let credits = (get("credits") * gap as f64) as Tick;
         Self {
-            latency: micros(get("latency_us")),
+            latency: both(values, "latency_us"),
+            latency_per_kib: both(values, "latency_us_per_kib"),
             gap,
             burst_gap: micros(1e6 / get("burst_io_per_s")).min(gap),
             credits,
@@ -96,6 +112,8 @@ impl Volume {
         };
         self.free = begin + gap;
         self.bytes_free = self.bytes_free.max(now) + cost(io.size, self.per_kib);
-        (begin + self.latency).max(self.bytes_free)
+        let side = usize::from(io.read);
+        let latency = self.latency[side] + cost(io.size, self.latency_per_kib[side]);
+        (begin + latency).max(self.bytes_free)
     }
 }

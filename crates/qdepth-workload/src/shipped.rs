@@ -9,7 +9,7 @@ macro_rules! embed {
 
 const PLANS: &[(&str, &str)] = embed!("plans":
     "standard", "quick", "latency", "write-pressure", "devices", "arrays", "processes", "area",
-    "options", "media-comparison", "bandwidth", "pts-wsat", "pts-iops");
+    "options", "media-comparison", "bandwidth", "pts-wsat", "pts-iops", "fit", "fit-read");
 const PROFILES: &[(&str, &str)] = embed!("profiles":
     "database", "file-server", "file-copy", "streaming", "restore",
     "latency-read", "latency-write", "jesd219",

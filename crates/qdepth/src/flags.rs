@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use qdepth_fit::Kind;
 use qdepth_host::placement::Cpus;
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::Nanos;
@@ -91,6 +92,12 @@ pub(crate) enum Command {
     Trend(TrendOptions),
     /// The emulated media, or one of them: parameters, provenance, what it was compared with
     Media(MediaOptions),
+    /// What a medium of your own drive, or an array of it, does under a plan: EMULATED, with
+    /// intervals that hold the medium's own error
+    ///
+    /// As `qdepth predict mydrive.toml`, `qdepth predict quick mydrive.toml*2 as raid0`, `qdepth
+    /// predict 'raid1(media:./mydrive.toml*2)'`. Without a plan: `standard`
+    Predict(Box<PredictOptions>),
     /// Emulate the figures of published documents, and compare
     Reproduce(ReproduceOptions),
     /// What this machine is, and what it is to a measurement
@@ -357,9 +364,44 @@ pub(crate) struct ExportOptions {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct MediaOptions {
+    #[command(subcommand)]
+    pub(crate) command: Option<MediaCommand>,
     /// A medium, as p3700-800gb or media:p3700-800gb
     pub(crate) name: Option<String>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum MediaCommand {
+    /// Make a medium of your own drive from runs of the plan `fit` (or any other with enough loads)
+    Fit(FitOptions),
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FitOptions {
+    /// Ids of runs of one drive, or the beginnings of them; several nights show how it differs from
+    /// day to day
+    #[arg(default_value = "latest", value_name = "RUN")]
+    pub(crate) runs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    /// Where the description goes; its name ends in .toml
+    #[arg(long, short, default_value = "mydrive.toml", value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// What kind of drive it is: flash, disk, volume, network, memory. Without it: what the machine
+    /// says of it, or the kind that misses the points kept back least
+    #[arg(long)]
+    pub(crate) kind: Option<Kind>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct PredictOptions {
+    #[command(flatten)]
+    pub(crate) load: Load,
+    /// Print one JSON document instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -86,6 +86,8 @@ const WAYS: &[(&str, &str)] = &[
     ("trend", ""),
     ("steady", ""),
     ("media", ""),
+    ("media fit", ""),
+    ("predict", "quick --profile database"),
     ("reproduce", "--target nobody=media:p3700-800gb"),
     ("serve", "--address 203.0.113.7 --port 0"),
     ("serve-medium", "independent(media:p3700-800gb*2)"),

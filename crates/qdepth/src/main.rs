@@ -51,6 +51,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Command::Trend(options) => commands::trend::trend(&options),
         Command::Host(options) => commands::host::host(&options),
         Command::Media(options) => commands::media::media(&options),
+        Command::Predict(options) => commands::predict::predict_plan(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),
         Command::Serve(options) => commands::serve::serve(&options),
         Command::ServeMedium(options) => commands::serve_medium::serve_medium(&options),

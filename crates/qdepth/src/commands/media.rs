@@ -5,14 +5,18 @@ use qdepth_files::{Input, limit};
 use qdepth_media::{Description, catalogue, is_file, name_and_format, parameters};
 use qdepth_reference::{Reference, Use, compare};
 
+use crate::commands::fit::fit_medium;
 use crate::ended::Status;
-use crate::flags::MediaOptions;
 use crate::flags::read_plan::read_words;
+use crate::flags::{MediaCommand, MediaOptions};
 use crate::lab::emulate::emulate;
 use crate::lab::signals::Signals;
 use crate::terminal::print;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
+    if let Some(MediaCommand::Fit(options)) = &options.command {
+        return fit_medium(options);
+    }
     match &options.name {
         Some(name) => print(&one(name.trim_start_matches("media:"))?)?,
         None => print(&list()?)?,
@@ -48,6 +52,8 @@ fn standing(description: &Description) -> &'static str {
     let mut all = description.parameters.values().chain(of_formats);
     if description.generic {
         "generic: stands for a class"
+    } else if description.fit.is_some() {
+        "fitted to measured runs"
     } else if all.clone().any(|number| number.from == "calibrated") {
         "calibrated"
     } else if all.any(|number| number.from.starts_with("set by hand")) {
@@ -94,10 +100,26 @@ fn one(name: &str) -> Result<String> {
     for (key, promise, unit) in description.data_sheet.promises() {
         lines.push(format!("data sheet: {key} {} {unit} [{}]", promise.value, promise.from));
     }
+    for (key, number) in &description.computer {
+        lines.push(format!("computer: {key} {} [{}]", number.value, number.from));
+    }
     for divergence in &description.divergences {
         lines.push(format!("known divergence: {divergence}"));
     }
-    lines.extend(achieved(name)?);
+    match &description.fit {
+        Some(known) => lines.push(format!(
+            "error at {} points kept back from the fit: {:.1} % (root mean square); measured with {:.0} to \
+             {:.0} bytes, {:.0} to {:.0} in flight; from day to day {:.1} %",
+            known.kept_back,
+            known.error * 100.0,
+            known.request_bytes[0],
+            known.request_bytes[1],
+            known.in_flight[0],
+            known.in_flight[1],
+            known.day_to_day * 100.0
+        )),
+        None => lines.extend(achieved(name)?),
+    }
     Ok(lines.join("\n"))
 }
 

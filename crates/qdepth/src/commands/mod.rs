@@ -2,12 +2,14 @@
 
 pub(crate) mod compare;
 pub(crate) mod fio;
+pub(crate) mod fit;
 pub(crate) mod host;
 pub(crate) mod import;
 pub(crate) mod ior;
 pub(crate) mod logbook;
 pub(crate) mod media;
 pub(crate) mod plan;
+pub(crate) mod predict;
 pub(crate) mod read;
 pub(crate) mod repeat;
 pub(crate) mod report;

@@ -18,7 +18,7 @@ use crate::flags::{
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
 
-fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
+pub(crate) fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(ContentArrangement::Disabled);

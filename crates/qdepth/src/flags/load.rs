@@ -33,7 +33,7 @@ impl WearFlag {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
     /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
-    /// write-pressure, pts-wsat, pts-iops, or a TOML file), then targets: directories (a measurement
+    /// write-pressure, pts-wsat, pts-iops, fit, fit-read, or a TOML file), then targets: directories (a measurement
     /// file is made there), regular files, block devices, emulated
     /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
     /// of `standard`; without a target: this directory

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Part, Target, measure_together};
+use qdepth_fit::{FitError, Standing, below, predict};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{ExpectedRecord, PointRecord, RunRecord};
 use qdepth_measure::{Code, Finding};
@@ -63,7 +64,8 @@ pub(crate) fn expected(
         }
     }
     let mut all = Vec::new();
-    for emulated in on_all_processors(&groups, |group| emulate(medium, group, stop))? {
+    let points = plan.points.len();
+    for emulated in on_all_processors(&groups, |group| emulate(medium, (group, points), stop))? {
         all.extend(emulated?);
     }
     all.sort_by_key(|expected| expected.point);
@@ -84,7 +86,11 @@ fn shortened(point: &Point) -> Point {
     point
 }
 
-fn emulate(medium: &Spelled, group: &[Point], stop: &AtomicBool) -> Result<Vec<ExpectedRecord>> {
+fn emulate(
+    medium: &Spelled,
+    (group, of_plan): (&[Point], usize),
+    stop: &AtomicBool,
+) -> Result<Vec<ExpectedRecord>> {
     let points: Vec<&Point> = group.iter().collect();
     let mut target = medium.open(&OpenMedia::for_points(&points))?;
     let parts: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
@@ -93,7 +99,31 @@ fn emulate(medium: &Spelled, group: &[Point], stop: &AtomicBool) -> Result<Vec<E
     if stop.load(Ordering::Relaxed) {
         return Ok(Vec::new());
     }
-    Ok(group.iter().zip(&outcomes).map(|(point, outcome)| record(medium, point, outcome)).collect())
+    let of_group = group.iter().zip(&outcomes);
+    let mut records: Vec<ExpectedRecord> =
+        of_group.map(|(point, outcome)| record(medium, point, outcome)).collect();
+    if let ([point], [record]) = (group, records.as_mut_slice()) {
+        record.below_io_per_s = known_below(medium, point, of_plan, stop)?;
+    }
+    Ok(records)
+}
+
+/// The rate under which a point of a medium that was fitted to measured runs is below what is
+/// expected. Where nothing measured stands behind the medium, nothing is.
+fn known_below(
+    medium: &Spelled,
+    point: &Point,
+    points: usize,
+    stop: &AtomicBool,
+) -> Result<Option<f64>> {
+    match predict(medium, point, stop) {
+        Ok(predicted) => Ok(predicted.map(|predicted| match predicted.standing {
+            Standing::Inside => below(&predicted, points),
+            Standing::Extrapolated(_) | Standing::NotKnown(_) => 0.0,
+        })),
+        Err(FitError::Interrupted) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn record(medium: &Spelled, point: &Point, outcome: &Outcome) -> ExpectedRecord {
@@ -104,16 +134,22 @@ fn record(medium: &Spelled, point: &Point, outcome: &Outcome) -> ExpectedRecord 
         io_per_s: of(|point| point.io_per_s),
         bytes_per_s: of(|point| point.bytes_per_s),
         mean_ns: of(|point| point.latency_ns),
+        below_io_per_s: None,
     }
 }
 
-/// The finding of a point whose rate, with all of its interval, is clearly below what was expected.
+/// The finding of a point whose rate, with all of its interval, is below what was expected: below
+/// what the medium's own error allows where that is known, else clearly.
 pub(crate) fn below_expected(run: &RunRecord, point: &PointRecord) -> Option<Finding> {
     let expected = run.expected_at(point.index)?;
     let rate = PointSummary::of(point).io_per_s;
     let highest = rate.interval.map_or(rate.value, |(_, high)| high);
     let share = expected.share_reached(rate.value)?;
-    (expected.share_reached(highest)? < CLEARLY).then(|| {
+    let is_below = match expected.below_io_per_s {
+        Some(below) => highest < below,
+        None => expected.share_reached(highest)? < CLEARLY,
+    };
+    is_below.then(|| {
         Finding::remark(Code::BelowExpected)
             .value("share", share)
             .value("io_per_s", rate.value)

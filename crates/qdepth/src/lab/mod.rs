@@ -19,6 +19,7 @@ pub(crate) mod expect;
 pub(crate) mod foresee;
 pub(crate) mod identity;
 pub(crate) mod memory;
+pub(crate) mod own_medium;
 pub(crate) mod placed;
 pub(crate) mod planned;
 pub(crate) mod points;

@@ -1,0 +1,211 @@
+//! How well the points determine each parameter, and which further point would teach most.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use qdepth_workload::SizeMix;
+
+use crate::algebra::Symmetric;
+use crate::emulate::Emulator;
+use crate::error::FitError;
+use crate::observed::Observed;
+use crate::search::{Found, GRAIN, Problem};
+
+/// Two-sided 95 % of a normal distribution.
+const NORMAL_95: f64 = 1.96;
+/// A parameter whose interval is narrower than this share of its prior's is determined.
+const WELL: f64 = 0.25;
+/// … and wider than this, not at all.
+const HARDLY: f64 = 0.7;
+/// Best further points that are told.
+const TOLD: usize = 3;
+/// Least gain in knowledge, as a share, for a point to be worth its time.
+const WORTH: f64 = 0.02;
+
+/// How well the points determine a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Determined {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// Ends of its 95 % interval, all other parameters adjusted to each end.
+    pub interval: (f64, f64),
+    /// `well`, `loosely`, or `not`: then it stands where its prior was.
+    pub how: &'static str,
+}
+
+/// A load that was not measured, and what it would teach.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Teaches {
+    /// As people name it.
+    pub label: String,
+    /// By which share it would narrow what is not known of the parameters together.
+    pub gain: f64,
+}
+
+/// Each parameter's interval: from the curvature of the loss, with all others adjusted, and wider
+/// where the loss at its end has not risen as the curvature says.
+pub(crate) fn determined(
+    problem: &Problem<'_>,
+    found: &Found,
+    information: &Symmetric,
+    scatter: f64,
+) -> Result<Vec<Determined>, FitError> {
+    let Some(covariance) = information.inverse() else { return Ok(Vec::new()) };
+    let mut all = Vec::new();
+    for (place, free) in problem.model.free.iter().enumerate() {
+        let deviation = covariance.at(place, place).max(0.0).sqrt();
+        let mut ends = [0.0; 2];
+        for (end, sign) in ends.iter_mut().zip([-1.0, 1.0]) {
+            let far = sign * NORMAL_95 * deviation;
+            let mut ln = found.ln.clone();
+            for (other, ln) in ln.iter_mut().enumerate() {
+                let with = covariance.at(other, place) / covariance.at(place, place).max(1e-12);
+                *ln += far * with;
+            }
+            let risen = problem.loss_above(ln, found)? / (scatter * scatter);
+            // At 1.96 deviations the loss is to be 1.92 higher.
+            let expected = NORMAL_95 * NORMAL_95 / 2.0;
+            let wider = if risen < expected / 4.0 { 2.0 } else { 1.0 };
+            *end = (libm::exp(found.ln[place] + far * wider)).clamp(free.low, free.high);
+        }
+        let share = deviation / free.width;
+        let how = match share {
+            _ if share < WELL => "well",
+            _ if share < HARDLY => "loosely",
+            _ => "not",
+        };
+        all.push(Determined {
+            name: free.name.to_owned(),
+            value: free.value(found.ln[place]),
+            interval: (ends[0], ends[1]),
+            how,
+        });
+    }
+    Ok(all)
+}
+
+/// The columns of the triangle of the covariance: joint changes by one standard deviation.
+pub(crate) fn directions(
+    problem: &Problem<'_>,
+    found: &Found,
+    information: &Symmetric,
+) -> Vec<BTreeMap<String, f64>> {
+    let Some(lower) = information.inverse().and_then(|covariance| covariance.triangle()) else {
+        return Vec::new();
+    };
+    let free = &problem.model.free;
+    let column = |column: usize| -> BTreeMap<String, f64> {
+        let each = (0..free.len()).filter_map(|row| {
+            let name = free[row].name.to_owned();
+            let step = lower.at(row, column);
+            // A step that leaves the range ends there.
+            let to =
+                (found.ln[row] + step).clamp(libm::log(free[row].low), libm::log(free[row].high));
+            let step = ((to - found.ln[row]) * 1e5).round() / 1e5;
+            (step.abs() > 1e-4).then_some((name, step))
+        });
+        each.collect()
+    };
+    (0..free.len()).map(column).filter(|direction| !direction.is_empty()).collect()
+}
+
+/// The loads beside the measured ones that would narrow the parameters most.
+pub(crate) fn teaches(
+    used: &[Observed],
+    (text, stop): (&str, &AtomicBool),
+    problem: &Problem<'_>,
+    found: &Found,
+    information: &Symmetric,
+) -> Result<Vec<Teaches>, FitError> {
+    let candidates = candidates(used);
+    let (Some(covariance), false) = (information.inverse(), candidates.is_empty()) else {
+        return Ok(Vec::new());
+    };
+    let emulator = Emulator::new(text, &candidates, problem.pace, stop)?;
+    let center = emulator.seen(&problem.values(&found.ln))?;
+    let mut slopes = vec![Vec::new(); candidates.len()];
+    for (place, free) in problem.model.free.iter().enumerate() {
+        let mut ln = found.ln.clone();
+        let step = if ln[place] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
+        ln[place] += step;
+        let values = problem.values(&ln);
+        for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
+        {
+            let of = (beside.rate - center.rate) / step;
+            slope.push(if of.is_finite() { of } else { 0.0 });
+        }
+    }
+    // A new point is known to twice the model's grain.
+    let noise = (2.0 * GRAIN).powi(2);
+    let gain = |slope: &Vec<f64>| {
+        let information = libm::log(1.0 + covariance.form(slope) / noise) / 2.0;
+        1.0 - libm::exp(-information / slope.len().max(1) as f64)
+    };
+    let mut all: Vec<Teaches> = candidates
+        .iter()
+        .zip(&slopes)
+        .map(|(one, slope)| Teaches { label: one.point.profile.clone(), gain: gain(slope) })
+        .filter(|one| one.gain > WORTH)
+        .collect();
+    all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    all.truncate(TOLD);
+    Ok(all)
+}
+
+/// A load that may be worth a measurement.
+#[derive(Clone, Copy)]
+struct Load {
+    bytes: u32,
+    random: f64,
+    read: f64,
+    outstanding: u32,
+}
+
+impl Load {
+    fn far_from(self, one: &Observed) -> f64 {
+        let times = |a: u32, b: u32| libm::log(f64::from(a) / f64::from(b)).abs();
+        (one.point.random_share - self.random).abs() * 8.0
+            + (one.point.read_share - self.read).abs() * 8.0
+            + times(one.bytes(), self.bytes)
+            + times(one.in_flight(), self.outstanding)
+    }
+
+    /// At a rate guessed from the nearest point; nothing where it was measured.
+    fn beside(self, used: &[Observed]) -> Option<Observed> {
+        let near = used.iter().min_by(|a, b| self.far_from(a).total_cmp(&self.far_from(b)))?;
+        if self.far_from(near) < 1e-9 {
+            return None;
+        }
+        let mut one = near.clone();
+        let order = if self.random > 0.5 { "random" } else { "sequential" };
+        one.point.profile = format!(
+            "{order} {} KiB, {:.0} % read, {} outstanding",
+            self.bytes / 1024,
+            self.read * 100.0,
+            self.outstanding
+        );
+        one.io_per_s *= (f64::from(near.bytes()) / f64::from(self.bytes)).min(1.0);
+        one.point.random_share = self.random;
+        one.point.read_share = self.read;
+        one.point.outstanding = self.outstanding;
+        one.point.request_size = SizeMix::one(self.bytes);
+        one.point.alignment_bytes = one.point.alignment_bytes.min(u64::from(self.bytes));
+        Some(one)
+    }
+}
+
+/// Loads of other sizes, shares and intensities.
+fn candidates(used: &[Observed]) -> Vec<Observed> {
+    let writes = used.iter().any(|one| !one.is_read());
+    let kinds = [(1.0, 1.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 0.5)];
+    let kinds = kinds.into_iter().filter(|(_, read)| writes || *read >= 1.0);
+    let sizes = [4_u32, 16, 256, 1024].map(|kib| kib << 10);
+    let loads = kinds.flat_map(|(random, read)| {
+        sizes.into_iter().flat_map(move |bytes| {
+            [1, 8, 128].map(|outstanding| Load { bytes, random, read, outstanding })
+        })
+    });
+    loads.filter_map(|load| load.beside(used)).collect()
+}

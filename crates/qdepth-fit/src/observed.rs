@@ -1,0 +1,109 @@
+//! What was measured at a point, as far as a medium is concerned, and which points are kept back.
+
+use qdepth_measure::{LatencyHistogram, percentile};
+use qdepth_workload::Point;
+
+/// A point as it was measured, one load at a time in a closed loop.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The load.
+    pub point: Point,
+    /// Reads and writes completed per second.
+    pub io_per_s: f64,
+    /// Standard error of that rate, as a share of it.
+    pub spread: f64,
+    /// Mean service time of the reads, nanoseconds; none without reads.
+    pub read_ns: Option<f64>,
+    /// The same: writes.
+    pub write_ns: Option<f64>,
+    /// The service time that one in ten takes longer than, of reads and writes together,
+    /// nanoseconds: see [`late_ns`].
+    pub late_ns: Option<f64>,
+    /// Rate in the first and in the last third of the window, I/Os per second, where it was seen.
+    pub thirds: Option<(f64, f64)>,
+    /// CPU time of an I/O, nanoseconds, where it was seen.
+    pub cpu_ns: Option<f64>,
+}
+
+/// The 90th percentile of service times, nanoseconds; none where there are too few.
+pub fn late_ns(times: &LatencyHistogram) -> Option<f64> {
+    percentile(times, 0.9).map(|late| late.value.0 as f64)
+}
+
+impl Observed {
+    /// Largest request, bytes.
+    pub(crate) fn bytes(&self) -> u32 {
+        self.point.request_size.max()
+    }
+
+    /// KiB per microsecond.
+    pub(crate) fn kib_per_us(&self) -> f64 {
+        self.io_per_s * self.point.request_size.mean() / 1024.0 / 1e6
+    }
+
+    /// Requests in flight.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.point.in_flight_max().max(1)
+    }
+
+    pub(crate) fn is_random(&self) -> bool {
+        self.point.random_share >= 0.5
+    }
+
+    pub(crate) fn is_read(&self) -> bool {
+        self.point.read_share >= 1.0
+    }
+
+    pub(crate) fn is_write(&self) -> bool {
+        self.point.read_share <= 0.0
+    }
+
+    /// As people name it.
+    pub(crate) fn label(&self) -> String {
+        format!("{} at {}", self.point.profile, self.point.outstanding)
+    }
+}
+
+/// Which points are never fitted: all of one profile that lies between the others, where there are
+/// four or more profiles, and of the rest each fourth that is not at the end of its profile.
+pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
+    let mut profiles: Vec<&str> = Vec::new();
+    for one in observed {
+        if !profiles.contains(&one.point.profile.as_str()) {
+            profiles.push(&one.point.profile);
+        }
+    }
+    let whole = if profiles.len() >= 4 { between(observed, &profiles) } else { None };
+    let mut back = vec![false; observed.len()];
+    let mut turn = 0;
+    for profile in profiles {
+        let mut places: Vec<usize> =
+            (0..observed.len()).filter(|i| observed[*i].point.profile == profile).collect();
+        places.sort_by_key(|place| observed[*place].in_flight());
+        if Some(profile) == whole {
+            places.iter().for_each(|place| back[*place] = true);
+            continue;
+        }
+        let inner = places.len().saturating_sub(2);
+        for place in places.iter().skip(1).take(inner) {
+            turn += 1;
+            back[*place] = turn % 4 == 2;
+        }
+    }
+    back
+}
+
+/// The profile whose requests are neither the smallest nor the largest; of several the one that
+/// mixes reads and writes most.
+fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
+    let sizes = observed.iter().map(Observed::bytes);
+    let (low, high) = sizes.fold((u32::MAX, 0), |(l, h), size| (l.min(size), h.max(size)));
+    let first = |name: &str| observed.iter().find(|one| one.point.profile == name);
+    let inner = profiles.iter().copied().filter(|name| {
+        first(name).is_some_and(|one| one.bytes() > low && one.bytes() < high && one.is_random())
+    });
+    let mixes = |name: &str| {
+        first(name).map_or(0.0, |one| one.point.read_share * (1.0 - one.point.read_share))
+    };
+    inner.max_by(|a, b| mixes(a).total_cmp(&mixes(b)))
+}

@@ -1,0 +1,181 @@
+//! What a fitted medium, or an array of it, does under a load, within what interval, and whether
+//! anything measured stands behind it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use qdepth_media::{Asked, Known, Outside, Spelled};
+use qdepth_workload::Point;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::emulate::{Pace, Seen, one, shortened};
+use crate::error::FitError;
+
+/// Nights in which a drive that is as it was may be called slow.
+const FALSE_ALARMS: f64 = 0.01;
+/// Requests by which a rate is guessed, before it is emulated for as long as it needs.
+const GUESS: u64 = 300;
+/// Virtual time for that.
+const GUESS_NS: u64 = 120_000_000_000;
+/// Most that one direction of the parameters may add to the interval, as a logarithm.
+const DIRECTION_MAX: f64 = 1.0;
+
+/// What stands behind a prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The load lies within what was measured.
+    Inside,
+    /// It does not: the interval is no promise.
+    Extrapolated(Vec<String>),
+    /// Nothing of its kind was measured: there is no number.
+    NotKnown(Vec<String>),
+}
+
+/// What is predicted of a load. EMULATED.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prediction {
+    /// Reads and writes completed per second.
+    pub io_per_s: f64,
+    /// Bytes of them per second.
+    pub bytes_per_s: f64,
+    /// Mean service time of all, nanoseconds.
+    pub mean_ns: f64,
+    /// Standard deviation of the rate's logarithm: error at points that were kept back, and what is
+    /// not known of the parameters.
+    pub deviation: f64,
+    /// Degrees of freedom of that.
+    pub degrees: f64,
+    /// Day-to-day spread of the drive beside it, where it is to be held against another night.
+    pub day_to_day: f64,
+    /// What stands behind it.
+    pub standing: Standing,
+}
+
+impl Prediction {
+    /// Ends of the 95 % interval of the rate.
+    pub fn interval(&self) -> (f64, f64) {
+        let far = libm::exp(student(0.975, self.degrees) * self.deviation);
+        (self.io_per_s / far, self.io_per_s * far)
+    }
+}
+
+/// The rate under which a point is below what is expected: of `points` of a night one falls under
+/// it in one night of a hundred, where the drive is as it was.
+pub fn below(prediction: &Prediction, points: usize) -> f64 {
+    let quantile = 1.0 - FALSE_ALARMS / points.max(1) as f64;
+    let deviation = prediction.deviation.hypot(prediction.day_to_day);
+    prediction.io_per_s / libm::exp(student(quantile, prediction.degrees) * deviation)
+}
+
+fn student(quantile: f64, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees.max(1.0)).map_or(f64::MAX, |t| t.inverse_cdf(quantile))
+}
+
+/// Predicts a load on a target whose media were fitted; nothing where one of them was not.
+///
+/// # Errors
+/// Where the target cannot serve the load, or `stop` was set.
+pub fn predict(
+    spelled: &Spelled,
+    point: &Point,
+    stop: &AtomicBool,
+) -> Result<Option<Prediction>, FitError> {
+    let (fitted, others) = spelled.known();
+    let Some((name, known)) = fitted.first().filter(|_| !others) else { return Ok(None) };
+    let mut standing = standing(known, spelled, point);
+    if fitted.len() > 1 {
+        let more = "drives of several media at a time".to_owned();
+        standing = match standing {
+            Standing::Inside => Standing::Extrapolated(vec![more]),
+            other => other,
+        };
+    }
+    let nothing = |standing| Prediction {
+        io_per_s: 0.0,
+        bytes_per_s: 0.0,
+        mean_ns: 0.0,
+        deviation: 0.0,
+        degrees: 1.0,
+        day_to_day: 0.0,
+        standing,
+    };
+    if matches!(standing, Standing::NotKnown(_)) {
+        return Ok(Some(nothing(standing)));
+    }
+    let timed = spelled.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
+    let pace = if timed { Pace::Timed } else { Pace::Ordinary };
+    let missing = || {
+        if stop.load(Ordering::Relaxed) {
+            return FitError::Interrupted;
+        }
+        let why =
+            format!("{} at {} outstanding completes nothing", point.profile, point.outstanding);
+        FitError::NoMedium { kind: spelled.text().to_owned(), why }
+    };
+    let guess = guessed(spelled, point, stop).ok_or_else(missing)?;
+    let short = shortened(point, guess, pace);
+    let center = one(spelled, &short, stop).ok_or_else(missing)?;
+    let mut variance = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
+    for direction in &known.direction {
+        let mut beside = spelled.clone();
+        for (parameter, step) in direction {
+            if let Some(value) = spelled.parameter(name, parameter) {
+                beside.set_parameter(parameter, value * libm::exp(*step));
+            }
+        }
+        let moved = one(&beside, &short, stop).map_or(0.0, |seen| seen.rate - center.rate);
+        variance += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
+    }
+    if stop.load(Ordering::Relaxed) {
+        return Err(FitError::Interrupted);
+    }
+    let io_per_s = libm::exp(center.rate);
+    Ok(Some(Prediction {
+        io_per_s,
+        bytes_per_s: io_per_s * point.request_size.mean(),
+        mean_ns: mean_ns(&center, point),
+        deviation: variance.sqrt(),
+        degrees: f64::from(known.kept_back),
+        day_to_day: known.day_to_day,
+        standing,
+    }))
+}
+
+fn mean_ns(seen: &Seen, point: &Point) -> f64 {
+    let part = |ln: f64, share: f64| if ln.is_nan() { 0.0 } else { libm::exp(ln) * share };
+    part(seen.read, point.read_share) + part(seen.write, 1.0 - point.read_share)
+}
+
+fn guessed(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Option<f64> {
+    let mut short = shortened(point, 1.0, Pace::Ordinary);
+    let requests = GUESS.max(u64::from(point.in_flight_max()) * 3);
+    short.warm_up_ns = 0;
+    short.stop.duration_ns = GUESS_NS;
+    short.stop.bytes = requests * u64::from(point.request_size.max());
+    one(spelled, &short, stop).map(|seen| libm::exp(seen.rate))
+}
+
+fn standing(known: &Known, spelled: &Spelled, point: &Point) -> Standing {
+    let drives = spelled.drives().max(1) as f64;
+    let asked = Asked {
+        request_bytes: f64::from(point.request_size.max()),
+        in_flight: (f64::from(point.in_flight_max()) / drives).max(1.0),
+        area_bytes: point.area.length_bytes as f64 / drives,
+        read_share: point.read_share,
+        random_share: point.random_share,
+    };
+    let (mut not, mut beyond) = (Vec::new(), Vec::new());
+    for outside in known.outside(&asked) {
+        match outside {
+            Outside::NotKnown(why) => not.push(why),
+            Outside::Extrapolated(why) => beyond.push(why),
+        }
+    }
+    if point.offered_io_per_s().is_some() {
+        beyond.push("requests that arrive by a schedule".to_owned());
+    }
+    match (not.is_empty(), beyond.is_empty()) {
+        (false, _) => Standing::NotKnown(not),
+        (true, false) => Standing::Extrapolated(beyond),
+        (true, true) => Standing::Inside,
+    }
+}

@@ -1,0 +1,164 @@
+//! How well a medium is known that was fitted to measured runs, and within which loads: its error
+//! model, a part of its description.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// Most loads above their measured range by which a prediction is still one.
+const BEYOND: f64 = 1.01;
+
+/// The error model of a fitted medium.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// Root mean square of the logarithm of measured over emulated rates, at points that were kept
+    /// back from the fit.
+    pub error: f64,
+    /// How many those were.
+    pub kept_back: u32,
+    /// Day-to-day spread of the drive's own rates, as the standard deviation of their logarithm.
+    pub day_to_day: f64,
+    /// Request sizes that were measured: smallest and largest, bytes.
+    pub request_bytes: [f64; 2],
+    /// Requests in flight: fewest and most.
+    pub in_flight: [f64; 2],
+    /// Largest area under load, bytes.
+    pub area_bytes: f64,
+    /// Shares of reads: least and largest.
+    pub read_share: [f64; 2],
+    /// Shares of random accesses: least and largest.
+    pub random_share: [f64; 2],
+    /// Directions in which the parameters are not known: each a joint change of the logarithms of
+    /// parameters by one standard deviation.
+    #[serde(default)]
+    pub direction: Vec<BTreeMap<String, f64>>,
+}
+
+/// What of a load lies outside of what was measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// The model has a number, and nothing measured stands behind it.
+    Extrapolated(String),
+    /// It has none.
+    NotKnown(String),
+}
+
+/// What is asked of a load.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// Largest request, bytes.
+    pub request_bytes: f64,
+    /// Requests in flight, for each drive.
+    pub in_flight: f64,
+    /// Area of each drive under load, bytes.
+    pub area_bytes: f64,
+    /// Share of reads.
+    pub read_share: f64,
+    /// Share of random accesses.
+    pub random_share: f64,
+}
+
+impl Known {
+    /// Whether its numbers can be.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let ranges = [self.request_bytes, self.in_flight, self.read_share, self.random_share];
+        let numbers = [self.error, self.day_to_day, self.area_bytes];
+        let all = numbers.iter().chain(ranges.iter().flatten());
+        if all.clone().chain(self.steps()).any(|number| !number.is_finite()) {
+            return Err("`fit` holds a number that is none".to_owned());
+        }
+        if all.into_iter().any(|number| *number < 0.0) || ranges.iter().any(|[a, b]| a > b) {
+            return Err("`fit` holds a range or an error below 0".to_owned());
+        }
+        if self.kept_back == 0 || self.error > 10.0 || self.day_to_day > 10.0 {
+            return Err("`fit.error` needs points kept back, and is a share below 10".to_owned());
+        }
+        if self.direction.len() > 64 || self.steps().any(|step| step.abs() > 10.0) {
+            return Err("`fit.direction`: at most 64, each number between -10 and 10".to_owned());
+        }
+        Ok(())
+    }
+
+    fn steps(&self) -> impl Iterator<Item = &f64> {
+        self.direction.iter().flat_map(BTreeMap::values)
+    }
+
+    /// What of a load nothing was measured of.
+    pub fn outside(&self, asked: &Asked) -> Vec<Outside> {
+        let mut outside = Vec::new();
+        let writes = asked.read_share < 1.0;
+        if writes && self.read_share[0] >= 1.0 {
+            outside.push(Outside::NotKnown("no write was measured".to_owned()));
+        }
+        if asked.read_share > 0.0 && self.read_share[1] <= 0.0 {
+            outside.push(Outside::NotKnown("no read was measured".to_owned()));
+        }
+        if asked.random_share > 0.0 && self.random_share[1] <= 0.0 {
+            outside.push(Outside::NotKnown("no random access was measured".to_owned()));
+        }
+        if asked.random_share < 1.0 && self.random_share[0] >= 1.0 {
+            outside.push(Outside::NotKnown("no sequential access was measured".to_owned()));
+        }
+        let mut beyond = |what: &str, asked: f64, [low, high]: [f64; 2]| {
+            if asked > high * BEYOND || asked < low / BEYOND {
+                let measured = format!("{what} {asked:.0}, measured {low:.0} to {high:.0}");
+                outside.push(Outside::Extrapolated(measured));
+            }
+        };
+        beyond("request of bytes", asked.request_bytes, self.request_bytes);
+        beyond("in flight on each drive", asked.in_flight, self.in_flight);
+        beyond("area of bytes", asked.area_bytes, [0.0, self.area_bytes]);
+        outside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known() -> Known {
+        Known {
+            error: 0.03,
+            kept_back: 9,
+            request_bytes: [4096.0, 65536.0],
+            in_flight: [1.0, 256.0],
+            area_bytes: 1e9,
+            read_share: [1.0, 1.0],
+            random_share: [0.0, 1.0],
+            ..Known::default()
+        }
+    }
+
+    const ASKED: Asked = Asked {
+        request_bytes: 8192.0,
+        in_flight: 8.0,
+        area_bytes: 1e9,
+        read_share: 1.0,
+        random_share: 1.0,
+    };
+
+    #[test]
+    fn a_load_is_inside_extrapolated_or_not_known() {
+        assert_eq!(known().outside(&ASKED), []);
+        let large = Asked { request_bytes: 1e6, ..ASKED };
+        assert!(matches!(known().outside(&large)[..], [Outside::Extrapolated(_)]));
+        let writes = Asked { read_share: 0.5, ..ASKED };
+        assert!(matches!(known().outside(&writes)[..], [Outside::NotKnown(_)]));
+        let wide = Asked { area_bytes: 1e12, in_flight: 512.0, ..ASKED };
+        assert_eq!(known().outside(&wide).len(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert!(known().check().is_ok());
+        assert!(Known { kept_back: 0, ..known() }.check().is_err());
+        assert!(Known { error: f64::NAN, ..known() }.check().is_err());
+        assert!(Known { in_flight: [9.0, 1.0], ..known() }.check().is_err());
+        let far = BTreeMap::from([("dies".to_owned(), 1e9)]);
+        assert!(Known { direction: vec![far], ..known() }.check().is_err());
+    }
+}

@@ -1,0 +1,210 @@
+//! `qdepth predict`: what a medium of one's own drive, or an array of it, does under the points of
+//! a plan, with an interval that holds the medium's own error.
+
+use anyhow::{Result, bail};
+use qdepth_fit::{FitError, Prediction, Standing, predict};
+use qdepth_host::system::System;
+use qdepth_media::{Spelled, is_emulated};
+use qdepth_workload::Point;
+use serde_json::json;
+
+use crate::commands::fit::figure;
+use crate::commands::read::table;
+use crate::ended::{Status, Usage};
+use crate::flags::PredictOptions;
+use crate::lab::emulate::on_all_processors;
+use crate::lab::foresee::foresee;
+use crate::lab::prepare::Found;
+use crate::lab::read_plan;
+use crate::lab::signals::Signals;
+use crate::terminal::{print, print_document};
+
+/// The plan where none is named.
+const DEFAULT_PLAN: &str = "standard";
+
+pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
+    let mut load = options.load.clone();
+    load.words = words(&options.load.words)?;
+    let asked = read_plan::read(&load)?;
+    let (plan, found) = foresee(&System::real(), &asked)?;
+    let [Found::Emulated(medium)] = found.as_slice() else {
+        bail!(Usage(
+            "predict: one target that is emulated, as `qdepth predict 'raid0(media:./mydrive.toml*2)'`"
+                .to_owned()
+        ));
+    };
+    let (fitted, others) = medium.known();
+    if fitted.is_empty() || others {
+        bail!(Usage(format!(
+            "predict {}: a medium in it was not fitted to measured runs, so nobody knows its error; \
+             `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {} {}` emulates without an interval",
+            medium.text(),
+            plan.name,
+            medium.text()
+        )));
+    }
+    let signals = Signals::watch()?;
+    let places: Vec<usize> = (0..plan.points.len()).collect();
+    let one = |place: &usize| (*place, predict(medium, &plan.points[*place], signals.stop()));
+    let mut all = on_all_processors(&places, one)?;
+    all.sort_by_key(|(place, _)| *place);
+    let mut rows = Vec::new();
+    for (place, predicted) in all {
+        match predicted {
+            Ok(Some(predicted)) => rows.push((&plan.points[place], predicted)),
+            Ok(None) => {}
+            Err(FitError::Interrupted) if signals.caught().is_some() => {
+                return Ok(Status::Interrupted(signals.caught().unwrap_or_default()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if options.json {
+        print_document(&document(medium, &plan.name, &rows)?)?;
+    } else {
+        print(&told(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows))?;
+    }
+    Ok(Status::Valid)
+}
+
+/// `mydrive.toml*2 as raid0` is `raid0(media:./mydrive.toml*2)`, with the plan `standard` before it
+/// where none is named.
+fn words(given: &[String]) -> Result<Vec<String>> {
+    let mut words = given.to_vec();
+    if let [.., drives, joint, array] = words.as_slice()
+        && joint == "as"
+    {
+        let spelled = format!("{array}({})", medium(drives));
+        words.truncate(words.len() - 3);
+        words.push(spelled);
+    }
+    let Some(last) = words.last_mut() else {
+        bail!(Usage(
+            "predict: which medium? As `qdepth predict mydrive.toml`, `qdepth predict mydrive.toml*2 as raid0`"
+                .to_owned()
+        ));
+    };
+    *last = medium(last);
+    if words.len() == 1 {
+        words.insert(0, DEFAULT_PLAN.to_owned());
+    }
+    Ok(words)
+}
+
+/// A file's name as the spelling of a medium.
+fn medium(word: &str) -> String {
+    let (file, count) = word.rsplit_once('*').unwrap_or((word, ""));
+    let is_file = file.ends_with(".toml") && !is_emulated(word);
+    match (is_file, count) {
+        (false, _) => word.to_owned(),
+        (true, "") => format!("media:{file}"),
+        (true, count) => format!("media:{file}*{count}"),
+    }
+}
+
+fn told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> String {
+    let mut lines = vec![format!("EMULATED: {} under \"{title}\"", medium.text())];
+    let headings = ["profile", "outstanding", "unit", "predicted", "95 % interval", "stands on"]
+        .map(str::to_owned);
+    let mut reasons: Vec<String> = Vec::new();
+    let cells = rows.iter().map(|(point, predicted)| {
+        let throughput = point.reported_as_throughput;
+        let mean = point.request_size.mean() / f64::from(1 << 20);
+        let per = if throughput { mean } else { 1.0 };
+        let (low, high) = predicted.interval();
+        let shown = |rate: f64| figure(rate * per);
+        let stands = match &predicted.standing {
+            Standing::Inside => "measured range",
+            Standing::Extrapolated(why) => {
+                reasons.extend(why.iter().map(|why| format!("extrapolated: {why}")));
+                "EXTRAPOLATED"
+            }
+            Standing::NotKnown(why) => {
+                reasons.extend(why.iter().map(|why| format!("not known: {why}")));
+                "not known"
+            }
+        };
+        let known = !matches!(predicted.standing, Standing::NotKnown(_));
+        let or = |text: String| if known { text } else { "–".to_owned() };
+        vec![
+            point.profile.clone(),
+            point.outstanding.to_string(),
+            if throughput { "MiB/s" } else { "IO/s" }.to_owned(),
+            or(shown(predicted.io_per_s)),
+            or(format!("{} … {}", shown(low), shown(high))),
+            stands.to_owned(),
+        ]
+    });
+    let cells: Vec<Vec<String>> = cells.collect();
+    lines.push(table(&headings, cells));
+    reasons.sort();
+    reasons.dedup();
+    lines.extend(reasons);
+    let (known, _) = medium.known();
+    for (name, known) in known {
+        lines.push(format!(
+            "{name}: error {:.1} % (root mean square) at {} points kept back from its fit; the \
+             interval holds it and what is not known of its numbers, and no promise where extrapolated",
+            known.error * 100.0,
+            known.kept_back
+        ));
+    }
+    if medium.drives() > 1 {
+        lines.push(
+            "several drives: what they share (host, bus, heat) was not measured with one"
+                .to_owned(),
+        );
+    }
+    lines.join("\n")
+}
+
+fn document(medium: &Spelled, plan: &str, rows: &[(&Point, Prediction)]) -> Result<String> {
+    let points: Vec<serde_json::Value> = rows
+        .iter()
+        .map(|(point, predicted)| {
+            let (low, high) = predicted.interval();
+            let (standing, why) = match &predicted.standing {
+                Standing::Inside => ("inside", &[][..]),
+                Standing::Extrapolated(why) => ("extrapolated", why.as_slice()),
+                Standing::NotKnown(why) => ("not-known", why.as_slice()),
+            };
+            let known = !matches!(predicted.standing, Standing::NotKnown(_));
+            let number = |value: f64| known.then_some(value);
+            json!({
+                "profile": point.profile,
+                "outstanding": point.outstanding,
+                "io_per_s": number(predicted.io_per_s),
+                "io_per_s_low": number(low),
+                "io_per_s_high": number(high),
+                "bytes_per_s": number(predicted.bytes_per_s),
+                "mean_ns": number(predicted.mean_ns),
+                "standing": standing,
+                "why": why,
+            })
+        })
+        .collect();
+    let all = json!({
+        "emulated": true,
+        "target": medium.text(),
+        "plan": plan,
+        "points": points,
+    });
+    Ok(serde_json::to_string_pretty(&all)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Vec<String> {
+        words(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn words_become_a_target() {
+        assert_eq!(read("my.toml*2 as raid0"), ["standard", "raid0(media:my.toml*2)"]);
+        assert_eq!(read("quick ./my.toml"), ["quick", "media:./my.toml"]);
+        assert_eq!(read("quick raid1(media:my.toml*2)"), ["quick", "raid1(media:my.toml*2)"]);
+        assert!(words(&[]).is_err());
+    }
+}

@@ -1,0 +1,111 @@
+//! A medium of one's own drive, as a user makes, asks and watches it: `run fit`, `media fit`,
+//! `predict`, `--expect`. In virtual time: the drive is itself emulated.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::common::Place;
+
+    /// A drive that no description of the catalogue knows: seven servers.
+    const DRIVE: &str = "\
+title = \"a drive\"
+kind = \"servers\"
+[parameters]
+capacity_gb = { value = 64, from = \"test\" }
+service_us = { value = 140, from = \"test\" }
+service_us_per_kib = { value = 1.5, from = \"test\" }
+servers = { value = 7, from = \"test\" }
+write_factor = { value = 1.4, from = \"test\" }
+";
+
+    fn measured(plan: &str) -> Place {
+        let place = Place::new();
+        place.write("drive.toml", DRIVE);
+        place.run(&format!("run {plan} media:./drive.toml --duration 400ms --no-report")).expect(0);
+        place
+    }
+
+    fn points(document: &Value) -> &Vec<Value> {
+        document["points"].as_array().unwrap()
+    }
+
+    fn findings(document: &Value) -> usize {
+        let is = |f: &&Value| f["code"] == "below-expected";
+        let of = |p: &Value| p["findings"].as_array().unwrap().iter().filter(is).count();
+        points(document).iter().map(of).sum()
+    }
+
+    #[test]
+    fn a_drive_becomes_a_medium_that_predicts_and_watches() {
+        let place = measured("fit");
+        let told = place.run("media fit latest --kind network -o my.toml").expect(0).out;
+        for says in ["EMULATED", "service_us", "95 % interval", "kept back", "kind: network"] {
+            assert!(told.contains(says), "{says}: {told}");
+        }
+        let text = std::fs::read_to_string(place.join("my.toml")).unwrap();
+        assert!(text.contains("EMULATED") && text.contains("[fit]"), "{text}");
+        // Seven servers of 140 µs + 1.5 µs/KiB: 8 KiB reads at 7 · 10^6 / 152 a second.
+        let line = "predict quick my.toml --profile random-8k-read --outstanding 64 --json";
+        let document = place.run(line).expect(0).json();
+        let point = &points(&document)[0];
+        let truth = 7e6 / 152.0;
+        let of = |key: &str| point[key].as_f64().unwrap();
+        assert!((of("io_per_s") / truth - 1.0).abs() < 0.03, "{point}");
+        assert!(of("io_per_s_low") < truth && truth < of("io_per_s_high"), "{point}");
+        assert_eq!((&point["standing"], &document["emulated"]), (&"inside".into(), &true.into()));
+        // Two of them as RAID 0 are twice as fast.
+        let line =
+            "predict quick my.toml*2 as raid0 --profile random-8k-read --outstanding 64 --json";
+        let of_two = place.run(line).expect(0).json();
+        let two = points(&of_two)[0]["io_per_s"].as_f64().unwrap();
+        assert!((two / truth / 2.0 - 1.0).abs() < 0.1, "{two}");
+        // The drive as it is raises no finding, one of seven servers less does.
+        let watch = "--expect media:./my.toml --duration 2s --no-report --json";
+        let load = "--profile database,streaming --outstanding 8,64";
+        let night = place.run(&format!("run quick media:./drive.toml {load} {watch}")).expect(0);
+        assert_eq!(findings(&night.json()), 0);
+        let slow = format!("run quick 'media:./drive.toml@servers=5' {load} {watch}");
+        let slow = place.run(&slow).expect(0).json();
+        assert!(findings(&slow) >= 2, "{slow}");
+        let below = points(&slow)[0]["expected"]["below_io_per_s"].as_f64().unwrap();
+        assert!(below > 0.0);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_known() {
+        let place = measured("fit-read");
+        place.run("media fit --kind network -o my.toml").expect(0);
+        let told = place
+            .run("predict quick my.toml --profile database,random-64k-read --outstanding 8,512")
+            .expect(0)
+            .out;
+        assert!(told.contains("not known: no write was measured"), "{told}");
+        assert!(told.contains("EXTRAPOLATED") && told.contains("measured range"), "{told}");
+    }
+
+    #[test]
+    fn what_cannot_be_fitted_is_refused_with_the_next_command() {
+        let place = measured("latency");
+        let told = place.run("media fit -o my.toml").expect(3).err;
+        assert!(told.contains("qdepth run fit TARGET"), "{told}");
+        assert!(!place.has("my.toml"));
+        let told = place.run("predict quick media:p3700-800gb").expect(2).err;
+        assert!(told.contains("qdepth media fit"), "{told}");
+        let told = place.run("media fit --kind tape -o my.toml").expect(2).err;
+        assert!(told.contains("flash"), "{told}");
+        place
+            .run(
+                "run quick media:./drive.toml media:null --profile database --outstanding 1 \
+                   --duration 100ms --no-report",
+            )
+            .expect_finished();
+        let told = place.run("media fit -o my.toml").expect(2).err;
+        assert!(told.contains("a medium is of"), "{told}");
+    }
+}
