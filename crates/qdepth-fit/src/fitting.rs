@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use crate::advise::{Determined, Teaches, determined, directions, teaches};
 use crate::emulate::{Emulator, Seen};
 use crate::error::FitError;
-use crate::model::{Kind, Model};
+use crate::model::{Kind, Model, template};
 use crate::observed::{Observed, kept_back};
 use crate::search::{Found, Problem};
-use crate::written::template;
+use crate::start::model_of;
 
 /// Fewest points of a fit.
 const POINTS_MIN: usize = 8;
@@ -124,7 +124,7 @@ fn of_kind(
         each.map(|(one, _)| one.clone()).collect()
     };
     let (used, held) = (pick(false), pick(true));
-    let model = kind.model(&used);
+    let model = model_of(kind, &used);
     let measured: Vec<Seen> = used.iter().map(Seen::of).collect();
     let spread: Vec<f64> = used.iter().map(|one| one.spread).collect();
     let start: Vec<f64> = model.free.iter().map(|free| libm::log(free.start)).collect();

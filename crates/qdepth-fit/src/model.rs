@@ -2,12 +2,10 @@
 //! in which alternatives (sizes and rules that do not go over into each other).
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use crate::emulate::Pace;
-use crate::observed::Observed;
-use crate::start;
 
 /// A kind of drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,16 +59,6 @@ impl Kind {
     /// Whether its service times are drawn, so that their distribution tells of it.
     pub(crate) fn is_drawn(self) -> bool {
         self == Self::Network
-    }
-
-    pub(crate) fn model(self, observed: &[Observed]) -> Model {
-        match self {
-            Self::Flash => start::flash(observed),
-            Self::Disk => start::disk(observed),
-            Self::Volume => start::volume(observed),
-            Self::Network => start::network(observed),
-            Self::Memory => start::memory(observed),
-        }
     }
 }
 
@@ -154,4 +142,30 @@ impl Model {
     pub(crate) fn fix(&mut self, name: &'static str, value: f64, from: &'static str) {
         self.fixed.push(Fixed { name, value, from, computer: false });
     }
+}
+
+/// A description that opens, with every free number at its start.
+pub(crate) fn template(kind: Kind, model: &Model, capacity_bytes: u64) -> String {
+    let mut medium = format!("capacity_gb = {}\n", capacity(capacity_bytes));
+    let mut computer = String::new();
+    for (name, value, of_computer) in model
+        .free
+        .iter()
+        .map(|free| (free.name, free.start, free.computer))
+        .chain(model.fixed.iter().map(|fixed| (fixed.name, fixed.value, fixed.computer)))
+        .chain(model.alternatives.iter().take(1).flatten().map(|(name, v)| (*name, *v, false)))
+    {
+        let into = if of_computer { &mut computer } else { &mut medium };
+        let _ = writeln!(into, "{name} = {{ value = {value:?}, from = \"start\" }}");
+    }
+    format!(
+        "title = \"on trial\"\nkind = \"{}\"\n[parameters]\n{medium}[computer]\n{computer}",
+        kind.described()
+    )
+}
+
+/// Capacity in GB as an entry; a little more than what was measured, so that rounding takes none.
+pub(crate) fn capacity(bytes: u64) -> String {
+    let bytes = bytes.saturating_add(4096).max(1 << 20);
+    format!("{{ value = {:?}, from = \"the target's size\" }}", bytes as f64 / 1e9)
 }

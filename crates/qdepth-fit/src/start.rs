@@ -2,11 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Fixed, Free, Model};
+use crate::model::{Fixed, Free, Kind, Model};
 use crate::observed::Observed;
 
 /// Of a parameter that the points cannot show.
 const PRIOR: &str = "prior: typical of its kind, not determined by what was measured";
+
+/// What is fitted of a kind, and from where.
+pub(crate) fn model_of(kind: Kind, observed: &[Observed]) -> Model {
+    match kind {
+        Kind::Flash => flash(observed),
+        Kind::Disk => disk(observed),
+        Kind::Volume => volume(observed),
+        Kind::Network => network(observed),
+        Kind::Memory => memory(observed),
+    }
+}
 
 /// The points of one direction and order.
 struct Side<'a>(Vec<&'a Observed>);
@@ -64,7 +75,7 @@ fn model() -> Model {
 }
 
 /// All free numbers of a flash drive that reads and writes can show.
-pub(crate) fn flash(observed: &[Observed]) -> Model {
+fn flash(observed: &[Observed]) -> Model {
     let mut model = model();
     let read = Side::of(observed, true, true);
     let ahead = Side::of(observed, false, true);
@@ -144,7 +155,7 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
 }
 
 /// A disk: speeds of rotation are alternatives.
-pub(crate) fn disk(observed: &[Observed]) -> Model {
+fn disk(observed: &[Observed]) -> Model {
     let mut model = model();
     let (read, write) = (Side::of(observed, true, true), Side::of(observed, true, false));
     let (on, put) = (Side::of(observed, false, true), Side::of(observed, false, false));
@@ -174,7 +185,7 @@ pub(crate) fn disk(observed: &[Observed]) -> Model {
 }
 
 /// A volume with provisioned rates.
-pub(crate) fn volume(observed: &[Observed]) -> Model {
+fn volume(observed: &[Observed]) -> Model {
     let mut model = model();
     let side = Side(observed.iter().filter(|one| one.is_read()).collect());
     let put = Side(observed.iter().filter(|one| one.is_write()).collect());
@@ -219,7 +230,7 @@ pub(crate) fn volume(observed: &[Observed]) -> Model {
 }
 
 /// Equal servers, and a latency beside them.
-pub(crate) fn network(observed: &[Observed]) -> Model {
+fn network(observed: &[Observed]) -> Model {
     let mut model = model();
     let side = Side(observed.iter().filter(|one| one.is_read()).collect());
     let put = Side(observed.iter().filter(|one| one.is_write()).collect());
@@ -242,7 +253,7 @@ pub(crate) fn network(observed: &[Observed]) -> Model {
 
 /// The computer's own work is all there is: the medium takes no time that another would not wait
 /// for, and an array of two is no faster.
-pub(crate) fn memory(observed: &[Observed]) -> Model {
+fn memory(observed: &[Observed]) -> Model {
     let mut model = model();
     let side = Side(observed.iter().filter(|one| one.is_read()).collect());
     let put = Side(observed.iter().filter(|one| one.is_write()).collect());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use qdepth_media::Known;
 
 use crate::fitting::Fitted;
-use crate::model::{Kind, Model};
+use crate::model::capacity;
 use crate::observed::Observed;
 
 /// Where a fitted medium is from.
@@ -27,32 +27,6 @@ pub struct Provenance {
     pub block_bytes: u32,
     /// Day-to-day spread of its rates, as a share; and from where that is known.
     pub day_to_day: (f64, String),
-}
-
-/// A description that opens, with every free number at its start.
-pub(crate) fn template(kind: Kind, model: &Model, capacity_bytes: u64) -> String {
-    let mut medium = format!("capacity_gb = {}\n", number(capacity_bytes, Some(4096)));
-    let mut computer = String::new();
-    for (name, value, of_computer) in model
-        .free
-        .iter()
-        .map(|free| (free.name, free.start, free.computer))
-        .chain(model.fixed.iter().map(|fixed| (fixed.name, fixed.value, fixed.computer)))
-        .chain(model.alternatives.iter().take(1).flatten().map(|(name, v)| (*name, *v, false)))
-    {
-        let into = if of_computer { &mut computer } else { &mut medium };
-        let _ = writeln!(into, "{name} = {{ value = {value:?}, from = \"start\" }}");
-    }
-    format!(
-        "title = \"on trial\"\nkind = \"{}\"\n[parameters]\n{medium}[computer]\n{computer}",
-        kind.described()
-    )
-}
-
-/// Capacity in GB as an entry; a little more than what was measured, so that rounding takes none.
-fn number(capacity_bytes: u64, more: Option<u64>) -> String {
-    let bytes = capacity_bytes.saturating_add(more.unwrap_or(0)).max(1 << 20);
-    format!("{{ value = {:?}, from = \"the target's size\" }}", bytes as f64 / 1e9)
 }
 
 fn quoted(text: &str) -> String {
@@ -103,7 +77,7 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     let _ = writeln!(text, "compared_with = {}", quoted(&compared));
     let _ = writeln!(text, "divergences = [{}]", missed.join(", "));
     let _ = writeln!(text, "\n[parameters]");
-    let _ = writeln!(text, "capacity_gb = {}", number(from.capacity_bytes, Some(4096)));
+    let _ = writeln!(text, "capacity_gb = {}", capacity(from.capacity_bytes));
     let block = "{ value = BLOCK, from = \"the target's logical block\" }";
     let block = block.replace("BLOCK", &format!("{:.1}", f64::from(from.block_bytes.max(512))));
     let _ = writeln!(text, "block_bytes = {block}");

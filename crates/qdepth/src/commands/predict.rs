@@ -12,10 +12,10 @@ use crate::commands::fit::figure;
 use crate::commands::read::table;
 use crate::ended::{Status, Usage};
 use crate::flags::PredictOptions;
+use crate::flags::read_plan;
 use crate::lab::emulate::on_all_processors;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::Found;
-use crate::lab::read_plan;
 use crate::lab::signals::Signals;
 use crate::terminal::{print, print_document};
 
