@@ -79,6 +79,11 @@ impl FromStr for Kind {
     }
 }
 
+/// Parameters that count something.
+pub(crate) fn is_whole(name: &str) -> bool {
+    ["dies", "queue", "servers"].contains(&name)
+}
+
 /// A parameter that a fit finds.
 #[derive(Clone, Debug)]
 pub(crate) struct Free {
@@ -98,11 +103,7 @@ impl Free {
     pub(crate) fn new(name: &'static str, start: f64, low: f64, high: f64) -> Self {
         let (low, high) = (low.max(1e-6), high.max(low.max(1e-6) * 1.001));
         let start = if start.is_finite() { start.clamp(low, high) } else { (low * high).sqrt() };
-        Self { name, start, low, high, width: 1.5, whole: false, computer: false }
-    }
-
-    pub(crate) fn whole(self) -> Self {
-        Self { whole: true, ..self }
+        Self { name, start, low, high, width: 1.5, whole: is_whole(name), computer: false }
     }
 
     pub(crate) fn of_computer(self) -> Self {

@@ -1,6 +1,7 @@
 //! What a fitted medium, or an array of it, does under a load, within what interval, and whether
 //! anything measured stands behind it.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_media::{Asked, Known, Outside, Spelled};
@@ -9,6 +10,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::emulate::{Pace, Seen, one, shortened};
 use crate::error::FitError;
+use crate::model::is_whole;
 
 /// Nights in which a drive that is as it was may be called slow.
 const FALSE_ALARMS: f64 = 0.01;
@@ -16,6 +18,8 @@ const FALSE_ALARMS: f64 = 0.01;
 const GUESS: u64 = 300;
 /// Virtual time for that.
 const GUESS_NS: u64 = 120_000_000_000;
+/// Longest step along a direction, as a logarithm.
+const STEP_MAX: f64 = 1.5;
 /// Most that one direction of the parameters may add to the interval, as a logarithm.
 const DIRECTION_MAX: f64 = 1.0;
 
@@ -116,13 +120,18 @@ pub fn predict(
     let center = one(spelled, &short, stop).ok_or_else(missing)?;
     let mut variance = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
     for direction in &known.direction {
+        let value = |parameter: &String| spelled.parameter(name, parameter);
+        let times = whole_steps(direction, &value);
         let mut beside = spelled.clone();
         for (parameter, step) in direction {
-            if let Some(value) = spelled.parameter(name, parameter) {
-                beside.set_parameter(parameter, value * libm::exp(*step));
+            if let Some(value) = value(parameter) {
+                let to = value * libm::exp(step * times);
+                let to = if is_whole(parameter) { to.round().max(1.0) } else { to };
+                beside.set_parameter(parameter, to);
             }
         }
         let moved = one(&beside, &short, stop).map_or(0.0, |seen| seen.rate - center.rate);
+        let moved = moved / times;
         variance += moved.clamp(-DIRECTION_MAX, DIRECTION_MAX).powi(2);
     }
     if stop.load(Ordering::Relaxed) {
@@ -138,6 +147,21 @@ pub fn predict(
         day_to_day: known.day_to_day,
         standing,
     }))
+}
+
+/// By what a direction is multiplied so that what is counted in it moves by a whole number; its
+/// effect is then divided by that.
+fn whole_steps(direction: &BTreeMap<String, f64>, value: &dyn Fn(&String) -> Option<f64>) -> f64 {
+    let Some((parameter, step)) = direction.iter().find(|(name, _)| is_whole(name)) else {
+        return 1.0;
+    };
+    let Some(from) = value(parameter) else { return 1.0 };
+    let by = (from * (libm::exp(*step) - 1.0)).round();
+    let by = if by.abs() < 0.5 { step.signum() } else { by };
+    let by = if from + by < 1.0 { 1.0 } else { by };
+    let times = libm::log((from + by) / from) / step;
+    let longest = direction.values().fold(0.0_f64, |most, step| most.max(step.abs()));
+    if (times * longest).abs() > STEP_MAX { 1.0 } else { times }
 }
 
 fn mean_ns(seen: &Seen, point: &Point) -> f64 {

@@ -199,9 +199,31 @@ impl Problem<'_> {
         Ok(best)
     }
 
+    /// Tries one and two more and less of what is counted, all other parameters adjusted: between
+    /// whole numbers there is no slope to follow.
+    fn counted(&self, from: Found) -> Result<Found, FitError> {
+        let slopes = self.slopes(&from)?;
+        let Some(covariance) = self.information(&from, &slopes, 1.0).inverse() else {
+            return Ok(from);
+        };
+        let mut best = from.clone();
+        let whole = (0..from.ln.len()).filter(|place| self.free()[*place].whole);
+        for (place, by) in whole.flat_map(|place| [-2.0, -1.0, 1.0, 2.0].map(|by| (place, by))) {
+            let now = self.free()[place].value(from.ln[place]);
+            let step = libm::log((now + by).max(1.0)) - from.ln[place];
+            let with = |other| covariance.at(other, place) / covariance.at(place, place).max(1e-12);
+            let to = |other| self.within(other, from.ln[other] + step * with(other));
+            let trial = self.at((0..from.ln.len()).map(to).collect())?;
+            if trial.loss < best.loss {
+                best = trial;
+            }
+        }
+        Ok(best)
+    }
+
     /// Tries each parameter alone, far up and down: out of a place where a limit hides another.
     pub(crate) fn shaken(&self, from: Found) -> Result<Found, FitError> {
-        let mut best = from;
+        let mut best = self.counted(from)?;
         for place in 0..best.ln.len() {
             for step in [0.7, -0.7, 0.25, -0.25] {
                 let mut ln = best.ln.clone();

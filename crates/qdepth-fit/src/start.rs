@@ -89,7 +89,7 @@ fn flash(observed: &[Observed]) -> Model {
     model.free.extend([
         Free::new("die_read_us", alone - fixed - 1.0, alone * 0.05, alone * 1.05),
         Free::new("die_read_us_per_kib", small.slope().unwrap_or(0.5) * 0.6, 1e-3, 50.0),
-        Free::new("dies", dies, 1.0, 16384.0).whole(),
+        Free::new("dies", dies, 1.0, 16384.0),
         Free::new("command_us", 0.6e6 / rate, 0.01e6 / rate, 1.05e6 / rate),
         Free::new("path_read_us_per_kib", 0.85 / reads, 0.02 / reads, 1.1 / reads),
     ]);
@@ -166,7 +166,7 @@ fn disk(observed: &[Observed]) -> Model {
         Free::new("media_mb_s", mb_s * 1.02, mb_s * 0.8, mb_s * 4.0).width(0.7),
         Free::new("settle_us", (alone * 0.15).max(50.0), 5.0, alone.max(200.0)),
         Free::new("seek_us_per_sqrt_track", 10.0, 0.05, 300.0),
-        Free::new("queue", 24.0, 1.0, 1024.0).whole(),
+        Free::new("queue", 24.0, 1.0, 1024.0),
     ]);
     if write.is_empty() {
         model.fix("write_settle_us", 0.0, PRIOR);
@@ -241,7 +241,7 @@ fn network(observed: &[Observed]) -> Model {
         Free::new("service_us", alone * 0.5, alone * 0.005, alone * 1.05),
         Free::new("delay_us", alone * 0.4, alone * 0.002, alone * 1.05),
         Free::new("service_us_per_kib", any.slope().unwrap_or(0.1), 1e-4, 1e4),
-        Free::new("servers", best * alone / 1e6 * 0.7, 1.0, 4095.0).whole(),
+        Free::new("servers", best * alone / 1e6 * 0.7, 1.0, 4095.0),
     ]);
     if !side.is_empty() && !put.is_empty() {
         let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
