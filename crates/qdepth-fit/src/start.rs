@@ -109,6 +109,7 @@ fn flash(observed: &[Observed]) -> Model {
         None => model.fix("prefetch_us", alone, PRIOR),
     }
     model.fix("buffer_chunks", 64.0, "prior: 64, which a rate that lasts does not show");
+    model.alternatives.clear();
     for chunk in [16.0, 64.0] {
         for eager in [0.0, 1.0] {
             let one = BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)]);

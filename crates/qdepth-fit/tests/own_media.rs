@@ -375,27 +375,27 @@ use truth::campaign;
 
 #[test]
 fn a_flash_drive_is_predicted_elsewhere() {
-    campaign(Kind::Flash, 2, (0.08, 0.85));
+    campaign(Kind::Flash, 1, (0.1, 0.85));
 }
 
 #[test]
 fn a_disk_is_predicted_elsewhere() {
-    campaign(Kind::Disk, 2, (0.08, 0.85));
+    campaign(Kind::Disk, 1, (0.1, 0.85));
 }
 
 #[test]
 fn a_volume_is_predicted_elsewhere() {
-    campaign(Kind::Volume, 3, (0.08, 0.85));
+    campaign(Kind::Volume, 2, (0.1, 0.85));
 }
 
 #[test]
 fn a_network_volume_is_predicted_elsewhere() {
-    campaign(Kind::Network, 3, (0.08, 0.85));
+    campaign(Kind::Network, 2, (0.1, 0.85));
 }
 
 #[test]
 fn memory_is_predicted_elsewhere() {
-    campaign(Kind::Memory, 3, (0.08, 0.85));
+    campaign(Kind::Memory, 2, (0.1, 0.85));
 }
 
 #[test]
