@@ -63,11 +63,17 @@ impl Prediction {
 }
 
 /// The rate under which a point is below what is expected: of `points` of a night one falls under
-/// it in one night of a hundred, where the drive is as it was.
+/// it in one night of a hundred, where the drive is as it was. 0 where nothing measured stands
+/// behind the prediction.
 pub fn below(prediction: &Prediction, points: usize) -> f64 {
+    if prediction.standing != Standing::Inside {
+        return 0.0;
+    }
     let quantile = 1.0 - FALSE_ALARMS / points.max(1) as f64;
     let deviation = prediction.deviation.hypot(prediction.day_to_day);
-    prediction.io_per_s / libm::exp(student(quantile, prediction.degrees) * deviation)
+    // The error of a point is the same every night, and points of a profile err alike: they tell of
+    // the tails no more than half as many would.
+    prediction.io_per_s / libm::exp(student(quantile, prediction.degrees / 2.0) * deviation)
 }
 
 fn student(quantile: f64, degrees: f64) -> f64 {

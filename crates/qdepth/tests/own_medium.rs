@@ -70,7 +70,7 @@ write_factor = { value = 1.4, from = \"test\" }
         let load = "--profile database,streaming --outstanding 8,64";
         let night = place.run(&format!("run quick media:./drive.toml {load} {watch}")).expect(0);
         assert_eq!(findings(&night.json()), 0);
-        let slow = format!("run quick 'media:./drive.toml@servers=5' {load} {watch}");
+        let slow = format!("run quick media:./drive.toml@servers=5 {load} {watch}");
         let slow = place.run(&slow).expect(0).json();
         assert!(findings(&slow) >= 2, "{slow}");
         let below = points(&slow)[0]["expected"]["below_io_per_s"].as_f64().unwrap();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Part, Target, measure_together};
-use qdepth_fit::{FitError, Standing, below, predict};
+use qdepth_fit::{FitError, below, predict};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{ExpectedRecord, PointRecord, RunRecord};
 use qdepth_measure::{Code, Finding};
@@ -117,10 +117,7 @@ fn known_below(
     stop: &AtomicBool,
 ) -> Result<Option<f64>> {
     match predict(medium, point, stop) {
-        Ok(predicted) => Ok(predicted.map(|predicted| match predicted.standing {
-            Standing::Inside => below(&predicted, points),
-            Standing::Extrapolated(_) | Standing::NotKnown(_) => 0.0,
-        })),
+        Ok(predicted) => Ok(predicted.map(|predicted| below(&predicted, points))),
         Err(FitError::Interrupted) => Ok(None),
         Err(error) => Err(error.into()),
     }
