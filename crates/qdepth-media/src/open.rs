@@ -145,8 +145,7 @@ impl Spelled {
         (fitted, others)
     }
 
-    /// What a parameter of a medium in it is without what [`set_parameter`](Self::set_parameter)
-    /// says.
+    /// A parameter of a medium in it, as its description says.
     pub fn parameter(&self, medium: &str, name: &str) -> Option<f64> {
         Some(self.own.get(medium)?.parameters.get(name)?.value)
     }
