@@ -26,30 +26,6 @@ struct Campaign {
 
 const CAMPAIGNS: &[Campaign] = &[
     Campaign {
-        name: "matrix-of-commands",
-        what: "what is in use or holds data, under nine names, by `run`, `fio`, `ior`, a preparation, each option that names a file, and a run taken up again; `changed`: whole devices whose SHA-256 is another, or that were not refused",
-        crate_name: "qdepth",
-        file: "matrix",
-        test: "whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name",
-        tries: 2_600,
-    },
-    Campaign {
-        name: "worlds-on-loop-devices",
-        what: "contents, users and names of loop devices, drawn; `judged-wrong`: the guards say other than the model",
-        crate_name: "qdepth-host",
-        file: "worlds",
-        test: "every_world_of_loop_devices_is_judged_as_the_model_judges_it",
-        tries: 2_000,
-    },
-    Campaign {
-        name: "worlds-of-the-guards",
-        what: "the same on a scripted machine, with what happens between look and act",
-        crate_name: "qdepth-host",
-        file: "",
-        test: "every_world_is_judged_as_the_model_judges_it",
-        tries: 120_000,
-    },
-    Campaign {
         name: "flipped-bits",
         what: "one bit of a logbook flipped; `silent`: a figure changed without a word",
         crate_name: "qdepth-logbook",
@@ -208,6 +184,30 @@ const CAMPAIGNS: &[Campaign] = &[
         file: "own_media",
         test: "a_drive_as_it_was_is_called_slow_in_one_night_of_a_hundred_at_most",
         tries: 900,
+    },
+    Campaign {
+        name: "matrix-of-commands",
+        what: "what is in use or holds data, under nine names, by `run`, `fio`, `ior`, a preparation, each option that names a file, and a run taken up again; `changed`: whole devices whose SHA-256 is another, or that were not refused",
+        crate_name: "qdepth",
+        file: "matrix",
+        test: "whatever_is_in_use_or_holds_data_is_changed_by_no_command_under_no_name",
+        tries: 2_600,
+    },
+    Campaign {
+        name: "worlds-on-loop-devices",
+        what: "contents, users and names of loop devices, drawn; `judged-wrong`: the guards say other than the model",
+        crate_name: "qdepth-host",
+        file: "worlds",
+        test: "every_world_of_loop_devices_is_judged_as_the_model_judges_it",
+        tries: 2_000,
+    },
+    Campaign {
+        name: "worlds-of-the-guards",
+        what: "the same on a scripted machine, with what happens between look and act",
+        crate_name: "qdepth-host",
+        file: "",
+        test: "every_world_is_judged_as_the_model_judges_it",
+        tries: 120_000,
     },
 ];
 

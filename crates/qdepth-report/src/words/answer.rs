@@ -58,6 +58,11 @@ pub(super) static ENGLISH: AnswerWords = AnswerWords {
             "pts-iops",
             "What rates does this storage reach by request size and share of reads once it is steady?",
         ],
+        ["fit", "What must be measured of a drive for a medium of its own?"],
+        [
+            "fit-read",
+            "What must be measured of a drive that must not be written, for a medium of its own?",
+        ],
     ],
     caption: "The answer in figures",
     beside: "Beside {base}, the largest values are {items}.",
@@ -118,6 +123,11 @@ pub(super) static JAPANESE: AnswerWords = AnswerWords {
         [
             "pts-iops",
             "定常状態のこのストレージは、要求サイズと読み取りの割合ごとにどれだけのレートに達するか。",
+        ],
+        ["fit", "ドライブのエミュレーション用モデルを作るには、何を測定すべきか。"],
+        [
+            "fit-read",
+            "書き込みのできないドライブのエミュレーション用モデルを作るには、何を測定すべきか。",
         ],
     ],
     caption: "答えの数値",
