@@ -11,7 +11,7 @@ use qdepth_engine::{
 };
 use qdepth_measure::{Instant, Nanos, PointFacts, check_laws, series_mean};
 use qdepth_workload::{
-    Arrivals, Extent, Fsync, Layout, Payload, Point, Samples, SizeMix, Stop, Until,
+    Arrivals, Durability, Extent, Fsync, Layout, Payload, Point, Samples, SizeMix, Stop, Until,
 };
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
@@ -38,6 +38,8 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         arrivals,
         payload: Payload { compressible_share: 0.0 },
         verify: false,
+        verify_unwritten: true,
+        durability: Durability::Cached,
         direct: true,
         fsync: Fsync { every_writes: 0, at_end: false },
         reported_as_throughput: false,

@@ -26,6 +26,7 @@ pub struct Verifying<'a, T> {
     stamp: u64,
     writes: Arc<Generations>,
     slots: Vec<InFlight>,
+    unwritten: bool,
 }
 
 /// A request under way.
@@ -41,7 +42,14 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
     pub fn new(inner: &'a mut T, slots: u32, stamp: u64, writes: Arc<Generations>) -> Self {
         let request = Request { direction: Direction::Sync, offset: 0, size: 0 };
         let slots = (0..slots).map(|_| InFlight { request, oldest: Vec::new() }).collect();
-        Self { inner, stamp, writes, slots }
+        Self { inner, stamp, writes, slots, unwritten: true }
+    }
+
+    /// The same, which holds nothing against places that nothing had been written to, by this run
+    /// and in whole, when the read began.
+    #[must_use]
+    pub fn only_written(self) -> Self {
+        Self { unwritten: false, ..self }
     }
 
     fn check(&mut self, completion: &mut Completion) {
@@ -62,6 +70,9 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
                     let first = request.offset / self.writes.block_bytes();
                     let place = (offset / self.writes.block_bytes() - first) as usize;
                     let oldest = block.get(place).copied().flatten();
+                    if oldest.is_none() && !self.unwritten {
+                        return true;
+                    }
                     found.is_some_and(|found| self.writes.may_be(offset, oldest, found))
                 });
                 if !as_written {

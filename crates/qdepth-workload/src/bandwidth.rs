@@ -129,6 +129,8 @@ impl BandwidthSpec {
             arrivals: None,
             compressible: None,
             verify: None,
+            verify_unwritten: None,
+            durability: None,
             direct: None,
             fsync: Some([FsyncSpec::End, FsyncSpec::Never][direction]),
             reported_as: Some(ReportedAs::Throughput),

@@ -76,6 +76,27 @@ pub struct Fsync {
     pub at_end: bool,
 }
 
+/// When a write is complete.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Durability {
+    /// When the kernel or device has taken it.
+    #[default]
+    Cached,
+    /// When its data, and what describes the file, is on stable storage (`O_SYNC`).
+    Sync,
+    /// When its data is on stable storage (`O_DSYNC`).
+    DataSync,
+}
+
+impl Durability {
+    fn is_cached(&self) -> bool {
+        *self == Self::Cached
+    }
+}
+
 /// Where the streams of a point find their parts of its area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -154,6 +175,12 @@ pub struct Point {
     /// Whether writes are stamped with their place, and reads held against what the run wrote.
     #[serde(default, skip_serializing_if = "is_no")]
     pub verify: bool,
+    /// Whether reads of places that the run has not written are errors of a point that verifies.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub verify_unwritten: bool,
+    /// When a write is complete.
+    #[serde(default, skip_serializing_if = "Durability::is_cached")]
+    pub durability: Durability,
     /// Whether the page cache is bypassed.
     pub direct: bool,
     /// When data is forced to stable storage.
@@ -177,6 +204,14 @@ fn is_zero(value: &u64) -> bool {
 
 fn is_no(value: &bool) -> bool {
     !value
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 fn is_one(value: &u32) -> bool {

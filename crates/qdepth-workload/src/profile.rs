@@ -5,6 +5,7 @@ use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
 use crate::comparison::ComparisonSpec;
 use crate::distribution::Distribution;
+use crate::plan::Durability;
 use crate::steps::{StaircaseSpec, StepSpec};
 use crate::target_spec::TargetSpec;
 use crate::variants::VariantSpec;
@@ -108,6 +109,11 @@ pub struct Profile {
     /// Whether writes are stamped with their place, and reads held against what the same run wrote
     /// there: a read that differs is an error. Left out: no.
     pub verify: Option<bool>,
+    /// Whether reads of a place that the run has not written are held against it too, and are then
+    /// errors. Left out: yes.
+    pub verify_unwritten: Option<bool>,
+    /// When a write is complete. Left out: when the kernel or device has taken it.
+    pub durability: Option<Durability>,
     /// Whether the page cache is bypassed. Left out: yes.
     pub direct: Option<bool>,
     /// When data is forced to stable storage. Left out: never for direct, at the end for buffered

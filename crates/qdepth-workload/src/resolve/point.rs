@@ -86,6 +86,8 @@ pub(crate) fn point(
         arrivals: arrivals.map_err(bad)?,
         payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
         verify: profile.verify.unwrap_or(false),
+        verify_unwritten: profile.verify_unwritten.unwrap_or(true),
+        durability: profile.durability.unwrap_or_default(),
         direct,
         fsync: fsync(profile, direct),
         reported_as_throughput: as_throughput(profile),

@@ -478,7 +478,9 @@ fn work(
     let began = (qdepth_linux::now(), waited_for_cpu());
     let load = Load { common, part, see };
     let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
-        load.on(&mut Verifying::new(&mut target, part.slots(), common.stamp, writes))
+        let verifying = Verifying::new(&mut target, part.slots(), common.stamp, writes);
+        let unwritten = part.point.verify_unwritten;
+        load.on(&mut if unwritten { verifying } else { verifying.only_written() })
     } else {
         target.on_engine(load)
     };

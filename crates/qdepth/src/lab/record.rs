@@ -14,7 +14,7 @@ use qdepth_logbook::record::{
 use qdepth_measure::{Code, Finding};
 use qdepth_media::Spelled;
 use qdepth_reference::shell_word;
-use qdepth_workload::{Compared, Comparison, Plan, Point, Role, STANDARD_AREA};
+use qdepth_workload::{Compared, Comparison, Durability, Plan, Point, Role, STANDARD_AREA};
 
 use crate::lab::Lab;
 use crate::lab::calibrate;
@@ -166,6 +166,12 @@ fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
         let what = "an emulated medium holds no data, so no read is verified";
         findings
             .push(Finding::remark(Code::NotLiteral).label("option", "verify").label("what", what));
+    }
+    let durable = |point: &Point| point.durability != Durability::Cached;
+    if plan.points.iter().any(|point| durable(point) && emulated(point)) {
+        let what = "an emulated medium completes every write as it completes others";
+        findings
+            .push(Finding::remark(Code::NotLiteral).label("option", "sync").label("what", what));
     }
     let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
     if smallest < STANDARD_AREA.0 {

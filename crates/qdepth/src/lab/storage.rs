@@ -1,7 +1,7 @@
 //! What a point is measured on in real time: the descriptors of its workers.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use anyhow::{Context, Result, bail};
 use qdepth_host::own_files::OwnFiles;
@@ -9,8 +9,8 @@ use qdepth_host::reach::Commands;
 use qdepth_host::system::System;
 use qdepth_linux::{EngineChoice, Namespace};
 use qdepth_measure::Nanos;
-use qdepth_workload::{Layout, Point};
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use qdepth_workload::{Durability, Layout, Point};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 
 use crate::lab::crew::Crew;
 use crate::lab::execute::Manner;
@@ -50,6 +50,7 @@ impl<'a> Storage<'a> {
             (Some(claim), _) => {
                 let file = claim.file.try_clone();
                 let file = file.context("cannot duplicate the target's descriptor")?;
+                let file = durable(file, point.durability)?;
                 vec![Opened { stream: 0, file, took: Nanos::ZERO }]
             }
             (None, Some(files)) => own(&mut files.borrow_mut(), point, manner.crew)?,
@@ -133,6 +134,20 @@ fn own(files: &mut OwnFiles, point: &Point, crew: Option<&Crew>) -> Result<Vec<O
         opened.push(Opened { stream, file, took: clock().since(before) });
     }
     Ok(opened)
+}
+
+/// The same open file with writes that return when they are durable, which only an open can ask for:
+/// through the descriptor that was claimed, and by no name.
+fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
+    let flag = match durability {
+        Durability::Cached => return Ok(file),
+        Durability::Sync => OFlags::SYNC,
+        Durability::DataSync => OFlags::DSYNC,
+    };
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | flag;
+    let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::open(again, flags, Mode::empty())
+        .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
 }
 
 /// Sets direct I/O, and says whether it is in effect, as the kernel says.
