@@ -59,8 +59,10 @@ fn a_job_of_fio_keeps_its_figures_and_its_source() {
     assert!(near(summary.io_per_s.value, 5000.0));
     assert!(near(summary.mib_per_s, 5000.0 * 8.0 / 1024.0));
     let times = &summary.service_time.all;
-    assert_eq!((times.count, times.min_ns, times.max_ns), (10_000, Some(100), Some(5000)));
-    assert_eq!(times.mean_ns, Some(120.5));
+    assert_eq!((times.count, times.min_ns, times.max_ns), (10_000, Some(90), Some(4000)));
+    // Of completion, as the percentiles are.
+    assert_eq!(times.mean_ns, Some(100.0));
+    assert!(runs[0].remarks[0].contains("completion"));
     // 99.99 has one sample beyond it, so it is not reported.
     let named: Vec<u64> = times.percentiles.iter().map(|p| p.value.0).collect();
     assert_eq!(named, [100, 300, 900]);
@@ -100,8 +102,53 @@ fn clients_are_told_apart_and_their_sum_is_left_out() {
 fn microseconds_of_old_versions_become_nanoseconds() {
     let text = document(1000, &[job("a", 2, 100)]).replace("lat_ns", "lat");
     let summary = PointSummary::of(&read("old.json", &text)[0].points[0]);
-    assert_eq!(summary.service_time.reads.mean_ns, Some(120_500.0));
-    assert_eq!(summary.service_time.reads.max_ns, Some(5_000_000));
+    assert_eq!(summary.service_time.reads.mean_ns, Some(100_000.0));
+    assert_eq!(summary.service_time.reads.max_ns, Some(4_000_000));
+}
+
+/// One job of a fio of this version that read `bytes` (as it says) at 4096 KiB/s for two seconds.
+fn old(version: &str, bytes: u64, more: &str) -> String {
+    format!(
+        r#"{{"fio version":"{version}","timestamp":1000,"jobs":[{{"jobname":"a","elapsed":2,
+        "read":{{"io_bytes":{bytes},"bw":4096,"iops":1024.0,"runtime":2000{more},
+          "lat":{{"min":50,"max":900,"mean":75.5,"stddev":1.0}}}}}}]}}"#
+    )
+}
+
+#[test]
+fn results_of_old_versions_have_their_units() {
+    for (version, said, more) in [
+        ("fio-2.0.8", 8192, ""),
+        ("fio-2.2.10", 8192, r#","total_ios":2048"#),
+        ("", 8192, ""),
+        ("fio-2.99", 8 << 20, r#","io_kbytes":8192"#),
+        ("fio-2.99", 8 << 20, ""),
+        ("fio-3.1", 8 << 20, r#","total_ios":2048"#),
+    ] {
+        let runs = read("old.json", &old(version, said, more));
+        let reads = &runs[0].points[0].reads;
+        assert_eq!((reads.bytes, reads.completed), (8 << 20, 2048), "{version} {said}");
+        let stated = reads.stated.as_ref().expect("latencies in microseconds");
+        assert_eq!((stated.mean_ns, stated.max_ns), (Some(75_500.0), Some(900_000)));
+        // The oracle is what the file itself says of rate and time.
+        let summary = PointSummary::of(&runs[0].points[0]);
+        assert!(near(summary.mib_per_s, 4.0) && near(summary.io_per_s.value, 1024.0), "{version}");
+    }
+    let files = [("unclear.json".to_owned(), old("fio-2.1", 123_456, "").into_bytes())];
+    let why = qdepth_foreign::import(&files).expect_err("neither unit").to_string();
+    assert!(why.contains("fio-2.1") && why.contains("not guessed"), "{why}");
+}
+
+#[test]
+fn what_was_reported_together_or_without_total_latency_is_said_to_be_so() {
+    let text = document(1000, &[job("a", 2, 100)]);
+    let together = text.replace("\"read\":", "\"mixed\":").replace("\"write\":", "\"other\":");
+    let run = &read("mixed.json", &together)[0];
+    assert_eq!(run.points[0].reads.completed, 100);
+    assert!(run.remarks.iter().any(|remark| remark.contains("together")), "{:?}", run.remarks);
+    let run = &read("clat.json", &text.replace("\"lat_ns\"", "\"qlat_ns\""))[0];
+    assert_eq!(run.points[0].reads.stated.as_ref().and_then(|s| s.mean_ns), Some(100.0));
+    assert!(run.remarks.iter().any(|remark| remark.contains("completion")), "{:?}", run.remarks);
 }
 
 #[test]

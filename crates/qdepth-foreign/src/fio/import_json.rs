@@ -19,7 +19,8 @@ pub(crate) fn read(file: &str, text: &str) -> Result<Vec<Imported>, String> {
             documents.push(document);
         }
     }
-    let runs: Vec<Imported> = documents.iter().map(|document| one(file, document)).collect();
+    let runs: Vec<Imported> =
+        documents.iter().map(|document| one(file, document)).collect::<Result<_, _>>()?;
     if runs.iter().all(|run| run.points.is_empty()) {
         return Err("holds no result of fio".to_owned());
     }
@@ -81,7 +82,7 @@ fn jobs(document: &Map<String, Value>) -> impl Iterator<Item = &Map<String, Valu
         .take(MANY)
 }
 
-fn one(file: &str, document: &Map<String, Value>) -> Imported {
+fn one(file: &str, document: &Map<String, Value>) -> Result<Imported, String> {
     let globals = document.get("global options").and_then(Value::as_object);
     let mut run = Imported {
         program: "fio".to_owned(),
@@ -90,7 +91,10 @@ fn one(file: &str, document: &Map<String, Value>) -> Imported {
         file: file.to_owned(),
         ..Imported::default()
     };
+    let mut completion = false;
     for job in jobs(document) {
+        let unit = unit(&run.version, job)?;
+        completion |= [job.get("read"), job.get("write")].into_iter().flatten().any(by_completion);
         let options = Options { globals, own: job.get("job options").and_then(Value::as_object) };
         let mut target = options.get("filename").or_else(|| options.get("directory"));
         let host = text(job, "hostname");
@@ -99,14 +103,66 @@ fn one(file: &str, document: &Map<String, Value>) -> Imported {
         }
         let target = target.unwrap_or_else(|| "not said".to_owned());
         let place = place_of(&mut run.targets, &target);
-        let mut point = point(job, &options);
+        let mut point = point(job, &options, unit);
         point.index = run.points.len() as u32;
         point.target = place;
         point.started_at = run.started_at.clone().unwrap_or_default();
         run.points.push(point);
     }
-    run.remarks.push("latency is fio's total latency".to_owned());
-    run
+    run.remarks.push(
+        match completion {
+            true => "latency is fio's completion latency, which is what its percentiles are of",
+            false => "latency is fio's total latency",
+        }
+        .to_owned(),
+    );
+    if jobs(document).any(|job| job.contains_key("mixed") && !job.contains_key("read")) {
+        run.remarks.push("reads and writes were reported together and stand as reads".to_owned());
+    }
+    Ok(run)
+}
+
+/// What `io_bytes` of a job counts in: bytes since fio 3, KiB before. Where the version does not say,
+/// rate and time do.
+fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
+    let major = version.trim_start_matches("fio-").split('.').next();
+    if major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3) {
+        return Ok(1);
+    }
+    for side in ["read", "write", "mixed"].iter().filter_map(|side| job.get(*side)) {
+        let figure = |key: &str| side.get(key).and_then(Value::as_f64).unwrap_or(0.0);
+        let moved = figure("io_bytes");
+        if side.get("io_kbytes").is_some() {
+            return Ok(1);
+        }
+        let kib = figure("bw") * figure("runtime") / 1000.0;
+        if moved <= 0.0 || kib <= 0.0 {
+            continue;
+        }
+        // The rate is a whole number of KiB/s, and the time of milliseconds.
+        let room = (2.0 / figure("bw") + 2.0 / figure("runtime")).clamp(0.02, 0.5);
+        let near = |wanted: f64| (moved / wanted - 1.0).abs() <= room;
+        return match (near(kib), near(kib * 1024.0)) {
+            (true, false) => Ok(1024),
+            (false, true) => Ok(1),
+            _ => Err(format!(
+                "is of {}, whose io_bytes {moved} is neither KiB nor bytes by its bw and runtime: its unit is not clear, and it is not guessed",
+                if version.is_empty() { "a fio that says no version" } else { version },
+            )),
+        };
+    }
+    Ok(1)
+}
+
+/// Whether the latencies of a side are those of completion: where total ones are not said, or have
+/// no percentiles while those have, so that mean and percentiles are of one kind.
+fn by_completion(side: &Value) -> bool {
+    let of = |names: [&str; 2]| names.iter().find_map(|name| side.get(name)?.as_object());
+    let listed = |object: Option<&Map<String, Value>>| {
+        object.is_some_and(|object| object.contains_key("percentile"))
+    };
+    let (total, completion) = (of(["lat_ns", "lat"]), of(["clat_ns", "clat"]));
+    completion.is_some() && (total.is_none() || (!listed(total) && listed(completion)))
 }
 
 fn started(document: &Map<String, Value>) -> Option<String> {
@@ -133,8 +189,9 @@ impl Options<'_> {
     }
 }
 
-fn point(job: &Map<String, Value>, options: &Options<'_>) -> PointRecord {
-    let (mut reads, mut writes) = (direction(job.get("read")), direction(job.get("write")));
+fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRecord {
+    let first = job.get("read").or_else(|| job.get("mixed"));
+    let (mut reads, mut writes) = (direction(first, unit), direction(job.get("write"), unit));
     let error = job.get("error").and_then(Value::as_i64).unwrap_or(0);
     if let Ok(errno) = i32::try_from(error)
         && errno != 0
@@ -144,7 +201,7 @@ fn point(job: &Map<String, Value>, options: &Options<'_>) -> PointRecord {
         side.errors.push(ErrorCount { errno, count: failed });
     }
     let runtime = |key: &str| job.get(key).and_then(|d| d.get("runtime")?.as_u64()).unwrap_or(0);
-    let runtime_ms = runtime("read").max(runtime("write"));
+    let runtime_ms = runtime("read").max(runtime("write")).max(runtime("mixed"));
     let requests = reads.completed + writes.completed;
     let bytes = reads.bytes.saturating_add(writes.bytes);
     let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
@@ -181,15 +238,21 @@ fn point(job: &Map<String, Value>, options: &Options<'_>) -> PointRecord {
     }
 }
 
-fn direction(value: Option<&Value>) -> DirectionRecord {
+fn direction(value: Option<&Value>, unit: u64) -> DirectionRecord {
     let Some(side) = value.and_then(Value::as_object) else { return DirectionRecord::default() };
     let whole = |key: &str| side.get(key).and_then(Value::as_u64);
-    let bytes = whole("io_bytes").or_else(|| Some(whole("io_kbytes")?.saturating_mul(1024)));
+    let bytes = whole("io_bytes").map(|bytes| bytes.saturating_mul(unit));
+    let bytes = bytes.or_else(|| Some(whole("io_kbytes")?.saturating_mul(1024)));
+    // The first versions say no number of requests, but their rate and time.
+    let counted = || {
+        let rate = side.get("iops").and_then(Value::as_f64)?;
+        Some((rate * whole("runtime")? as f64 / 1000.0).round() as u64)
+    };
     DirectionRecord {
-        completed: whole("total_ios").unwrap_or(0).min(1 << 60),
+        completed: whole("total_ios").or_else(counted).unwrap_or(0).min(1 << 60),
         bytes: bytes.unwrap_or(0).min(1 << 62),
         short: whole("short_ios").unwrap_or(0),
-        stated: stated(side),
+        stated: stated(value),
         ..DirectionRecord::default()
     }
 }
@@ -198,37 +261,35 @@ fn syncs(value: Option<&Value>) -> DirectionRecord {
     let Some(side) = value.and_then(Value::as_object) else { return DirectionRecord::default() };
     DirectionRecord {
         completed: side.get("total_ios").and_then(Value::as_u64).unwrap_or(0),
-        stated: stated(side),
+        stated: stated(value),
         ..DirectionRecord::default()
     }
 }
 
-/// Total latency; its percentiles, or those of the completion latency where only they are said.
-fn stated(side: &Map<String, Value>) -> Option<StatedLatency> {
-    let object = |names: [(&str, f64); 2]| {
-        let found = |(name, scale): (&str, f64)| Some((side.get(name)?.as_object()?, scale));
-        names.into_iter().find_map(found)
+/// Latencies, all of one kind: total, or of completion.
+fn stated(side: Option<&Value>) -> Option<StatedLatency> {
+    let side = side?;
+    let names = if by_completion(side) {
+        [("clat_ns", 1.0), ("clat", 1000.0)]
+    } else {
+        [("lat_ns", 1.0), ("lat", 1000.0)]
     };
-    let (total, scale) = object([("lat_ns", 1.0), ("lat", 1000.0)])?;
-    let count = total.get("N").and_then(Value::as_u64);
-    let count = count.or_else(|| side.get("total_ios")?.as_u64())?;
+    let found = |(name, scale): (&str, f64)| Some((side.get(name)?.as_object()?, scale));
+    let (object, scale) = names.into_iter().find_map(found)?;
+    let count = object.get("N").and_then(Value::as_u64);
+    let count = count.or_else(|| side.get("total_ios")?.as_u64());
+    let figure = |key: &str| object.get(key).and_then(Value::as_f64).map(|value| value * scale);
+    // Where nothing was counted all is 0, and so is what was not recorded.
+    let count = count.or_else(|| Some(u64::from(figure("max")? > 0.0)))?;
     if count == 0 {
         return None;
     }
-    let figure = |key: &str| total.get(key).and_then(Value::as_f64).map(|value| value * scale);
-    let completion = object([("clat_ns", 1.0), ("clat", 1000.0)]);
-    let own = percentiles(total, scale);
-    let percentiles = if own.is_empty() {
-        completion.map(|(object, scale)| percentiles(object, scale)).unwrap_or_default()
-    } else {
-        own
-    };
     Some(StatedLatency {
         count,
         min_ns: figure("min").map(|value| value as u64),
         mean_ns: figure("mean"),
         max_ns: figure("max").map(|value| value as u64),
-        percentiles,
+        percentiles: percentiles(object, scale),
     })
 }
 
