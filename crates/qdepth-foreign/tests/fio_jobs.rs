@@ -1,10 +1,10 @@
 //! fio's job files: what is read, what is refused and how that is said, and the plan that comes of
 //! it.
 
-use qdepth_foreign::fio::{CommandLine, Converted, FioRefusal, JobSet, Surroundings};
+use qdepth_foreign::fio::{CommandLine, Converted, FioRefusals, JobSet, Surroundings};
 use qdepth_measure::Bytes;
 use qdepth_workload::{
-    Arrivals, Choices, Distribution, Extent, Plan, PlanFile, TargetShape, Zone, resolve,
+    Arrivals, Choices, Distribution, Durability, Extent, Plan, PlanFile, TargetShape, Zone, resolve,
 };
 
 fn around<'a>(include: &'a dyn Fn(&str) -> Result<String, String>) -> Surroundings<'a> {
@@ -21,12 +21,12 @@ fn no_file(_: &str) -> Result<String, String> {
     Err("there is no such file".to_owned())
 }
 
-fn read(text: &str) -> Result<JobSet, FioRefusal> {
+fn read(text: &str) -> Result<JobSet, FioRefusals> {
     let files = [("jobs.fio".to_owned(), text.to_owned())];
     JobSet::read(&CommandLine::default(), &files, &around(&no_file))
 }
 
-fn convert(text: &str) -> Result<Converted, FioRefusal> {
+fn convert(text: &str) -> Result<Converted, FioRefusals> {
     read(text)?.convert("jobs", 77, &|path| {
         let here = path.starts_with("/dev/") && path != "/dev/nvme9n1";
         here.then_some(64 << 30)
@@ -127,12 +127,15 @@ fn a_refusal_names_option_section_and_line() {
         ("[a]\nthinktime=100\nrate=1m\n", "jobs.fio:2: [a] thinktime=100: refused: a rate and"),
         ("[a]\nthinktime=1\nthinktime_blocks=0\n", "jobs.fio:3: [a] thinktime_blocks=0: 1 to"),
         ("[a]\nthinktime=1\nthinktime_iotime=5\n", "jobs.fio:3: [a] thinktime_iotime=5: refused: "),
-        ("[a]\nfilesize=4k-8k\n", "jobs.fio:2: [a] filesize=4k-8k: "),
+        ("[a]\nfilesize=4k-x\n", "jobs.fio:2: [a] filesize=4k-x: "),
         ("[a]\nstartdelay=1-2\n", "jobs.fio:2: [a] startdelay=1-2: "),
         ("[a]\nsize=1m\n[b]\nsize=1m\n[c]\nsize=1m\nwait_for=a\n", "[c] wait_for=a: refused: "),
-        ("[a]\nrw=randtrim\n", "jobs.fio:2: [a] rw=randtrim: qdepth does not trim"),
-        ("[a]\nverify=pattern\n", "jobs.fio:2: [a] verify=pattern: refused: "),
-        ("[a]\nlatency_target=5ms\n", "jobs.fio:2: [a] latency_target=5ms: refused: fio has this"),
+        ("[a]\nrw=randtrim\n", "jobs.fio:2: [a] rw=randtrim: refused: qdepth does not trim"),
+        ("[a]\nverify=what\n", "jobs.fio:2: [a] verify=what: md5, "),
+        (
+            "[a]\nlatency_target=5ms\n",
+            "jobs.fio:2: [a] latency_target=5ms: refused: no depth is searched",
+        ),
         ("bs=4k\n", "jobs.fio:1: `bs=4k` stands before the first [section]"),
         ("[a]\ndirect\n", ""),
         ("[a]\nbs\n", "jobs.fio:2: [a] bs: a value is missing"),
@@ -141,7 +144,6 @@ fn a_refusal_names_option_section_and_line() {
         ("[a\nbs=4k\n", "jobs.fio:1: the name of a section ends with `]`"),
         ("include other.fio\n", "jobs.fio:1: cannot include `other.fio`: there is no such file"),
         ("[a]\nbssplit=4k/50:8k/40\n", "the shares add up to 90"),
-        ("[a]\nsize=1m\ntime_based\n", "[a] time_based needs a runtime"),
         ("[a]\nrw=read\n", "[a] . is to be made: say how long with size="),
         ("[a]\nrw=rw\nbs=4k,8k\nsize=1m\n", "same sizes"),
     ];
@@ -236,8 +238,10 @@ fn the_cpus_of_jobs_are_carried_over_where_they_agree() {
     assert_eq!(cpus("cpus_allowed=0-3,8\n[a]\n[b]\n"), Ok(Some(("0-3,8".to_owned(), false))));
     let split = "cpus_allowed_policy=split\n";
     assert_eq!(cpus(&format!("cpumask=0x0d\n{split}[a]\n")), Ok(Some(("0,2,3".to_owned(), true))));
-    let differ = cpus("[a]\ncpus_allowed=1\n[b]\n").expect_err("differ").to_string();
-    assert!(differ.contains("[b]") && differ.contains("name different ones"), "{differ}");
+    let differ = "[a]\ncpus_allowed=1\n[b]\ncpus_allowed=2\n";
+    assert_eq!(cpus(differ), Ok(Some(("1,2".to_owned(), false))));
+    let converted = convert(&format!("[global]\nfilename=f\nsize=1m\n{differ}")).expect("a plan");
+    assert!(converted.remarks.iter().any(|remark| remark.place.contains("[b] cpus_allowed")));
     for wrong in ["cpumask=0", "cpumask=0xx", "cpus_allowed_policy=any"] {
         assert!(cpus(&format!("{wrong}\n[a]\n")).is_err(), "{wrong}");
     }
@@ -273,7 +277,7 @@ fn several_files_share_depth_rate_and_bytes() {
         assert_eq!(Bytes(point.area.length_bytes), Bytes::gib(1));
     }
     assert!(
-        refusal("[a]\niodepth=3\nioengine=libaio\nfilename=/dev/a:/dev/b\n").contains("divide")
+        refusal("[a]\niodepth=1\nioengine=libaio\nfilename=/dev/a:/dev/b\n").contains("less than")
     );
 }
 
@@ -298,7 +302,8 @@ fn jobs_of_the_command_line_come_first_and_its_globals_hold_for_all() {
     assert!(jobs.iter().all(|job| job.sizes[0].bytes == 16384));
     let unknown = CommandLine::read(&["--outpt=x".to_owned()]).expect_err("no option");
     assert!(unknown.to_string().contains("--outpt"), "{unknown}");
-    let outside = CommandLine::read(&["--bs=4k".to_owned()]).expect_err("no job");
+    let outside = CommandLine::read(&["--bs=4k".to_owned()]).expect("globals");
+    let outside = JobSet::read(&outside, &[], &around(&no_file)).expect_err("no job");
     assert!(outside.to_string().contains("--name"), "{outside}");
 }
 
@@ -331,7 +336,11 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
 
 #[test]
 fn an_engine_that_is_missing_is_what_is_refused_and_not_its_options() {
-    let refused = |text: &str| convert(text).expect_err("nothing stands for this engine");
+    let refused = |text: &str| {
+        let all = convert(text).expect_err("nothing stands for this engine").0;
+        assert_eq!(all.len(), 1, "{all:?}");
+        all[0].clone()
+    };
     let rdma = "[global]\nioengine=rdma\n[receiver]\nverb=read\nport=[port]\n";
     let exec = "[a]\nprogram=/bin/x\nsize=1m\nioengine=exec\n";
     for (text, option, line) in [(rdma, "ioengine=rdma", 2), (exec, "ioengine=exec", 4)] {
@@ -360,4 +369,117 @@ fn zones_and_devices_that_are_not_here_make_a_plan() {
     let zones = vec![zone(60.0, 25.0), zone(40.0, 75.0)];
     assert_eq!(absolute.points[0].distribution, Distribution::Zones { zones });
     assert!(convert("[x]\nsize=1g\nrw=randread\nrandom_distribution=zoned:50/5,10/3\n").is_err());
+}
+
+/// The jobs of a command line, with the text of its only file.
+fn typed(line: &str, file: &str) -> Result<JobSet, FioRefusals> {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let line = CommandLine::read(&words)?;
+    let files: Vec<(String, String)> =
+        line.files.iter().map(|name| (name.clone(), file.to_owned())).collect();
+    JobSet::read(&line, &files, &around(&no_file))
+}
+
+#[test]
+fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
+    let file = "[a]\nrw=read\n[b]\nbs=64k\n";
+    for line in [
+        "-direct=1 -bs 8k jobs.fio",
+        "jobs.fio --direct=1 --bs=8k",
+        "--name=global --direct=1 -bs=8k jobs.fio",
+    ] {
+        let jobs = typed(line, file).expect(line).jobs;
+        assert!(jobs.iter().all(|job| job.direct), "{line}");
+        assert_eq!(jobs.iter().map(|job| job.sizes[0].bytes).collect::<Vec<_>>(), [8192, 65536]);
+    }
+    let line = "-filename=/dev/sda -direct=1 -iodepth 1 -thread -rw=randrw -rwmixread=70 \
+                -ioengine=psync -bs=16k -size=200G -numjobs=30 -runtime=100 -group_reporting -name=mytest";
+    let job = typed(line, "").expect("as many write it").jobs.remove(0);
+    assert_eq!((job.name.as_str(), job.clones, job.read), ("mytest", 30, 70.0));
+    assert!(job.thread && job.group_reporting && job.direct);
+}
+
+#[test]
+fn all_that_is_refused_is_said_at_once_and_each_option_once() {
+    let text = "[global]\nflow=3\niodept=4\n[a]\nbs=4x\nrw=randtrim\n[b]\nlatency_target=5ms\n";
+    let all = convert(text).expect_err("five of them").0;
+    let places: Vec<(u32, &str)> =
+        all.iter().map(|refusal| (refusal.line, refusal.option.as_str())).collect();
+    let wanted = ["flow=3", "iodept=4", "bs=4x", "rw=randtrim", "latency_target=5ms"];
+    assert_eq!(all.len(), wanted.len(), "{places:?}");
+    for option in wanted {
+        assert!(places.iter().any(|(line, known)| *known == option && *line > 0), "{option}");
+    }
+    let words = ["--outpt=x", "--qqq=4", "--client=h"].map(str::to_owned);
+    assert_eq!(CommandLine::read(&words).expect_err("three").0.len(), 3);
+}
+
+#[test]
+fn a_file_is_included_from_beside_the_one_that_asks_and_a_global_name_names_no_job() {
+    let beside = |name: &str| match name {
+        "folder/more.fio" => Ok("[global]\nbs=8k\nname=all\n".to_owned()),
+        _ => Err("there is no such file".to_owned()),
+    };
+    let files = [("folder/jobs.fio".to_owned(), "include more.fio\n[a]\n[b]\nname=c\n".to_owned())];
+    let jobs = JobSet::read(&CommandLine::default(), &files, &around(&beside)).expect("jobs").jobs;
+    assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
+    assert_eq!(jobs[0].sizes[0].bytes, 8192);
+}
+
+#[test]
+fn several_files_gaps_runs_and_patterns_are_carried_over() {
+    let (files, converted) = plan("[a]\nrw=randread\nnrfiles=8\nfilesize=1m\nsize=4m\n");
+    assert_eq!(files.points[0].area.length_bytes, 8 << 20);
+    assert!(converted.remarks.iter().any(|remark| remark.place.contains("nrfiles=8")));
+    let (gap, _) = plan("[a]\nrw=write:12k\nbs=4k\nsize=1m\n");
+    assert_eq!(gap.points[0].alignment_bytes, 16 << 10);
+    assert_eq!(gap.points[0].stop.bytes_per_stream, 256 << 10, "a quarter is written");
+    let (run, _) = plan("[a]\nrw=randread:8\nsize=1m\nnorandommap\n");
+    assert!((run.points[0].random_share - 0.125).abs() < 1e-12);
+    let (several, _) = plan("[a]\nrw=randwrite\nbssplit=4k/50:8k/50\nsize=1m\n");
+    assert_eq!(several.points[0].distribution, Distribution::Uniform);
+    let (pattern, _) = plan("[a]\nrw=write\nbuffer_pattern=0xdeadbeef\nsize=1m\n");
+    assert!((pattern.points[0].payload.compressible_share - 1.0).abs() < 1e-12);
+    let (normal, _) = plan("[a]\nrw=randread\nsize=1g\nrandom_distribution=normal:10\n");
+    let Distribution::Zones { zones } = &normal.points[0].distribution else { panic!("no zones") };
+    let middle: f64 = zones[51..77].iter().map(|zone| zone.access).sum();
+    assert!((middle - 68.9).abs() < 1.0, "one deviation either way holds {middle} %");
+    let (clones, _) = plan("[a]\nrw=write\nnumjobs=3\nsize=1m\nfilename_format=$jobname\n");
+    assert!(clones.points.iter().all(|point| point.area.offset_bytes == 0), "they share a file");
+}
+
+#[test]
+fn writes_are_durable_and_the_last_job_ends_all_where_that_is_asked() {
+    for (word, durability) in
+        [("1", Durability::Sync), ("dsync", Durability::DataSync), ("0", Durability::Cached)]
+    {
+        let (made, _) = plan(&format!("[a]\nrw=write\nsync={word}\nsize=1m\n"));
+        assert_eq!(made.points[0].durability, durability);
+    }
+    let timed = "[global]\nsize=1m\ntime_based\n[a]\nruntime=5\nexitall\n[b]\nruntime=60\n";
+    let (made, _) = plan(timed);
+    assert!(made.points.iter().all(|point| point.stop.duration_ns == 5_000_000_000));
+    let by_bytes = "[global]\nsize=1m\n[a]\nexitall\n[b]\n";
+    assert!(refusal(by_bytes).contains("exitall: refused"));
+}
+
+#[test]
+fn what_is_verified_may_be_a_mix_or_end_by_its_time() {
+    for more in ["rw=randrw", "rw=randwrite\nruntime=2\ntime_based", "rw=write\nnorandommap"] {
+        let (made, _) = plan(&format!("[a]\nsize=1m\nverify=crc32c\n{more}\n"));
+        assert_eq!(made.points.len(), 2, "{more}: written, and read back");
+        assert!(made.points.iter().all(|point| point.verify && !point.verify_unwritten));
+        assert!(!made.points[1].writes() && made.points[1].stop.bytes_per_stream <= 1 << 20);
+    }
+}
+
+#[test]
+fn every_option_of_fio_is_known_by_each_of_its_names() {
+    let table = qdepth_foreign::fio::fio_options(None);
+    assert!(table.lines().count() > 250, "{}", table.lines().count());
+    for (name, said) in [("bs", "honoured"), ("blocksize", "honoured"), ("flow", "refused: ")] {
+        let line = qdepth_foreign::fio::fio_options(Some(name));
+        assert!(line.lines().count() == 1 && line.contains(said), "{line}");
+    }
+    assert_eq!(qdepth_foreign::fio::fio_options(Some("qqq")), "");
 }

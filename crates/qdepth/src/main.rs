@@ -13,6 +13,7 @@ mod terminal;
 mod hostile_names;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
 use crate::flags::{Command, Flags};
@@ -28,6 +29,11 @@ fn main() -> ExitCode {
 fn program(words: impl Iterator<Item = OsString>) -> u8 {
     if let Err(error) = lab::signals::outlive_limits() {
         return ended::explain(&error);
+    }
+    let mut words = words.peekable();
+    if words.peek().is_some_and(|name| Path::new(name).file_name() == Some("fio".as_ref())) {
+        let words: Vec<String> = words.skip(1).map(|word| word.to_string_lossy().into()).collect();
+        return commands::fio::as_fio(&words);
     }
     let flags = match Flags::read_from(words) {
         Ok(flags) => flags,

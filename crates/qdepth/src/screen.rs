@@ -16,16 +16,24 @@ use crate::terminal;
 #[derive(Debug)]
 pub(crate) struct Screen {
     terminal: bool,
+    quiet: bool,
 }
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        Self { terminal: std::io::stderr().is_terminal() }
+        Self { terminal: std::io::stderr().is_terminal(), quiet: false }
+    }
+
+    /// One that tells nothing, for programs that read what the standard error says.
+    pub(crate) fn quiet() -> Self {
+        Self { terminal: false, quiet: true }
     }
 
     /// A line for the person.
     pub(crate) fn say(&self, line: &str) {
-        terminal::say(line);
+        if !self.quiet {
+            terminal::say(line);
+        }
     }
 
     /// What is about to be measured.
@@ -81,7 +89,8 @@ impl Screen {
         let total = plan.duration_ns();
         let bar = ProgressBar::with_draw_target(Some(total / 1_000_000), self.draw_target());
         bar.set_style(style("{bar:24} {prefix}  {msg}"));
-        let running = Running { bar, points: plan.points.len(), plain: !self.terminal, total };
+        let running =
+            Running { bar, points: plan.points.len(), plain: !self.terminal && !self.quiet, total };
         running.bar.set_position(0);
         let _ = done;
         running

@@ -190,8 +190,10 @@ fn a_converted_plan_runs_by_itself_and_a_plan_goes_out_as_a_job_file() {
 
 /// Example files of fio that ask for nothing that qdepth lacks.
 const SUPPORTED: &[&str] = &[
+    "1mbs_clients",
     "aio-read",
     "basic-verify",
+    "example_latency_steadystate",
     "fio-rand-RW",
     "fio-rand-read",
     "fio-rand-write",
@@ -202,11 +204,14 @@ const SUPPORTED: &[&str] = &[
     "fsx",
     "iometer-file-access-server",
     "jesd219",
+    "numa",
     "poisson-rate-submission",
     "rand-zones",
     "ssd-steadystate",
     "ssd-test",
+    "steadystate",
     "tiobench-example",
+    "uring-cmd-ng",
     "waitfor",
 ];
 
@@ -264,7 +269,12 @@ fn the_examples_of_fio_become_plans_or_are_refused_at_the_right_line() {
         let text = made.err.split_once(".fio:").unwrap_or_else(|| panic!("{name}")).1;
         let (line, rest) = text.split_once(": ").unwrap();
         let line: usize = line.parse().unwrap();
-        let option = rest.split_once("] ").unwrap().1;
+        let (section, option) = rest.split_once("] ").unwrap();
+        if !option.split(": ").next().unwrap().contains('=') {
+            let header = section.trim_start_matches('[');
+            assert!(std::fs::read_to_string(&path).unwrap().contains(header), "{name}: {section}");
+            continue;
+        }
         let option_text = option.split(": ").next().unwrap();
         // An option may stand alone, as `exitall`.
         let value = option_text.split_once('=').map_or(option_text, |(_, value)| value);
@@ -289,7 +299,184 @@ fn what_a_job_writes_is_read_back_and_verified() {
         assert_eq!(job[side]["total_ios"], 1024, "each block once: {side}");
     }
     assert_eq!(job["error"], 0);
-    let mixed = jobs(&place, "mixed.fio", "[a]\nrw=randrw\nsize=1m\nverify=md5\n");
-    let refused = place.run(&format!("fio {mixed}")).expect(2);
-    assert!(refused.err.contains("mixed.fio:4: [a] verify=md5"), "{}", refused.err);
+    let mixed = jobs(
+        &place,
+        "mixed.fio",
+        "[a]\nrw=randrw\nsize=2m\niodepth=4\nioengine=libaio\nverify=md5\nruntime=1\ntime_based\n",
+    );
+    let made = place.run(&format!("fio --output-format=json --no-report {mixed}")).expect(0).json();
+    assert_eq!(made["jobs"][0]["error"], 0, "places that nothing wrote are held against nothing");
+}
+
+/// A link to the program that is called as fio is, and what it printed.
+fn as_fio(place: &Place, words: &str) -> std::process::Output {
+    let link = place.join("bin/fio");
+    if !link.exists() {
+        std::fs::create_dir_all(place.join("bin")).expect("a folder");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_qdepth"), &link).expect("a link");
+    }
+    let shell = format!(
+        "cd {} && PATH={}:$PATH; fio {words}",
+        place.path().display(),
+        place.join("bin").display()
+    );
+    std::process::Command::new("sh").args(["-c", &shell]).output().expect("a shell")
+}
+
+fn out(output: &std::process::Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A line with each of its figures taken out, so that lines of two programs can be compared.
+fn form(line: &str) -> String {
+    let mut text = String::new();
+    for letter in line.chars() {
+        let letter = if letter.is_ascii_digit() { '9' } else { letter };
+        let goes_on =
+            (letter == '9' && text.ends_with(['9', '.'])) || (letter == '.' && text.ends_with('9'));
+        if !goes_on {
+            text.push(letter);
+        }
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_link_called_fio_prints_and_ends_as_fio_does() {
+    let _alone = alone();
+    if !can("the text of fio", &["fio"]) {
+        return;
+    }
+    let place = Place::new();
+    let text = "[mix]\nrw=randrw\nioengine=libaio\niodepth=4\nsize=4m\nruntime=2\ntime_based\n\
+                fsync=16\nlat_percentiles=1\ndescription=a mix\n\
+                [two]\nstonewall\nrw=read\nbs=64k\nsize=2m\nnumjobs=2\ngroup_reporting\n";
+    let name = jobs(&place, "text.fio", text);
+    let ours = as_fio(&place, &name);
+    assert_eq!(ours.status.code(), Some(0), "{}", String::from_utf8_lossy(&ours.stderr));
+    assert_eq!(String::from_utf8_lossy(&ours.stderr), "", "nothing on the standard error");
+    let theirs = sh(&format!("cd {} && fio {name}", place.path().display())).unwrap();
+    let key = |line: &str| {
+        let line = form(line.trim_start());
+        line.split(['=', '(', '|']).next().unwrap_or("").trim().to_owned()
+    };
+    // slat is not told apart, devices are not watched, and which classes of latency occur differs.
+    let left_out = |line: &str| {
+        ["slat", "lat", "|", "vda", "Disk stats", "mix: Laying", "two: Laying", "bw", "iops"]
+            .iter()
+            .any(|word| line.trim_start().starts_with(word))
+            || line.contains("percentiles")
+            || line.contains(": ios=")
+            || line.contains("Laying out")
+            || line.contains("fio-")
+            || line.trim().is_empty()
+    };
+    let keys = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !left_out(line)).map(key).collect()
+    };
+    assert_eq!(keys(&out(&ours)), keys(&theirs));
+    // Lines whose figures have the same places.
+    for start in ["issued rwts", "IO depths", "submit", "complete", "latency", "cpu"] {
+        let find = |text: &str| {
+            let line = text.lines().find(|line| line.trim_start().starts_with(start));
+            form(line.unwrap_or_else(|| panic!("{start}: {text}")))
+        };
+        assert_eq!(find(&out(&ours)), find(&theirs));
+    }
+    let bad = as_fio(&place, "--name=a --bs=zz --size=1m");
+    assert_eq!(bad.status.code(), Some(1));
+    assert_eq!(out(&as_fio(&place, "--version")).trim(), "fio-3.33");
+    assert_eq!(as_fio(&place, "").status.code(), Some(1));
+}
+
+#[test]
+fn terse_lines_have_the_fields_of_the_fio_that_is_here() {
+    let _alone = alone();
+    if !can("terse lines of fio", &["fio"]) {
+        return;
+    }
+    let place = Place::new();
+    let words = "--name=a --rw=randrw --bs=4k --size=1m --ioengine=libaio --iodepth=2 \
+                 --description=words --percentile_list=50:99";
+    for version in 2..=5 {
+        let more = format!("{words} --minimal --terse-version={version}");
+        let ours = out(&as_fio(&place, &more));
+        let folder = place.path().display().to_string();
+        let theirs = sh(&format!("cd {folder} && fio {more}")).unwrap();
+        let fields = |text: &str| -> Vec<String> {
+            let line = text.lines().find(|line| line.starts_with(&version.to_string())).unwrap();
+            line.trim().split(';').map(str::to_owned).collect()
+        };
+        let (ours, mut theirs) = (fields(&ours), fields(&theirs));
+        // Behind the classes of latency stand nine fields of each device.
+        let devices = theirs.iter().rposition(|field| field.ends_with('%')).unwrap();
+        let classes = if version == 2 { theirs.len() } else { devices + 1 };
+        let described = usize::from(version != 2);
+        while theirs.len() > ours.len() && theirs.len() - 9 * described >= ours.len() {
+            let from = ours.len() - described;
+            theirs.drain(from..from + 9);
+        }
+        assert_eq!(ours.len(), theirs.len(), "version {version}: {classes} {ours:?} {theirs:?}");
+        for (place, (ours, theirs)) in ours.iter().zip(&theirs).enumerate() {
+            let kind = |field: &str| match form(field).replace("-9", "9") {
+                figure if figure.starts_with("9%=") => figure,
+                figure if figure.ends_with('%') => "share".to_owned(),
+                figure if figure.chars().all(|c| c == '9') => "figure".to_owned(),
+                text => text,
+            };
+            if place != 1 {
+                assert_eq!(kind(ours), kind(theirs), "version {version}, field {place}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_option_that_fio_lists_is_answered() {
+    if !can("the options of fio", &["fio"]) {
+        return;
+    }
+    let place = Place::new();
+    let listed =
+        sh("fio --cmdhelp=all; for e in libaio io_uring pvsync2; do fio --enghelp=$e; done");
+    let names: Vec<String> = listed
+        .unwrap()
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, _)| name.trim().to_owned())
+        .filter(|name| !name.is_empty() && !name.contains(' '))
+        .collect();
+    assert!(names.len() > 180, "{} options", names.len());
+    let ours = place.run("fio --cmdhelp").expect(0).out;
+    for name in names {
+        let said = ours.lines().any(|line| line.split(':').next().map(str::trim) == Some(&name));
+        assert!(said, "{name} is passed over");
+    }
+}
+
+#[test]
+fn several_forms_and_logs_come_of_one_run() {
+    let _alone = alone();
+    let place = Place::new();
+    let words = "--name=a --filename='media\\:p3700-1600gb' --rw=randrw --bs=4k --iodepth=4 \
+                 --ioengine=libaio --direct=1 --runtime=300ms --time_based --size=1g --log_avg_msec=100 \
+                 --write_hist_log=h --log_hist_msec=100 --unified_rw_reporting=mixed";
+    let made = out(&as_fio(&place, &format!("{words} --output-format=terse,json+,normal")));
+    let terse = made.lines().position(|line| line.starts_with("3;fio-")).expect(&made);
+    let json = made.lines().position(|line| line == "{").expect(&made);
+    let normal = made.lines().position(|line| line.starts_with("a: (groupid=0, jobs=1)"));
+    assert!(terse < json && json < normal.expect(&made), "in the order of fio");
+    assert!(made.contains("  mixed: IOPS=") && made.contains("  MIXED: bw="), "{made}");
+    assert!(made.contains("\"mixed\" : {") && !made.contains("\"read\" : {"), "{made}");
+    let log = std::fs::read_to_string(place.join("h_clat_hist.1.log")).unwrap();
+    let row: Vec<u64> =
+        log.lines().next().unwrap().split(", ").map(|c| c.parse().unwrap()).collect();
+    assert_eq!((row.len(), row[2]), (3 + 1856, 4096), "time, direction, size and every class");
+    let counted: u64 = log
+        .lines()
+        .flat_map(|row| row.split(", ").skip(3).map(|count| count.parse::<u64>().unwrap()))
+        .sum();
+    let sorted = as_fio(&place, &format!("{words} --output-format=json"));
+    let document: Value = serde_json::from_str(&out(&sorted)).unwrap();
+    assert_eq!(document["jobs"][0]["mixed"]["total_ios"], counted, "the same seed, virtual time");
 }

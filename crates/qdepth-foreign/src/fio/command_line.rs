@@ -2,19 +2,35 @@
 
 use std::rc::Rc;
 
-use super::options::{canonical, nearest};
-use super::refusal::FioRefusal;
+use super::getopt::{Word, words};
+use super::refusal::{FioRefusal, FioRefusals};
 
-/// The form of the result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A form of the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OutputFormat {
-    /// For people.
-    #[default]
-    Normal,
+    /// fio's semicolons, in this version: 2 to 5.
+    Terse(u8),
     /// fio's JSON.
     Json,
     /// fio's JSON with every bucket of the latencies.
     JsonPlus,
+    /// fio's text for people.
+    Normal,
+}
+
+/// What is printed in place of a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inform {
+    /// The version.
+    Version,
+    /// How fio is called.
+    Help,
+    /// What is done with each option, or with one.
+    Options(Option<String>),
+    /// The engines.
+    Engines,
+    /// The jobs as a command line.
+    CommandLine,
 }
 
 /// What a command line asks for.
@@ -22,124 +38,176 @@ pub enum OutputFormat {
 pub struct CommandLine {
     /// Job files, in order.
     pub files: Vec<String>,
-    /// Jobs written as options: each option with its value.
+    /// Jobs written as options: each option with its value, the first is the name. Those before
+    /// the first job are a job `global`, which holds for all that follows and for job files.
     pub jobs: Vec<Vec<(String, Option<String>)>>,
     /// Only these sections; all where it is empty.
     pub sections: Vec<String>,
     /// Where the result goes; standard output where it is none.
     pub output: Option<String>,
-    /// Its form.
-    pub format: OutputFormat,
+    /// The forms that were asked for, in the order in which fio prints them; none asks for none.
+    pub formats: Vec<OutputFormat>,
     /// No job may write.
     pub read_only: bool,
     /// Read, and end.
     pub parse_only: bool,
+    /// What is printed in place of a measurement.
+    pub inform: Option<Inform>,
+    /// What is not done literally.
+    pub notes: Vec<String>,
 }
 
 /// Options that say how fio itself works, and that have no effect here.
-const WITHOUT_EFFECT: &[&str] = &[
-    "eta",
-    "eta-newline",
-    "eta-interval",
-    "max-jobs",
-    "alloc-size",
-    "warnings-fatal",
-    "aux-path",
-    "bandwidth-log",
-    "idle-prof",
-    "inflate-log",
-];
+const WITHOUT_EFFECT: &[&str] =
+    &["eta", "eta-newline", "eta-interval", "max-jobs", "alloc-size", "warnings-fatal", "aux-path"];
+
 const REFUSED: &[(&str, &str)] = &[
-    ("client", "jobs run on this machine"),
-    ("server", "jobs run on this machine"),
-    ("daemonize", "jobs run in the foreground"),
-    ("minimal", "terse output is not made; --output-format=json is"),
-    ("append-terse", "terse output is not made; --output-format=json is"),
-    ("terse-version", "terse output is not made; --output-format=json is"),
-    ("status-interval", "one document is made, at the end"),
-    ("showcmd", "--convert prints what would run"),
-    ("debug", "qdepth has no such output"),
-    ("trigger", "no trigger is run"),
-    ("trigger-file", "no trigger is run"),
-    ("trigger-timeout", "no trigger is run"),
-    ("trigger-remote", "no trigger is run"),
-    ("cmdhelp", "see fio's manual; qdepth says of every option what it does with it"),
-    ("enghelp", "see fio's manual; qdepth fio --help names the engines"),
-    ("crctest", "see fio"),
-    ("cpuclock-test", "see fio"),
+    ("client", "jobs run on this machine; start qdepth on each, or under mpirun"),
+    ("server", "jobs run on this machine; start qdepth on each, or under mpirun"),
+    ("remote-config", "jobs run on this machine; name the job file itself"),
+    ("daemonize", "jobs run in the foreground; leave it out, and put `nohup … &` around it"),
+    ("trigger", "no trigger is run; leave it out"),
+    ("trigger-file", "no trigger is run; leave it out"),
+    ("trigger-timeout", "no trigger is run; leave it out"),
+    ("trigger-remote", "no trigger is run; leave it out"),
+    ("crctest", "a test of fio itself; nothing is measured with it"),
+    ("memcpytest", "a test of fio itself; nothing is measured with it"),
+    ("cpuclock-test", "a test of fio itself; `qdepth host` says what the clock is"),
+    ("inflate-log", "logs are never compressed here; read them as they are"),
+    ("merge-blktrace-only", "no trace is replayed; leave it out"),
+    ("profile", "qdepth has no profiles of fio; `qdepth plan` lists its own"),
+    ("latency-log", "write_lat_log=NAME of a job is it"),
 ];
 
 impl CommandLine {
     /// Reads the words behind `fio`.
     ///
     /// # Errors
-    /// Where an option is unknown or cannot be honoured.
-    pub fn read(words: &[String]) -> Result<Self, FioRefusal> {
+    /// Every option that is unknown or cannot be honoured.
+    pub fn read(list: &[String]) -> Result<Self, FioRefusals> {
         let mut line = Self::default();
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let Some(option) = word.strip_prefix("--") else {
-                line.files.push(word.clone());
-                continue;
-            };
-            let (name, value) = match option.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (option, None),
-            };
-            if ["output", "section", "output-format"].contains(&name) {
-                let value = value.or_else(|| words.next().cloned());
-                line.result(name, value)?;
-            } else {
-                line.option(name, value)?;
-            }
-        }
-        Ok(line)
-    }
-
-    fn result(&mut self, name: &str, value: Option<String>) -> Result<(), FioRefusal> {
-        let value = value.ok_or_else(|| refuse(name, "a value is missing"))?;
-        match name {
-            "output" => self.output = Some(value),
-            "section" => self.sections.push(value),
-            _ => {
-                self.format = match value.as_str() {
-                    "normal" => OutputFormat::Normal,
-                    "json" => OutputFormat::Json,
-                    "json+" => OutputFormat::JsonPlus,
-                    _ => return Err(refuse(name, "normal, json and json+ are possible")),
+        let mut asked = Asked::default();
+        let mut refused = FioRefusals::default();
+        for word in words(list) {
+            let read = match word {
+                Word::File(name) => {
+                    line.files.push(name);
+                    Ok(())
                 }
-            }
+                Word::Unknown(name, why) => Err(refuse(&name, why)),
+                Word::Job(name, value) => {
+                    line.job_option(name, value);
+                    Ok(())
+                }
+                Word::Own(name, value) => line.own_option(name, value, &mut asked),
+            };
+            refused.keep(read);
         }
-        Ok(())
+        line.formats = asked.formats(&mut refused);
+        refused.or(line)
     }
 
-    fn option(&mut self, name: &str, value: Option<String>) -> Result<(), FioRefusal> {
+    fn job_option(&mut self, name: String, value: Option<String>) {
+        if name == "name" {
+            self.jobs.push(vec![(name, value)]);
+            return;
+        }
+        if self.jobs.is_empty() {
+            self.jobs.push(vec![("name".to_owned(), Some("global".to_owned()))]);
+        }
+        if let Some(job) = self.jobs.last_mut() {
+            job.push((name, value));
+        }
+    }
+
+    fn own_option(
+        &mut self,
+        name: &str,
+        value: Option<String>,
+        asked: &mut Asked,
+    ) -> Result<(), FioRefusal> {
         if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == name) {
-            return Err(refuse(name, format!("refused: {why}")));
+            return Err(refuse(&format!("--{name}"), format!("refused: {why}")));
         }
         match name {
             "readonly" => self.read_only = true,
             "parse-only" => self.parse_only = true,
-            "name" => self.jobs.push(vec![("name".to_owned(), value)]),
-            _ if WITHOUT_EFFECT.contains(&name) => {}
-            _ if canonical(name).is_none() => {
-                let hint = match nearest(name) {
-                    Some(near) => format!("there is no such option; did you mean --{near}?"),
-                    None => "there is no such option".to_owned(),
-                };
-                return Err(refuse(name, hint));
+            "bandwidth-log" => {
+                self.note(name, "no log of all jobs together is written; write_bw_log= of each is");
             }
-            _ => match self.jobs.last_mut() {
-                Some(job) => job.push((name.to_owned(), value)),
-                None => {
-                    return Err(refuse(
-                        name,
-                        "an option of a job stands behind --name=JOB, or behind --name=global to hold for all of them",
-                    ));
-                }
-            },
+            "output" => self.output = value,
+            "section" => self.sections.extend(value),
+            "output-format" => asked.forms = value.unwrap_or_default(),
+            "minimal" => asked.forms = "terse".to_owned(),
+            "append-terse" => asked.and_terse = true,
+            "terse-version" => asked.version = value,
+            "version" => self.inform = Some(Inform::Version),
+            "help" => self.inform = Some(Inform::Help),
+            "cmdhelp" => {
+                self.inform = Some(Inform::Options(value.filter(|name| name != "all")));
+            }
+            "enghelp" => self.inform = Some(Inform::Engines),
+            "showcmd" => self.inform = Some(Inform::CommandLine),
+            "status-interval" => self.note(name, "one result is printed, at the end"),
+            "debug" => self.note(name, "qdepth has no such output"),
+            "idle-prof" => self.note(name, "the CPUs' idle time is not reported"),
+            _ if WITHOUT_EFFECT.contains(&name) => {}
+            _ => return Err(refuse(&format!("--{name}"), "refused: qdepth has no such thing")),
         }
         Ok(())
+    }
+
+    fn note(&mut self, name: &str, what: &str) {
+        self.notes.push(format!("command line: --{name}: {what}"));
+    }
+}
+
+/// Forms as they were asked for, which options may say in any order.
+#[derive(Default)]
+struct Asked {
+    forms: String,
+    and_terse: bool,
+    version: Option<String>,
+}
+
+impl Asked {
+    fn formats(&self, refused: &mut FioRefusals) -> Vec<OutputFormat> {
+        let version = match self.version.as_deref() {
+            None => 3,
+            Some(text) => match text.parse::<u8>() {
+                Ok(version @ 2..=5) => version,
+                _ => {
+                    let why = format!("`{text}`: the versions are 2, 3, 4 and 5");
+                    refused.add(refuse("--terse-version", why).into());
+                    3
+                }
+            },
+        };
+        let mut formats = Vec::new();
+        for word in self.forms.split(',').filter(|word| !word.is_empty()) {
+            match word.trim() {
+                "normal" => formats.push(OutputFormat::Normal),
+                "terse" | "minimal" => formats.push(OutputFormat::Terse(version)),
+                "json" => formats.push(OutputFormat::Json),
+                "json+" => formats.push(OutputFormat::JsonPlus),
+                other => {
+                    let why = format!("`{other}`: normal, terse, json and json+ are possible");
+                    refused.add(refuse("--output-format", why).into());
+                }
+            }
+        }
+        if self.and_terse {
+            formats.push(OutputFormat::Terse(version));
+            if self.forms.is_empty() {
+                formats.push(OutputFormat::Normal);
+            }
+        }
+        formats.sort_unstable();
+        formats.dedup();
+        if formats.contains(&OutputFormat::JsonPlus) {
+            formats.retain(|format| *format != OutputFormat::Json);
+        }
+        formats
     }
 }
 
@@ -148,7 +216,7 @@ fn refuse(name: &str, why: impl Into<String>) -> FioRefusal {
         file: "command line".to_owned(),
         line: 0,
         section: String::new(),
-        option: format!("--{name}"),
+        option: name.to_owned(),
         why: why.into(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::JobSet;
 use super::job::Job;
-use super::refusal::{FioRefusal, FioRemark};
+use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::toml_text;
 use super::values::{Amount, Engine};
 
@@ -92,20 +92,20 @@ impl JobSet {
         name: &str,
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
-    ) -> Result<Converted, FioRefusal> {
+    ) -> Result<Converted, FioRefusals> {
         let mut made = Making::default();
+        let mut refused = FioRefusals::default();
         let mut steps: Vec<Vec<Load>> = Vec::new();
         let mut back: Vec<Load> = Vec::new();
         for (number, job) in self.jobs.iter().enumerate() {
-            let waits = self.waits(job, steps.last().map_or(&[], Vec::as_slice))?;
+            let waits = self.waits(job, steps.last().map_or(&[], Vec::as_slice));
+            let waits = refused.keep(waits).unwrap_or(true);
             if job.stonewall || waits || steps.is_empty() {
                 steps.push(Vec::new());
             }
-            let loads = made.loads(number, job, whole)?;
+            let Some(loads) = refused.keep(made.loads(number, job, whole)) else { continue };
             if job.reads_back {
-                back.extend(
-                    loads.iter().map(|load| read_back(job, load)).collect::<Result<Vec<_>, _>>()?,
-                );
+                back.extend(loads.iter().map(read_back));
             }
             if let Some(step) = steps.last_mut() {
                 step.extend(loads);
@@ -117,8 +117,12 @@ impl JobSet {
                 steps.push(std::mem::take(&mut back));
             }
             if steps.iter().map(Vec::len).sum::<usize>() > LOADS_MAX {
-                return Err(refuse(job, format!("more than {LOADS_MAX} jobs and clones")));
+                refused.add(refuse(job, format!("more than {LOADS_MAX} jobs and clones")).into());
+                break;
             }
+        }
+        for step in &mut steps {
+            refused.keep(self.end_together(step));
         }
         let file_bytes = made.lay_out(steps.iter_mut().flatten());
         for step in &mut steps {
@@ -131,12 +135,12 @@ impl JobSet {
             .find(|seed| seed.is_none())
             .map_or_else(|| seeds.first().copied().flatten().unwrap_or(1), |_| fresh);
         let origins = steps.iter().flatten().map(|load| load.origin).collect();
-        Ok(Converted {
+        refused.or(Converted {
             toml: toml_text::plan(name, seed, &self.jobs, &steps, file_bytes),
             origins,
             engine: self.engine(),
-            cpus: self.cpus()?,
-            remarks: self.jobs.iter().flat_map(|job| job.remarks.iter().cloned()).collect(),
+            cpus: self.cpus(),
+            remarks: self.remarks(),
             targets: made.targets,
         })
     }
@@ -157,17 +161,52 @@ impl JobSet {
         ))
     }
 
-    /// The CPUs of the workers, which all jobs must agree on.
-    fn cpus(&self) -> Result<Option<(String, bool)>, FioRefusal> {
-        let Some(first) = self.jobs.first() else { return Ok(None) };
-        let of = |job: &Job| job.cpus.clone().map(|cpus| (cpus, job.split_cpus));
-        match self.jobs.iter().find(|job| of(job) != of(first)) {
-            Some(job) => Err(refuse(
-                job,
-                "cpus_allowed: refused: the CPUs are those of all workers, and the jobs name different ones; say them in [global]",
-            )),
-            None => Ok(of(first)),
+    /// `exitall`: where all loads of a step end by their time, the shortest time is that of all.
+    fn end_together(&self, step: &mut [Load]) -> Result<(), FioRefusal> {
+        let Some(by) = step.iter().find(|load| self.jobs[load.origin.job].ends_all) else {
+            return Ok(());
+        };
+        let alone = step.iter().all(|load| load.origin.job == by.origin.job);
+        if step.iter().all(|load| load.bytes.is_none() && load.passes.is_none()) {
+            let shortest = step.iter().map(|load| load.duration_ns).min().unwrap_or(0);
+            step.iter_mut().for_each(|load| load.duration_ns = shortest);
+        } else if !alone {
+            return Err(refuse(
+                &self.jobs[by.origin.job],
+                "exitall: refused: jobs that end by their bytes end no others; give all of them runtime= and time_based",
+            ));
         }
+        Ok(())
+    }
+
+    /// The CPUs of the workers: of jobs that name different ones all of them together.
+    fn cpus(&self) -> Option<(String, bool)> {
+        let mut all: Vec<&str> = Vec::new();
+        for cpus in self.jobs.iter().map(|job| job.cpus.as_deref()) {
+            let cpus = cpus?;
+            if !all.contains(&cpus) {
+                all.push(cpus);
+            }
+        }
+        let split = self.jobs.iter().any(|job| job.split_cpus);
+        (!all.is_empty()).then(|| (all.join(","), split))
+    }
+
+    fn remarks(&self) -> Vec<FioRemark> {
+        let mut all: Vec<FioRemark> = Vec::new();
+        let of_jobs = self.jobs.iter().flat_map(|job| job.remarks.iter().cloned());
+        let differ = self.jobs.iter().find(|job| job.cpus != self.jobs[0].cpus);
+        let place = |job: &Job| format!("{}:{}: [{}] cpus_allowed", job.file, job.line, job.name);
+        let what =
+            "the workers of all jobs may run on the CPUs of all; where a job names none, anywhere";
+        let cpus = differ.map(|job| FioRemark { place: place(job), what: what.to_owned() });
+        for remark in of_jobs.chain(cpus) {
+            // One of a global section is remarked of every job.
+            if !all.iter().any(|known| same_place(known, &remark)) {
+                all.push(remark);
+            }
+        }
+        all
     }
 
     fn engine(&self) -> Option<Engine> {
@@ -175,6 +214,25 @@ impl JobSet {
         (self.jobs.iter().all(|job| job.engine == first) && first != Engine::Synchronous)
             .then_some(first)
     }
+}
+
+/// The same option at the same line, whatever the section that it holds for.
+fn same_place(a: &FioRemark, b: &FioRemark) -> bool {
+    let parts = |remark: &FioRemark| {
+        let (line, rest) = remark.place.split_once(": [").unwrap_or((&remark.place, ""));
+        let option = rest.split_once("] ").map_or(rest, |(_, option)| option);
+        (line.to_owned(), option.to_owned())
+    };
+    a.what == b.what && parts(a) == parts(b)
+}
+
+/// A file of a job, or the folder in which one is made for it.
+struct Place {
+    path: String,
+    /// Where the job names no file.
+    folder: Option<String>,
+    /// Outstanding I/Os of its share.
+    depth: u32,
 }
 
 /// Targets as they come up, and areas in measurement files that are to be made.
@@ -237,7 +295,6 @@ impl Making {
             self.counters.group += 1;
             self.counters.in_group = 0;
         }
-        let files = self.files(job);
         let mut loads = Vec::new();
         for clone in 0..job.clones {
             self.counters.threads += 1;
@@ -248,6 +305,7 @@ impl Making {
                 thread: self.counters.threads,
                 group: self.counters.group,
             };
+            let files = places(job, clone, whole)?;
             for (place, file) in files.iter().enumerate() {
                 let mut load = self.load(job, origin, file, files.len(), whole)?;
                 let suffix =
@@ -259,40 +317,17 @@ impl Making {
         Ok(loads)
     }
 
-    /// Paths that a job works on: its files, or the folder in which one is made for it.
-    fn files(&self, job: &Job) -> Vec<(String, bool)> {
-        let within = |name: &str| match &job.directory {
-            Some(folder) if !name.starts_with('/') => {
-                format!("{}/{name}", folder.trim_end_matches('/'))
-            }
-            _ => name.to_owned(),
-        };
-        if job.filenames.is_empty() {
-            return vec![(job.directory.clone().unwrap_or_else(|| ".".to_owned()), true)];
-        }
-        job.filenames.iter().map(|name| (within(name), false)).collect()
-    }
-
     fn load(
         &mut self,
         job: &Job,
         origin: Origin,
-        file: &(String, bool),
+        file: &Place,
         files: usize,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Load, FioRefusal> {
-        let (path, folder) = file;
+        let Place { path, folder, depth } = file;
         let share = files as u64;
-        if u64::from(job.depth) % share != 0 {
-            return Err(refuse(
-                job,
-                format!(
-                    "iodepth={} does not divide by its {files} files: each has its own share of the outstanding I/Os in qdepth",
-                    job.depth
-                ),
-            ));
-        }
-        let existing = if *folder { None } else { whole(path) };
+        let existing = if folder.is_some() { None } else { whole(path) };
         let unknown = |what: &str| {
             refuse(
                 job,
@@ -308,14 +343,15 @@ impl Making {
             Amount::Share(_) => job.span.size.bytes(existing),
         };
         // A device that is not here now: one pass over all of it, however long it is.
-        let all_of_device = existing.is_none() && !*folder && path.starts_with("/dev/");
+        let all_of_device = existing.is_none() && folder.is_none() && path.starts_with("/dev/");
         if all_of_device && asked.is_none_or(|bytes| bytes == 0) && offset == 0 {
-            let all = on_all(self.target(path), origin, job, files)?;
+            let all = on_all(self.target(path), origin, job, (*depth, files));
             return Ok(Load { passes: (!job.span.time_based).then_some(job.span.loops), ..all });
         }
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
-                return Err(refuse(job, format!("{path} is to be made: say how long with size=…")));
+                let made = folder.as_ref().unwrap_or(path);
+                return Err(refuse(job, format!("{made} is to be made: say how long with size=…")));
             }
             (Some(0), Some(all)) => all.saturating_sub(offset),
             (Some(bytes), None) => bytes,
@@ -325,11 +361,9 @@ impl Making {
         let (target, area_of) = match existing {
             Some(_) => (self.target(path), None),
             None => {
-                let parent = if *folder { path.as_str() } else { parent(path) };
-                let name =
-                    if *folder { format!("{} {}", origin.job, origin.clone) } else { path.clone() };
+                let parent = folder.as_deref().unwrap_or_else(|| parent(path));
                 let target = self.target(parent);
-                (target, Some(self.area(name, target, offset.saturating_add(area))))
+                (target, Some(self.area(path.clone(), target, offset.saturating_add(area))))
             }
         };
         Ok(Load {
@@ -337,33 +371,73 @@ impl Making {
             area: (!all).then_some(area),
             bytes: end(job, area, existing, share)?,
             area_of,
-            ..on_all(target, origin, job, files)?
+            ..on_all(target, origin, job, (*depth, files))
         })
     }
 }
 
-/// The load that reads back what another wrote, once.
-fn read_back(job: &Job, written: &Load) -> Result<Load, FioRefusal> {
-    let once = match (written.bytes, written.area) {
-        (Some(bytes), Some(area)) if bytes < area && job.random > 0.0 => {
-            return Err(refuse(job, "verify with random writes to a part of the area"));
+/// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist, and
+/// for which there are too few, are one.
+fn places(
+    job: &Job,
+    clone: u32,
+    whole: &dyn Fn(&str) -> Option<u64>,
+) -> Result<Vec<Place>, FioRefusal> {
+    let folder = job.directories.get(clone as usize % job.directories.len().max(1));
+    let within = |name: &str| match folder {
+        Some(folder) if !name.starts_with('/') => {
+            format!("{}/{name}", folder.trim_end_matches('/'))
         }
+        _ => name.to_owned(),
+    };
+    if job.filenames.is_empty() {
+        let name = job.file_format.replace("$jobname", &job.name);
+        let name = name.replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
+        let folder = folder.cloned().unwrap_or_else(|| ".".to_owned());
+        return Ok(vec![Place { path: within(&name), folder: Some(folder), depth: job.depth }]);
+    }
+    let mut paths: Vec<String> = job.filenames.iter().map(|name| within(name)).collect();
+    let made = |path: &String| !path.starts_with("/dev/") && whole(path).is_none();
+    if (job.depth as usize) < paths.len() {
+        if !paths.iter().all(made) {
+            return Err(refuse(
+                job,
+                format!(
+                    "iodepth={} is less than its {} files, of which each has outstanding I/Os of its own in qdepth: a job for each, or a greater iodepth",
+                    job.depth,
+                    paths.len()
+                ),
+            ));
+        }
+        paths.truncate(1);
+    }
+    let (each, more) = (job.depth / paths.len() as u32, job.depth as usize % paths.len());
+    let place =
+        |(number, path)| Place { path, folder: None, depth: each + u32::from(number < more) };
+    Ok(paths.into_iter().enumerate().map(place).collect())
+}
+
+/// The load that reads back what another wrote, once.
+fn read_back(written: &Load) -> Load {
+    let bytes = match (written.bytes, written.area) {
         (Some(bytes), Some(area)) => Some(bytes.min(area)),
         (bytes, _) => bytes,
     };
-    Ok(Load {
+    Load {
         profile: format!("{}-verify", written.profile),
-        bytes: once,
-        passes: written.passes.map(|_| 1),
+        bytes,
+        // What ends by its time is read back once.
+        passes: bytes.is_none().then_some(1),
+        duration_ns: UNTIL_DONE_NS,
         rate: None,
         reads_back: true,
         ..written.clone()
-    })
+    }
 }
 
 /// A load on all of a target, without an end by bytes.
-fn on_all(target: usize, origin: Origin, job: &Job, files: usize) -> Result<Load, FioRefusal> {
-    Ok(Load {
+fn on_all(target: usize, origin: Origin, job: &Job, (depth, files): (u32, usize)) -> Load {
+    Load {
         origin,
         target,
         profile: String::new(),
@@ -371,12 +445,12 @@ fn on_all(target: usize, origin: Origin, job: &Job, files: usize) -> Result<Load
         area: None,
         bytes: None,
         passes: None,
-        duration_ns: duration(job)?,
-        depth: job.depth / files as u32,
+        duration_ns: duration(job),
+        depth,
         rate: job.rate.map(|rate| rate / files as f64),
         reads_back: false,
         area_of: None,
-    })
+    }
 }
 
 /// Bytes after which a job ends.
@@ -384,10 +458,12 @@ fn end(job: &Job, area: u64, whole: Option<u64>, share: u64) -> Result<Option<u6
     if job.span.time_based {
         return Ok(None);
     }
-    let pass = match job.span.io_size {
-        None => area,
-        Some(Amount::Bytes(bytes)) => bytes / share,
-        Some(amount) => amount
+    let pass = match (job.span.io_size, job.sizes.as_slice()) {
+        // What is left out is not moved.
+        (None, [only]) if job.gap > 0 => area / (only.bytes + job.gap) * only.bytes,
+        (None, _) => area,
+        (Some(Amount::Bytes(bytes)), _) => bytes / share,
+        (Some(amount), _) => amount
             .bytes(whole)
             .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
     };
@@ -401,12 +477,8 @@ fn end(job: &Job, area: u64, whole: Option<u64>, share: u64) -> Result<Option<u6
     Ok(Some(bytes.max(1)))
 }
 
-fn duration(job: &Job) -> Result<u64, FioRefusal> {
-    match job.span.runtime_ns.filter(|ns| *ns > 0) {
-        Some(ns) => Ok(ns),
-        None if job.span.time_based => Err(refuse(job, "time_based needs a runtime")),
-        None => Ok(UNTIL_DONE_NS),
-    }
+fn duration(job: &Job) -> u64 {
+    job.span.runtime_ns.filter(|ns| *ns > 0).unwrap_or(UNTIL_DONE_NS)
 }
 
 fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {

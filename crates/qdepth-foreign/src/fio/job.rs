@@ -1,12 +1,13 @@
 //! A job: the options of one section, read into types, with everything refused that cannot be
 //! honoured.
 
-use super::look::Look;
+use super::json::Unified;
+use super::look::{Access, Look};
 use super::number::Base;
 use super::options::{Rule, canonical, nearest, rule};
-use super::refusal::{FioRefusal, FioRemark};
+use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::Section;
-use super::values::{Amount, Distribution, Engine, SizePart, texts};
+use super::values::{Amount, Distribution, Durability, Engine, SizePart, texts};
 
 /// Most clones of a job.
 const CLONES_MAX: u64 = 256;
@@ -22,6 +23,12 @@ pub struct Job {
     pub name: String,
     /// What the user says of it; may be empty.
     pub description: String,
+    /// What `rw` says.
+    pub rw_name: String,
+    /// What `ioengine` says.
+    pub engine_name: String,
+    /// Whether fio would start a thread and no process.
+    pub thread: bool,
     /// Clones that run at the same time.
     pub clones: u32,
     /// Waits for the jobs before it.
@@ -38,6 +45,8 @@ pub struct Job {
     pub sizes: Vec<SizePart>,
     /// Random accesses begin at whole multiples of this many bytes.
     pub alignment: u64,
+    /// Bytes left out behind each sequential request; its alignment steps over them.
+    pub gap: u64,
     /// Outstanding I/Os.
     pub depth: u32,
     /// How requests are to reach the kernel.
@@ -62,6 +71,8 @@ pub struct Job {
     pub fsync_every: u32,
     /// Whether data is forced out at the end.
     pub fsync_end: bool,
+    /// Whether each write returns when it is durable.
+    pub durability: Durability,
     /// Share of the payload that compresses away, per cent.
     pub compressible: f64,
     /// Whether writes are stamped and reads held against that.
@@ -70,8 +81,12 @@ pub struct Job {
     pub reads_back: bool,
     /// Where requests go, each file or device by its path.
     pub filenames: Vec<String>,
-    /// Folder of files.
-    pub directory: Option<String>,
+    /// Folders of files; clones go to them in turn.
+    pub directories: Vec<String>,
+    /// What a file without a name is called, with `$jobname`, `$jobnum`, `$filenum`.
+    pub file_format: String,
+    /// Ends all jobs beside it when it ends.
+    pub ends_all: bool,
     /// CPUs of its workers, in the kernel's form; none = any.
     pub cpus: Option<String>,
     /// Whether each worker has one of them to itself.
@@ -122,23 +137,64 @@ pub struct Reporting {
     pub log_window_ms: u64,
     /// Whether each clone has its own logs.
     pub per_job_logs: bool,
+    /// Whether times of logs count from 1970, and not from the start of the job.
+    pub logs_since_1970: bool,
+    /// Name of the logs of histograms, their windows, ms, and how coarse their classes are.
+    pub histogram_log: Option<(String, u64, u32)>,
+    /// How reads and writes are reported.
+    pub unified: Unified,
     /// Options as written, for the report: name and value.
     pub written: Vec<(String, String)>,
 }
 impl Job {
+    /// Whether it writes.
+    pub(super) fn writes(&self) -> bool {
+        self.read < 100.0
+    }
+
     /// Reads a section.
-    pub(super) fn of(section: &Section) -> Result<Self, FioRefusal> {
-        let mut remarks = obey_rules(section)?;
-        let kb = Look { section, base: Base::default() }.whole("kb_base", 1024)?;
-        let look = Look { section, base: Base { kb } };
-        if kb != 1024 && kb != 1000 {
-            return Err(look.refuse("kb_base", "1024 and 1000 are possible"));
+    pub(super) fn of(section: &Section) -> Result<Self, FioRefusals> {
+        let mut refused = FioRefusals::default();
+        let remarks = obey_rules(section, &mut refused);
+        let base = Look::new(section, Base::default());
+        let kb = base.value("kb_base", 1024, |text| match text {
+            "1024" => Ok(1024),
+            "1000" => Ok(1000),
+            _ => Err("1024 and 1000 are possible".to_owned()),
+        });
+        refused.add(base.refused.into_inner());
+        let look = Look::new(section, Base { kb: refused.keep(kb).unwrap_or(1024) });
+        let job = Self::read(&look, remarks);
+        let values = look.refused.into_inner();
+        refused.add(values);
+        match refused.keep(job) {
+            Some(job) => refused.or(job),
+            None => Err(refused),
         }
-        let (random, read) = look.direction()?;
-        let (sizes, alignment) = look.sizes(read)?;
+    }
+
+    fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
+        let section = look.section;
+        let Access { random, read, gap } = look.access()?;
+        look.steady()?;
+        let (sizes, mut alignment) = look.sizes(read)?;
+        if gap > 0 {
+            let [only] = sizes.as_slice() else {
+                return Err(look.refuse("rw", "refused: a gap between requests of several sizes"));
+            };
+            alignment = only.bytes + gap;
+        }
         let (rate, rated) = look.rate(read, &sizes)?;
-        let engine = look.value("ioengine", Engine::Synchronous, Engine::read)?;
+        let engine = look.engine()?;
         remarks.extend(look.notes(engine)?);
+        let distribution =
+            look.value("random_distribution", Distribution::Uniform, Distribution::read)?;
+        let once = !look.switch("norandommap", false)?;
+        if once && random > 0.0 && sizes.len() > 1 && distribution == Distribution::Uniform {
+            let what = "requests of several sizes go to places that are drawn independently";
+            let of = ["bssplit", "bsrange"].iter().find_map(|name| look.get(name));
+            remarks.extend(of.map(|setting| setting.remark(&section.name, what)));
+        }
         let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
         let depth = if engine == Engine::Synchronous { 1 } else { asked };
         let clones = look.whole("numjobs", 1)?;
@@ -148,8 +204,11 @@ impl Job {
         Ok(Self {
             file: section.file.to_string(),
             line: section.line,
-            name: look.value("name", section.name.clone(), |text| Ok(text.to_owned()))?,
+            name: own_name(section),
             description: look.value("description", String::new(), |text| Ok(text.to_owned()))?,
+            rw_name: look.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
+            engine_name: look.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,
+            thread: look.switch("thread", false)?,
             clones: clones as u32,
             stonewall: look.switch("stonewall", false)?,
             new_group: look.switch("new_group", false)?,
@@ -162,23 +221,23 @@ impl Job {
             read: rated,
             sizes,
             alignment,
+            gap,
             depth,
             engine,
             direct: look.direct()?,
-            distribution: look.value(
-                "random_distribution",
-                Distribution::Uniform,
-                Distribution::read,
-            )?,
-            once: !look.switch("norandommap", false)?,
+            distribution,
+            once,
             seed: look.seed()?,
             fsync_every: look.flushes()?,
             fsync_end: look.switch("end_fsync", false)? || look.switch("fsync_on_close", false)?,
+            durability: look.durability()?,
             compressible: look.compressible()?,
-            verify: look.verifies(rated)?,
-            reads_back: rated <= 0.0 && look.verifies(rated)? && look.switch("do_verify", true)?,
+            verify: look.verifies()?,
+            reads_back: rated < 100.0 && look.verifies()? && look.switch("do_verify", true)?,
             filenames: look.value("filename", Vec::new(), |text| Ok(texts(text)))?,
-            directory: look.value("directory", None, |text| Ok(Some(text.to_owned())))?,
+            directories: look.value("directory", Vec::new(), |text| Ok(texts(text)))?,
+            file_format: look.file_format()?,
+            ends_all: look.switch("exitall", false)?,
             cpus: look.cpus()?,
             split_cpus: look.value("cpus_allowed_policy", false, split)?,
             remarks,
@@ -187,15 +246,19 @@ impl Job {
         })
     }
 }
+/// The name between the brackets, or what the section itself says; a global `name` names no job.
+fn own_name(section: &Section) -> String {
+    let own = section.settings.iter().skip(section.inherited).rev();
+    let name = own.filter(|setting| setting.name == "name").find_map(|name| name.value.clone());
+    name.unwrap_or_else(|| section.name.clone())
+}
+
 /// Refuses what cannot be done, and gathers what is done otherwise.
-fn obey_rules(section: &Section) -> Result<Vec<FioRemark>, FioRefusal> {
+fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     // An option that is none of fio's core may be one of an engine that qdepth does not have: then
     // it is the engine that is refused.
-    if let Some(engine) = section.get("ioengine")
-        && let Some(why) = engine.value.as_deref().and_then(|name| Engine::read(name).err())
-    {
-        return Err(engine.refuse(&section.name, why));
-    }
+    let engine = section.get("ioengine");
+    let lacking = engine.and_then(|engine| Engine::read(engine.value.as_deref()?).err());
     let mut remarks = Vec::new();
     for setting in &section.settings {
         let counts =
@@ -204,24 +267,36 @@ fn obey_rules(section: &Section) -> Result<Vec<FioRemark>, FioRefusal> {
             continue;
         }
         if canonical(&setting.name).is_none() {
+            if lacking.is_some() {
+                continue;
+            }
             let hint = match nearest(&setting.name) {
                 Some(near) => format!("fio has no such option; did you mean `{near}`?"),
                 None => "fio has no such option".to_owned(),
             };
-            return Err(setting.refuse(&section.name, hint));
+            refused.add(setting.refuse(&section.name, hint).into());
+            continue;
         }
         let value = setting.value.as_deref().unwrap_or("");
         match rule(&setting.name) {
             Rule::Honoured | Rule::Silent => {}
             Rule::Remark(why) => remarks.push(setting.remark(&section.name, why)),
             Rule::Only(values, _) if values.contains(&value) => {}
+            // The engine is refused, which may be what the option belongs to.
+            Rule::Only(..) | Rule::Refused(_) if lacking.is_some() => {}
             Rule::Only(_, why) | Rule::Refused(why) => {
-                return Err(setting.refuse(&section.name, format!("refused: {why}")));
+                refused.add(setting.refuse(&section.name, format!("refused: {why}")).into());
             }
         }
     }
-    Ok(remarks)
+    remarks
 }
+/// The word before the colon, by its usual name.
+fn rw_name(text: &str) -> String {
+    let name = text.split(':').next().unwrap_or(text);
+    if name == "readwrite" { "rw".to_owned() } else { name.to_owned() }
+}
+
 fn split(text: &str) -> Result<bool, String> {
     match text {
         "shared" => Ok(false),

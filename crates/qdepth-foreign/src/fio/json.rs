@@ -9,11 +9,13 @@ use qdepth_measure::LatencyHistogram;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use latency::{FioLatency, shares};
+pub(super) use latency::FioLatency;
+use latency::shares;
 use qdepth_logbook::record::{DirectionRecord, PointRecord};
 use samples::Samples;
 pub(crate) use samples::figures;
 
+mod format;
 mod latency;
 mod samples;
 
@@ -24,6 +26,18 @@ pub struct FioMoment {
     pub unix_ms: i64,
     /// As fio writes it: `Sat Nov 21 16:34:50 2026`.
     pub text: String,
+}
+
+/// How reads and writes are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unified {
+    /// Apart.
+    #[default]
+    Apart,
+    /// Together.
+    Mixed,
+    /// Apart, and together besides.
+    Both,
 }
 
 /// One entry of fio's list of jobs: a job, or a group that is reported together.
@@ -45,12 +59,16 @@ pub struct FioEntry {
     pub percentiles_of: [bool; 2],
     /// Outstanding I/Os of the first job.
     pub depth: u32,
+    /// Clones that it has.
+    pub members: u32,
+    /// How reads and writes are reported.
+    pub unified: Unified,
     /// The points that it consists of, as places in the list of points.
     pub points: Vec<usize>,
 }
 
 /// Pairs, written in their order.
-struct Pairs<T>(Vec<(String, T)>);
+pub(super) struct Pairs<T>(pub(super) Vec<(String, T)>);
 
 impl<T: Serialize> Serialize for Pairs<T> {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -80,70 +98,75 @@ fn none<T>(pairs: &Pairs<T>) -> bool {
 }
 
 #[derive(Serialize)]
-struct JobEntry {
-    jobname: String,
-    groupid: u32,
-    job_start: i64,
-    error: i32,
-    eta: u64,
-    elapsed: u64,
+pub(super) struct JobEntry {
+    pub(super) jobname: String,
+    pub(super) groupid: u32,
+    pub(super) job_start: i64,
+    pub(super) error: i32,
+    pub(super) eta: u64,
+    pub(super) elapsed: u64,
     #[serde(rename = "job options")]
-    options: Pairs<String>,
-    read: Direction,
-    write: Direction,
-    trim: Direction,
-    sync: Sync,
-    job_runtime: u64,
-    usr_cpu: f64,
-    sys_cpu: f64,
-    ctx: u64,
-    majf: u64,
-    minf: u64,
-    iodepth_level: Pairs<f64>,
-    iodepth_submit: Pairs<f64>,
-    iodepth_complete: Pairs<f64>,
-    latency_ns: Pairs<f64>,
-    latency_us: Pairs<f64>,
-    latency_ms: Pairs<f64>,
-    latency_depth: u32,
-    latency_target: u64,
-    latency_percentile: f64,
-    latency_window: u64,
+    pub(super) options: Pairs<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) mixed: Option<Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) read: Option<Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) write: Option<Direction>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trim: Option<Direction>,
+    pub(super) sync: Sync,
+    pub(super) job_runtime: u64,
+    pub(super) usr_cpu: f64,
+    pub(super) sys_cpu: f64,
+    pub(super) ctx: u64,
+    pub(super) majf: u64,
+    pub(super) minf: u64,
+    pub(super) iodepth_level: Pairs<f64>,
+    pub(super) iodepth_submit: Pairs<f64>,
+    pub(super) iodepth_complete: Pairs<f64>,
+    pub(super) latency_ns: Pairs<f64>,
+    pub(super) latency_us: Pairs<f64>,
+    pub(super) latency_ms: Pairs<f64>,
+    pub(super) latency_depth: u32,
+    pub(super) latency_target: u64,
+    pub(super) latency_percentile: f64,
+    pub(super) latency_window: u64,
     #[serde(skip_serializing_if = "String::is_empty")]
-    desc: String,
+    pub(super) desc: String,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct Direction {
+    pub(super) io_bytes: u64,
+    pub(super) io_kbytes: u64,
+    pub(super) bw_bytes: u64,
+    pub(super) bw: u64,
+    pub(super) iops: f64,
+    pub(super) runtime: u64,
+    pub(super) total_ios: u64,
+    pub(super) short_ios: u64,
+    pub(super) drop_ios: u64,
+    pub(super) slat_ns: FioLatency,
+    pub(super) clat_ns: FioLatency,
+    pub(super) lat_ns: FioLatency,
+    pub(super) bw_min: u64,
+    pub(super) bw_max: u64,
+    pub(super) bw_agg: f64,
+    pub(super) bw_mean: f64,
+    pub(super) bw_dev: f64,
+    pub(super) bw_samples: u64,
+    pub(super) iops_min: u64,
+    pub(super) iops_max: u64,
+    pub(super) iops_mean: f64,
+    pub(super) iops_stddev: f64,
+    pub(super) iops_samples: u64,
 }
 
 #[derive(Serialize)]
-struct Direction {
-    io_bytes: u64,
-    io_kbytes: u64,
-    bw_bytes: u64,
-    bw: u64,
-    iops: f64,
-    runtime: u64,
-    total_ios: u64,
-    short_ios: u64,
-    drop_ios: u64,
-    slat_ns: FioLatency,
-    clat_ns: FioLatency,
-    lat_ns: FioLatency,
-    bw_min: u64,
-    bw_max: u64,
-    bw_agg: f64,
-    bw_mean: f64,
-    bw_dev: f64,
-    bw_samples: u64,
-    iops_min: u64,
-    iops_max: u64,
-    iops_mean: f64,
-    iops_stddev: f64,
-    iops_samples: u64,
-}
-
-#[derive(Serialize)]
-struct Sync {
-    total_ios: u64,
-    lat_ns: FioLatency,
+pub(super) struct Sync {
+    pub(super) total_ios: u64,
+    pub(super) lat_ns: FioLatency,
 }
 
 /// The document. `version` stands where fio's stands; `plus` adds every bucket of the latencies.
@@ -155,36 +178,44 @@ pub fn export_fio_json(
     points: &[PointRecord],
     plus: bool,
 ) -> String {
-    let one = |entry: &FioEntry| {
-        let members: Vec<&PointRecord> =
-            entry.points.iter().filter_map(|place| points.get(*place)).collect();
-        job(entry, &members, moment, plus)
-    };
     let root = Root {
         version: version.to_owned(),
         timestamp: moment.unix_ms.div_euclid(1000),
         timestamp_ms: moment.unix_ms,
         time: moment.text.clone(),
         globals: Pairs(globals.to_vec()),
-        jobs: entries.iter().map(one).collect(),
+        jobs: jobs(moment, entries, points, plus),
         disk_util: Vec::new(),
     };
-    serde_json::to_string_pretty(&root).unwrap_or_default()
+    format::as_fio(&root)
+}
+
+/// fio's list of jobs.
+pub(super) fn jobs(
+    moment: &FioMoment,
+    entries: &[FioEntry],
+    points: &[PointRecord],
+    plus: bool,
+) -> Vec<JobEntry> {
+    let one = |entry: &FioEntry| {
+        let members: Vec<&PointRecord> =
+            entry.points.iter().filter_map(|place| points.get(*place)).collect();
+        job(entry, &members, moment, plus)
+    };
+    entries.iter().map(one).collect()
 }
 
 fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: bool) -> JobEntry {
-    let side = |pick: fn(&PointRecord) -> &DirectionRecord, place: usize| {
-        direction(entry, members, pick, place, plus)
-    };
+    let side = |side: Side| direction(entry, members, side, plus);
+    let apart = |of: Side| (entry.unified != Unified::Mixed).then(|| side(of));
     let runtime = members.iter().map(|point| point.duration_ns).max().unwrap_or(0);
     let wall: f64 = members.iter().map(|point| point.duration_ns as f64).sum();
     let cpu = |pick: fn(&PointRecord) -> u64| {
         let used: f64 = members.iter().map(|point| pick(point) as f64).sum();
         if wall > 0.0 { used / wall * 100.0 } else { 0.0 }
     };
-    let mut all = merged(members, |point| &point.reads);
-    all.merge(&merged(members, |point| &point.writes));
-    let syncs = merged(members, |point| &point.syncs);
+    let all = merged(members, Side::Both);
+    let syncs = merged(members, Side::Syncs);
     let zeros = |names: &[&str]| Pairs(names.iter().map(|n| ((*n).to_owned(), 0.0)).collect());
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
     let error = members
@@ -200,9 +231,10 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         eta: 0,
         elapsed: u64::try_from((moment.unix_ms - entry.start_ms).div_euclid(1000)).unwrap_or(0),
         options: Pairs(entry.options.clone()),
-        read: side(|point| &point.reads, 0),
-        write: side(|point| &point.writes, 1),
-        trim: direction(entry, &[], |point| &point.reads, 2, false),
+        mixed: (entry.unified != Unified::Apart).then(|| side(Side::Both)),
+        read: apart(Side::Reads),
+        write: apart(Side::Writes),
+        trim: apart(Side::Trims),
         sync: Sync {
             total_ios: syncs.count(),
             lat_ns: FioLatency::of(&syncs, &entry.percentiles, true, plus),
@@ -227,35 +259,51 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
     }
 }
 
-fn merged(
-    members: &[&PointRecord],
-    pick: impl Fn(&PointRecord) -> &DirectionRecord,
-) -> LatencyHistogram {
+fn merged(members: &[&PointRecord], side: Side) -> LatencyHistogram {
     let mut all = LatencyHistogram::new();
-    for point in members {
-        all.merge(&pick(point).service_time);
+    for part in members.iter().flat_map(|point| side.of(point)) {
+        all.merge(&part.service_time);
     }
     all
 }
 
-fn direction(
-    entry: &FioEntry,
-    members: &[&PointRecord],
-    pick: fn(&PointRecord) -> &DirectionRecord,
-    place: usize,
-    plus: bool,
-) -> Direction {
+/// What a direction of the document is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Reads,
+    Writes,
+    /// Nothing trims.
+    Trims,
+    Both,
+    Syncs,
+}
+
+impl Side {
+    fn of(self, point: &PointRecord) -> Vec<&DirectionRecord> {
+        match self {
+            Self::Reads => vec![&point.reads],
+            Self::Writes => vec![&point.writes],
+            Self::Trims => Vec::new(),
+            Self::Both => vec![&point.reads, &point.writes],
+            Self::Syncs => vec![&point.syncs],
+        }
+    }
+}
+
+fn direction(entry: &FioEntry, members: &[&PointRecord], side: Side, plus: bool) -> Direction {
     let count = |of: fn(&DirectionRecord) -> u64| {
-        members.iter().map(|point| of(pick(point))).fold(0, u64::saturating_add)
+        let parts = members.iter().flat_map(|point| side.of(point));
+        parts.map(of).fold(0, u64::saturating_add)
     };
     let (bytes, ios) = (count(|d| d.bytes), count(|d| d.completed));
-    let active = members.iter().filter(|point| pick(point).completed > 0);
-    let runtime_ns = active.map(|point| point.duration_ns).max().unwrap_or(0);
+    let active = |point: &&&PointRecord| side.of(point).iter().any(|part| part.completed > 0);
+    let runtime_ns =
+        members.iter().filter(active).map(|point| point.duration_ns).max().unwrap_or(0);
     let per_second = |figure: u64| {
         if runtime_ns == 0 { 0.0 } else { figure as f64 / (runtime_ns as f64 / 1e9) }
     };
-    let latency = merged(members, pick);
-    let samples = Samples::of(members, place);
+    let latency = merged(members, side);
+    let samples = Samples::of(members, side);
     let bw = per_second(bytes);
     Direction {
         io_bytes: bytes,
@@ -263,7 +311,8 @@ fn direction(
         bw_bytes: bw as u64,
         bw: (bw / 1024.0) as u64,
         iops: per_second(ios),
-        runtime: runtime_ns / 1_000_000,
+        // What moved took a time, and fio tells whole ones.
+        runtime: (runtime_ns / 1_000_000).max(u64::from(ios > 0)),
         total_ios: ios,
         short_ios: count(|d| d.short),
         drop_ios: 0,

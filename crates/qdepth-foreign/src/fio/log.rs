@@ -19,15 +19,12 @@ pub enum FioLog {
 }
 
 /// The log of a point in windows of about `window_ms`, which is rounded up to whole intervals of
-/// the series; a direction without I/Os in a window has no row there.
-pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64) -> String {
-    let interval_ns = point.intervals.first().map_or(1, |interval| interval.length_ns.max(1));
-    let wanted = window_ms.saturating_mul(1_000_000);
-    let in_window = usize::try_from(wanted.div_ceil(interval_ns).max(1)).unwrap_or(usize::MAX);
+/// the series; a direction without I/Os in a window has no row there. Times count from `start_ms`.
+pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64, start_ms: u64) -> String {
     let mut text = String::new();
-    for window in point.intervals.chunks(in_window) {
+    for (end_ms, window) in windows(point, window_ms) {
         let length_ns: u64 = window.iter().map(|interval| interval.length_ns).sum();
-        let end_ms = window.last().map_or(0, |last| (last.start_ns + last.length_ns) / 1_000_000);
+        let end_ms = start_ms.saturating_add(end_ms);
         for direction in 0..2 {
             if let Some(value) = value(kind, window, direction, length_ns) {
                 // Writing to a String never fails.
@@ -36,6 +33,71 @@ pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64) -> Stri
         }
     }
     text
+}
+
+/// Classes of fio's histograms: 64 of each power of two of nanoseconds.
+const CLASSES: usize = 29 * 64;
+
+/// The histogram of each window and direction: `time_ms, direction, bytes, count, count …`, where
+/// two to the power of `coarseness` classes are one.
+pub fn export_fio_histograms(
+    point: &PointRecord,
+    window_ms: u64,
+    coarseness: u32,
+    bytes: u64,
+    start_ms: u64,
+) -> String {
+    let mut text = String::new();
+    for (end_ms, window) in windows(point, window_ms) {
+        for direction in 0..2 {
+            let mut counts = vec![0_u64; CLASSES >> coarseness];
+            let Some(all) = service_times(window, direction) else { continue };
+            for (low, high, count) in all.occupied() {
+                let class = class(low.0.midpoint(high.0)) >> coarseness;
+                if let Some(sum) = counts.get_mut(class) {
+                    *sum += count;
+                }
+            }
+            if all.count() > 0 {
+                let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+                let end_ms = start_ms.saturating_add(end_ms);
+                // Writing to a String never fails.
+                let _ = writeln!(text, "{end_ms}, {direction}, {bytes}, {}", counts.join(", "));
+            }
+        }
+    }
+    text
+}
+
+/// fio's class of a time in nanoseconds: below 128 its own, then by the first seven bits.
+fn class(value: u64) -> usize {
+    if value < 128 {
+        return value as usize;
+    }
+    let shift = 63 - value.leading_zeros() - 6;
+    let class = (u64::from(shift + 1) << 6) + (value >> shift & 63);
+    (class as usize).min(CLASSES - 1)
+}
+
+/// The series in windows of about this length, with the end of each, ms.
+fn windows(point: &PointRecord, window_ms: u64) -> impl Iterator<Item = (u64, &[IntervalRecord])> {
+    let interval_ns = point.intervals.first().map_or(1, |interval| interval.length_ns.max(1));
+    let wanted = window_ms.saturating_mul(1_000_000);
+    let in_window = usize::try_from(wanted.div_ceil(interval_ns).max(1)).unwrap_or(usize::MAX);
+    point.intervals.chunks(in_window).map(|window| {
+        let end = window.last().map_or(0, |last| (last.start_ns + last.length_ns) / 1_000_000);
+        (end, window)
+    })
+}
+
+fn service_times(window: &[IntervalRecord], direction: usize) -> Option<LatencyHistogram> {
+    let mut all = LatencyHistogram::new();
+    for interval in window {
+        let times =
+            if direction == 0 { &interval.read_service_time } else { &interval.write_service_time };
+        all.merge(&times.decode().ok()?);
+    }
+    Some(all)
 }
 
 fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u64) -> Option<u64> {
@@ -50,17 +112,6 @@ fn value(kind: FioLog, window: &[IntervalRecord], direction: usize, length_ns: u
     Some(match kind {
         FioLog::Bandwidth => (bytes as f64 / 1024.0 / seconds).round() as u64,
         FioLog::Iops => (ios as f64 / seconds).round() as u64,
-        FioLog::Latency => {
-            let mut all = LatencyHistogram::new();
-            for interval in window {
-                let times = if direction == 0 {
-                    &interval.read_service_time
-                } else {
-                    &interval.write_service_time
-                };
-                all.merge(&times.decode().ok()?);
-            }
-            all.mean()?.round() as u64
-        }
+        FioLog::Latency => service_times(window, direction)?.mean()?.round() as u64,
     })
 }

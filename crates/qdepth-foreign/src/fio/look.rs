@@ -1,20 +1,38 @@
 //! The values of a section's options, each read into its type.
 
+mod more;
+
+use std::cell::RefCell;
+
 use super::job::{Reporting, Span};
-use super::number::{Base, size, time_ns, time_with};
-use super::refusal::{FioRefusal, FioRemark};
+use super::number::{Base, size, size as size_of, time_ns, time_with};
+use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
-use super::values::{Amount, Engine, SizePart, number, sizes, texts};
+use super::values::{Amount, SizePart, number, sizes, texts};
+
+pub(super) use more::Access;
 
 /// fio's percentiles where none are asked for.
 const PERCENTILES: &str = "1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99";
+/// Longest time of a job, nanoseconds: a week.
+const RUNTIME_MAX_NS: u64 = 7 * 86_400_000_000_000;
 /// A section, looked at with its units.
 pub(super) struct Look<'a> {
     pub(super) section: &'a Section,
     pub(super) base: Base,
+    /// Values that could not be read; the default stands for them.
+    pub(super) refused: RefCell<FioRefusals>,
 }
 
 impl Look<'_> {
+    pub(super) fn new(section: &Section, base: Base) -> Look<'_> {
+        Look { section, base, refused: RefCell::default() }
+    }
+
+    fn note_refused(&self, refusal: FioRefusal) {
+        self.refused.borrow_mut().add(refusal.into());
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<&Setting> {
         self.section.get(name)
     }
@@ -29,9 +47,13 @@ impl Look<'_> {
         let Some(setting) = self.get(name) else { return Ok(default) };
         let Some(value) = setting.value.as_deref() else {
             let why = format!("a value is missing: {name}=…");
-            return Err(setting.refuse(&self.section.name, why));
+            self.note_refused(setting.refuse(&self.section.name, why));
+            return Ok(default);
         };
-        read(value).map_err(|why| setting.refuse(&self.section.name, why))
+        Ok(read(value).unwrap_or_else(|why| {
+            self.note_refused(setting.refuse(&self.section.name, why));
+            default
+        }))
     }
 
     /// An option that may stand alone, which means yes.
@@ -44,22 +66,6 @@ impl Look<'_> {
 
     pub(super) fn amount(&self, name: &str, default: Amount) -> Result<Amount, FioRefusal> {
         self.value(name, default, |text| Amount::read(text, self.base))
-    }
-
-    /// The CPUs of `cpus_allowed`, or of `cpumask`, whose lowest bit is CPU 0.
-    pub(super) fn cpus(&self) -> Result<Option<String>, FioRefusal> {
-        let mask = |text: &str| {
-            let bits = match text.strip_prefix("0x") {
-                Some(digits) => u64::from_str_radix(digits, 16),
-                None => text.parse::<u64>(),
-            };
-            let bits = bits.ok().filter(|bits| *bits > 0);
-            let bits = bits.ok_or_else(|| format!("`{text}` is no mask of CPUs, as 0x0f"))?;
-            let set = (0..u64::BITS).filter(|cpu| bits >> cpu & 1 == 1);
-            Ok(Some(set.map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(",")))
-        };
-        let masked = self.value("cpumask", None, mask)?;
-        self.value("cpus_allowed", masked, |text| Ok(Some(text.replace(' ', ""))))
     }
 
     pub(super) fn whole(&self, name: &str, default: u64) -> Result<u64, FioRefusal> {
@@ -96,6 +102,8 @@ fn written(section: &Section) -> Vec<(String, String)> {
 impl Look<'_> {
     pub(super) fn span(&self) -> Result<Span, FioRefusal> {
         let (size, io_size) = self.lengths()?;
+        let runtime_ns = self.value("runtime", 0, time_ns)?.min(RUNTIME_MAX_NS);
+        let runtime_ns = Some(runtime_ns).filter(|ns| *ns > 0);
         Ok(Span {
             size,
             offset: self.amount("offset", Amount::Bytes(0))?,
@@ -104,11 +112,9 @@ impl Look<'_> {
             delay_ns: self.value("startdelay", 0, time_ns)?,
             requests: self.get("number_ios").map(|_| self.whole("number_ios", 0)).transpose()?,
             loops: self.whole("loops", 1)?.max(1),
-            runtime_ns: self
-                .get("runtime")
-                .map(|_| self.value("runtime", 0, time_ns))
-                .transpose()?,
-            time_based: self.switch("time_based", false)?,
+            runtime_ns,
+            // As in fio: without a time there is nothing to base on.
+            time_based: runtime_ns.is_some() && self.switch("time_based", false)?,
             ramp_ns: self.value("ramp_time", 0, time_ns)?,
         })
     }
@@ -117,16 +123,20 @@ impl Look<'_> {
     fn lengths(&self) -> Result<(Amount, Option<Amount>), FioRefusal> {
         let given =
             |name: &str, default| self.get(name).map(|_| self.amount(name, default)).transpose();
-        let size = given("size", Amount::Share(100.0))?;
+        let whole = Amount::Share(100.0);
+        let filled = self.switch("fill_device", false)?;
+        let size = given("size", whole)?.filter(|_| !filled);
         let io_size = given("io_size", Amount::Bytes(0))?;
-        let Some(each) = given("filesize", Amount::Bytes(0))? else {
-            return Ok((size.unwrap_or(Amount::Share(100.0)), io_size));
-        };
-        let Amount::Bytes(each) = each else {
-            return Err(self.refuse("filesize", "refused: a number of bytes is possible"));
-        };
-        let files = self.value("filename", 1, |text| Ok(texts(text).len().max(1)))?;
-        Ok((Amount::Bytes(each.saturating_mul(files as u64)), io_size.or(size)))
+        if self.get("filesize").is_none() {
+            return Ok((size.unwrap_or(whole), io_size));
+        }
+        let each = self.value("filesize", 0, |text| match text.split_once('-') {
+            None => size_of(text, self.base),
+            Some((low, high)) => Ok(size_of(low, self.base)?.midpoint(size_of(high, self.base)?)),
+        })?;
+        let named = self.value("filename", 0, |text| Ok(texts(text).len() as u64))?;
+        let files = if named > 0 { named } else { self.whole("nrfiles", 1)?.max(1) };
+        Ok((Amount::Bytes(each.saturating_mul(files)), io_size.or(size)))
     }
 
     /// Think time, in microseconds where no unit is written, and the requests between two pauses.
@@ -156,39 +166,12 @@ impl Look<'_> {
             logs: self.logs()?,
             log_window_ms: self.whole("log_avg_msec", 0)?,
             per_job_logs: self.switch("per_job_logs", true)?,
+            logs_since_1970: self.switch("log_unix_epoch", false)?
+                || self.switch("log_alternate_epoch", false)?,
+            histogram_log: self.histogram_log()?,
+            unified: self.unified()?,
             written: written(self.section),
         })
-    }
-
-    /// Random share and read share of `rw`, per cent.
-    pub(super) fn direction(&self) -> Result<(f64, f64), FioRefusal> {
-        let mixed = self.read_share()?;
-        let known = |text: &str| {
-            match text {
-            "read" => Ok((0.0, 100.0)),
-            "write" => Ok((0.0, 0.0)),
-            "randread" => Ok((100.0, 100.0)),
-            "randwrite" => Ok((100.0, 0.0)),
-            "rw" | "readwrite" => Ok((0.0, mixed)),
-            "randrw" => Ok((100.0, mixed)),
-            "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
-                Err("qdepth does not trim".to_owned())
-            }
-            other if other.contains(':') => Err(
-                "a number behind the colon (runs of sequential requests, or gaps) cannot be honoured"
-                    .to_owned(),
-            ),
-            _ => Err("read, write, randread, randwrite, rw and randrw are possible".to_owned()),
-        }
-        };
-        let (random, read) = self.value("rw", (0.0, 100.0), known)?;
-        let share = |text: &str| {
-            let share = number(text.trim_end_matches('%'))?;
-            if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("0 to 100".to_owned()) }
-        };
-        // fio looks at it where `rw` is random.
-        let wanted = self.value("percentage_random", 100.0, share)?;
-        Ok((if random > 0.0 { wanted } else { 0.0 }, read))
     }
 
     fn read_share(&self) -> Result<f64, FioRefusal> {
@@ -273,35 +256,22 @@ impl Look<'_> {
     }
 
     /// Whether what is read is held against what was written.
-    pub(super) fn verifies(&self, read: f64) -> Result<bool, FioRefusal> {
+    pub(super) fn verifies(&self) -> Result<bool, FioRefusal> {
         let known = |text: &str| match text {
             "0" | "null" => Ok(false),
             "md5" | "crc64" | "crc32c" | "crc32c-intel" | "crc32" | "crc16" | "crc7" | "xxhash"
             | "sha1" | "sha256" | "sha512" | "sha3-224" | "sha3-256" | "sha3-384" | "sha3-512"
-            | "meta" | "1" => Ok(true),
-            _ => Err("refused: md5, crc…, xxhash, sha… and meta are possible".to_owned()),
+            | "meta" | "1" | "pattern" | "pattern_hdr" => Ok(true),
+            _ => Err("md5, crc…, xxhash, sha…, meta and pattern are possible".to_owned()),
         };
-        let verifies = self.value("verify", false, known)?;
-        if !verifies || read >= 100.0 {
-            return Ok(verifies);
-        }
-        if read > 0.0 {
-            return Err(self.refuse("verify", "refused: a mix of reads and writes is not verified"));
-        }
-        // What was not reached cannot be told from what was lost.
-        for name in ["time_based", "runtime", "norandommap"] {
-            if self.get(name).is_some_and(|setting| setting.value.as_deref() != Some("0")) {
-                return Err(self.refuse(
-                    name,
-                    "refused: what is verified is written once and whole, without this option",
-                ));
-            }
-        }
-        Ok(true)
+        self.value("verify", false, known)
     }
 
     pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {
-        if self.switch("zero_buffers", false)? {
+        let pattern = self.get("buffer_pattern").is_some();
+        if self.switch("zero_buffers", false)?
+            || (pattern && self.get("buffer_compress_percentage").is_none())
+        {
             return Ok(100.0);
         }
         let share = self.whole("buffer_compress_percentage", 0)?;
@@ -331,33 +301,6 @@ impl Look<'_> {
             Some(_) => self.value(name, None, |text| Ok(Some(text.to_owned()))),
         };
         Ok([one("write_bw_log")?, one("write_lat_log")?, one("write_iops_log")?])
-    }
-
-    /// What is not done literally beyond the rules of single options.
-    pub(super) fn notes(&self, engine: Engine) -> Result<Vec<FioRemark>, FioRefusal> {
-        let mut notes = Vec::new();
-        let mut note = |name: &str, what: &str| {
-            notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
-        };
-        if engine == Engine::Synchronous {
-            note("ioengine", "one request at a time, on qdepth's own engine");
-            note("iodepth", "a synchronous engine has one request outstanding, as in fio");
-        }
-        if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
-            note(
-                "verify",
-                "blocks are stamped with their place and the run, whatever the checksum",
-            );
-        }
-        if self.get("fdatasync").is_some() {
-            note("fdatasync", "data is forced out with fsync or fdatasync, as the engine does");
-        }
-        if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
-            for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {
-                note(name, "a row is the mean of 100 ms, since single requests are not kept");
-            }
-        }
-        Ok(notes)
     }
 }
 

@@ -7,30 +7,37 @@
 mod as_fio;
 mod command_line;
 mod convert;
+mod figure;
+mod getopt;
 pub(crate) mod import_json;
 pub(crate) mod import_log;
 mod job;
 mod json;
 mod log;
 mod look;
+mod normal;
 mod number;
 mod options;
 mod read;
 mod refusal;
 mod setting;
+mod terse;
 mod toml_text;
 mod values;
 mod variables;
 
 pub use as_fio::as_fio;
-pub use command_line::{CommandLine, OutputFormat};
+pub use command_line::{CommandLine, Inform, OutputFormat};
 pub use convert::{Converted, Origin};
 pub use job::{Job, Reporting, Span};
-pub use json::{FioEntry, FioMoment, export_fio_json};
-pub use log::{FioLog, export_fio_log};
+pub use json::{FioEntry, FioMoment, Unified, export_fio_json};
+pub use log::{FioLog, export_fio_histograms, export_fio_log};
+pub use normal::{export_fio_heads, export_fio_normal};
+pub use options::fio_options;
 pub use read::Surroundings;
-pub use refusal::{FioRefusal, FioRemark};
-pub use values::{Amount, Distribution, Engine, SizePart};
+pub use refusal::{FioRefusal, FioRefusals, FioRemark};
+pub use terse::export_fio_terse;
+pub use values::{Amount, Distribution, Durability, Engine, SizePart};
 
 use read::Reader;
 
@@ -52,7 +59,7 @@ impl JobSet {
         line: &CommandLine,
         files: &[(String, String)],
         around: &Surroundings<'_>,
-    ) -> Result<Self, FioRefusal> {
+    ) -> Result<Self, FioRefusals> {
         let mut reader = Reader::new(around);
         from_command_line(line, &mut reader)?;
         let mut globals = own_globals(&reader.globals);
@@ -62,15 +69,35 @@ impl JobSet {
         }
         let wanted = |name: &String| line.sections.is_empty() || line.sections.contains(name);
         let mut jobs = Vec::new();
+        let mut refused = FioRefusals::default();
         for section in reader.sections.iter().filter(|section| wanted(&section.name)) {
-            let mut job = Job::of(section)?;
+            let Some(mut job) = refused.keep(Job::of(section)) else { continue };
             job.stonewall |= section.next_file;
-            if line.read_only && job.read < 100.0 {
-                return Err(section.refuse("--readonly was given, and this job writes"));
+            if line.read_only && job.writes() {
+                refused.add(section.refuse("--readonly was given, and this job writes").into());
             }
             jobs.push(job);
         }
-        Ok(Self { globals: each_once(globals), jobs })
+        if jobs.is_empty() && refused.0.is_empty() {
+            refused.add(nothing(line, &reader.sections).into());
+        }
+        refused.or(Self { globals: each_once(globals), jobs })
+    }
+}
+
+impl JobSet {
+    /// The jobs as a command line of fio: global options before the first.
+    pub fn command_line(&self) -> String {
+        let words = |list: &[(String, String)]| -> Vec<String> {
+            list.iter().map(|(name, value)| format!("--{name}={value}")).collect()
+        };
+        let mut all = vec!["fio".to_owned()];
+        all.extend(words(&self.globals));
+        for job in &self.jobs {
+            all.push(format!("--name={}", job.name));
+            all.extend(words(&job.report.written));
+        }
+        all.join(" ")
     }
 }
 
@@ -88,6 +115,24 @@ fn from_command_line(line: &CommandLine, reader: &mut Reader<'_>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Why there is no job.
+fn nothing(line: &CommandLine, sections: &[setting::Section]) -> FioRefusal {
+    let names: Vec<&str> = sections.iter().map(|section| section.name.as_str()).collect();
+    let why = match names.as_slice() {
+        [] => "there is no job: a section [NAME] in a file, or --name=NAME, is one".to_owned(),
+        names => {
+            format!("no job has the name that --section asks for; there are {}", names.join(", "))
+        }
+    };
+    FioRefusal {
+        file: line.files.first().cloned().unwrap_or_else(|| "command line".to_owned()),
+        line: 0,
+        section: String::new(),
+        option: String::new(),
+        why,
+    }
 }
 
 fn own_globals(list: &[std::rc::Rc<setting::Setting>]) -> Vec<(String, String)> {

@@ -28,6 +28,8 @@ const TEXT_MAX: usize = 1 << 20;
 const SECTIONS_MAX: usize = 1024;
 /// Most options in force in a section.
 const SETTINGS_MAX: usize = 1024;
+/// Options that say nothing where they are empty.
+const MAY_BE_EMPTY: &[&str] = &["filename", "directory", "description", "name"];
 /// Files within files.
 const DEPTH_MAX: u32 = 16;
 
@@ -150,8 +152,19 @@ impl<'a> Reader<'a> {
         if depth >= DEPTH_MAX {
             return Err(whole(file, line, format!("files include each other {DEPTH_MAX} deep")));
         }
-        let text = (self.around.include)(name)
-            .map_err(|why| whole(file, line, format!("cannot include `{name}`: {why}")))?;
+        // As in fio: from here, or else from beside the file that asks.
+        let beside = file.rsplit_once('/').map(|(folder, _)| format!("{folder}/{name}"));
+        let found =
+            (self.around.include)(name).map(|text| (name.to_owned(), text)).or_else(|why| {
+                let beside = beside.filter(|_| !name.starts_with('/'));
+                let text = beside.and_then(|path| {
+                    let text = (self.around.include)(&path).ok()?;
+                    Some((path, text))
+                });
+                text.ok_or(why)
+            });
+        let (name, text) =
+            found.map_err(|why| whole(file, line, format!("cannot include `{name}`: {why}")))?;
         self.lines(&Rc::from(name), &text, place, depth + 1)
     }
 
@@ -203,10 +216,16 @@ impl<'a> Reader<'a> {
         // What no name is known for is looked at with its job, whose engine may explain it.
         let known = canonical(name).unwrap_or(name).to_owned();
         let value = match value {
-            Some(value) => Some(
-                expand(value, self.around, &mut self.budget)
-                    .map_err(|why| written.refuse(section, why))?,
-            ),
+            Some(value) => {
+                let expanded = expand(value, self.around, &mut self.budget)
+                    .map_err(|why| written.refuse(section, why))?;
+                let is_lost = expanded.is_empty() && !value.is_empty();
+                if is_lost && !MAY_BE_EMPTY.contains(&known.as_str()) {
+                    let why = "the environment variable is not set, which leaves no value";
+                    return Err(written.refuse(section, why));
+                }
+                Some(expanded)
+            }
             None => None,
         };
         let setting = Rc::new(Setting { name: known, value, ..written });

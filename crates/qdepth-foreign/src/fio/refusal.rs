@@ -36,6 +36,59 @@ impl fmt::Display for FioRefusal {
 
 impl std::error::Error for FioRefusal {}
 
+/// Everything in a command line and its files that cannot be honoured, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FioRefusals(pub Vec<FioRefusal>);
+
+impl FioRefusals {
+    /// Adds what is not there yet: an option of a global section is refused once and not once a job.
+    pub(super) fn add(&mut self, more: Self) {
+        for refusal in more.0 {
+            let known = |known: &FioRefusal| {
+                let place = |r: &FioRefusal| (r.file.clone(), r.line, r.option.clone());
+                *known == refusal || (!refusal.option.is_empty() && place(known) == place(&refusal))
+            };
+            if !self.0.iter().any(known) {
+                self.0.push(refusal);
+            }
+        }
+    }
+
+    /// What a step gave; what it refused is kept here.
+    pub(super) fn keep<T>(&mut self, step: Result<T, impl Into<Self>>) -> Option<T> {
+        match step {
+            Ok(value) => Some(value),
+            Err(refused) => {
+                self.add(refused.into());
+                None
+            }
+        }
+    }
+
+    /// `value`, where nothing was refused.
+    pub(super) fn or<T>(self, value: T) -> Result<T, Self> {
+        if self.0.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl From<FioRefusal> for FioRefusals {
+    fn from(refusal: FioRefusal) -> Self {
+        Self(vec![refusal])
+    }
+}
+
+impl fmt::Display for FioRefusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, refusal) in self.0.iter().enumerate() {
+            let end = if number == 0 { "" } else { "\n" };
+            write!(f, "{end}{refusal}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FioRefusals {}
+
 /// What a job file says that is not done literally, and that cannot change a figure; or that a
 /// reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
 use super::job::Job;
-use super::values::{Amount, Distribution};
+use super::values::{Amount, Distribution, Durability};
 
 /// The text of a plan: profiles, one for each load, then the steps.
 pub(super) fn plan(
@@ -73,6 +73,15 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     line(text, "read", &read.to_string());
     if job.verify {
         line(text, "verify", "true");
+        line(text, "verify_unwritten", "false");
+    }
+    let durable = match job.durability {
+        Durability::Cached => None,
+        Durability::Sync => Some("sync"),
+        Durability::DataSync => Some("data-sync"),
+    };
+    if let Some(durable) = durable.filter(|_| read < 100.0) {
+        line(text, "durability", &quoted(durable));
     }
     line(text, "request_size", &request_size(job));
     line(text, "alignment", &quoted(&Bytes(job.alignment).to_string()));
@@ -125,7 +134,9 @@ fn distribution(job: &Job, load: &Load) -> Option<String> {
         }
         Distribution::Pareto(power) => Some(format!("{{ kind = \"pareto\", power = {power:?} }}")),
         Distribution::Zones(zones) => Some(zoned(zones, load.area)),
-        Distribution::Uniform if job.once => Some("{ kind = \"each-once\" }".to_owned()),
+        Distribution::Uniform if job.once && job.sizes.len() == 1 => {
+            Some("{ kind = \"each-once\" }".to_owned())
+        }
         Distribution::Uniform => None,
     }
 }

@@ -4,6 +4,8 @@ use super::number::{Base, size};
 
 /// Most sizes in a mix.
 const SIZES_MAX: usize = 64;
+/// Most sizes that a range has.
+const RANGE_MAX: u64 = 4096;
 
 /// A number of bytes, or a share of the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +21,7 @@ impl Amount {
         match text.trim().strip_suffix('%') {
             None => size(text, base).map(Self::Bytes),
             Some(share) => {
-                let share = number(share)?;
+                let share = number(share.trim_end_matches('%'))?;
                 if (0.0..=100.0).contains(&share) {
                     Ok(Self::Share(share))
                 } else {
@@ -47,22 +49,51 @@ pub enum Engine {
     LinuxAio,
     /// `io_uring`.
     IoUring,
+    /// `io_uring` with `hipri`.
+    IoUringPolled,
+    /// `io_uring` with `sqthread_poll`.
+    IoUringKernelPolled,
+    /// `io_uring_cmd`.
+    Passthrough,
+    /// `io_uring_cmd` with `hipri`.
+    PassthroughPolled,
     /// Asynchronous, in threads (`posixaio`).
     Threads,
 }
 
+/// When a write returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// When it is handed over.
+    Cached,
+    /// When data and what describes the file are durable (`O_SYNC`).
+    Sync,
+    /// When its data is durable (`O_DSYNC`).
+    DataSync,
+}
+
 impl Engine {
     pub(super) fn read(text: &str) -> Result<Self, String> {
-        match text {
-            "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" => Ok(Self::Synchronous),
-            "libaio" => Ok(Self::LinuxAio),
-            "io_uring" => Ok(Self::IoUring),
-            "posixaio" => Ok(Self::Threads),
-            _ => Err(
-                "refused: qdepth has libaio, io_uring, posixaio and the synchronous engines (sync, psync, vsync, pvsync, pvsync2)"
-                    .to_owned(),
-            ),
-        }
+        let near = match text {
+            "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {
+                return Ok(Self::Synchronous);
+            }
+            "libaio" => return Ok(Self::LinuxAio),
+            "io_uring" => return Ok(Self::IoUring),
+            "io_uring_cmd" => return Ok(Self::Passthrough),
+            "posixaio" => return Ok(Self::Threads),
+            "null" => "; what the program itself costs is said by `qdepth host calibrate`",
+            "windowsaio" | "solarisaio" => "; libaio or io_uring is the same on Linux",
+            "sg" | "splice" | "guasi" => "; libaio on the same device is near",
+            "nbd" => "; libaio on the device of nbd-client is near",
+            "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat" | "dirdelete" => {
+                "; metadata of files is not measured"
+            }
+            _ => "",
+        };
+        Err(format!(
+            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap){near}"
+        ))
     }
 }
 
@@ -86,9 +117,6 @@ impl Distribution {
             return zones(argument, kind == "zoned_abs").map(Self::Zones);
         }
         let first = argument.split(':').next().unwrap_or("");
-        if argument.contains(':') {
-            return Err("refused: a centre of the hot area cannot be set".to_owned());
-        }
         match kind {
             "random" => Ok(Self::Uniform),
             "zipf" => {
@@ -105,10 +133,27 @@ impl Distribution {
                 }
                 Ok(Self::Pareto(power))
             }
-            "normal" => Err("refused: qdepth draws by no normal distribution; random, zipf, pareto, zoned and zoned_abs are possible".to_owned()),
-            _ => Err("random, zipf, pareto, zoned and zoned_abs are possible".to_owned()),
+            "normal" => {
+                let deviation = number(first).unwrap_or(0.0);
+                if !(deviation > 0.0 && deviation <= 100.0) {
+                    return Err("the deviation is above 0 and up to 100".to_owned());
+                }
+                Ok(Self::Zones(normal(deviation)))
+            }
+            _ => Err("random, zipf, pareto, normal, zoned and zoned_abs are possible".to_owned()),
         }
     }
+}
+
+/// A normal distribution around the middle of the area as zones of equal length; `deviation` is per
+/// cent of the area. What falls beyond the area is drawn again.
+fn normal(deviation: f64) -> Vec<(f64, Amount)> {
+    const ZONES: u32 = 128;
+    let width = 100.0 / f64::from(ZONES);
+    let middle = |zone: u32| (f64::from(zone) + 0.5) * width - 50.0;
+    let weight = |zone: u32| (-0.5 * (middle(zone) / deviation).powi(2)).exp();
+    let total: f64 = (0..ZONES).map(weight).sum();
+    (0..ZONES).map(|zone| (weight(zone) / total * 100.0, Amount::Share(width))).collect()
 }
 
 /// `50/5:30/15:20/80`: accesses and area; where the last area is left out it is the rest.
@@ -207,8 +252,8 @@ fn range(text: &str, base: Base) -> Result<Vec<SizePart>, String> {
     let (low, high) = (size(low, base)?, size(high, base)?);
     let count = high.checked_div(low).filter(|count| *count > 0);
     let count = count.ok_or("the lower size is above 0 and not above the higher")?;
-    if count > SIZES_MAX as u64 {
-        return Err(format!("refused: {count} different sizes; {SIZES_MAX} are possible"));
+    if count > RANGE_MAX {
+        return Err(format!("refused: {count} different sizes; {RANGE_MAX} are possible"));
     }
     Ok((1..=count).map(|times| SizePart { bytes: low * times, weight: 1 }).collect())
 }

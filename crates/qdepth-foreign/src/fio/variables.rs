@@ -36,9 +36,6 @@ pub(super) fn expand(
         rest = &rest[start + length + 1..];
     }
     text.push_str(rest);
-    if text.is_empty() && !value.is_empty() {
-        return Err("the environment variable is not set, which leaves no value".to_owned());
-    }
     keywords(text, around)
 }
 

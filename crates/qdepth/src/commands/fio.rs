@@ -3,28 +3,31 @@
 
 mod output;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::CommandFactory;
 use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::fio::{
-    CommandLine, Converted, Engine, FioRefusal, FioRemark, JobSet, OutputFormat, Surroundings,
+    CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
+    Surroundings, fio_options,
 };
 use qdepth_host::placement::Cpus;
 use qdepth_host::system::System;
 use qdepth_host::target::Kind;
+use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Code, Finding};
-use qdepth_workload::{Choices, PlanFile};
+use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 
 use crate::commands::run;
-use crate::ended::{Status, Usage};
+use crate::ended::{self, Status, Usage};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
 use crate::lab::prepare::{Made, find, foreseen};
 use crate::lab::request::{Pinning, PlanRequest, RunRequest};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::print_document;
+use crate::terminal::{print_document, say};
 
 /// Options of `qdepth run` that stand among fio's.
 const OURS: &[&str] = &[
@@ -41,11 +44,39 @@ const OURS: &[&str] = &[
     "cpus",
 ];
 
+/// How the program is called, by its own name or through a link that is called as fio is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Called {
+    Qdepth,
+    Fio,
+}
+
 pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
-    let Words { ours, fios, convert } = sort(&options.words);
-    let line = CommandLine::read(&fios).map_err(refused)?;
+    measure_words(&options.words, Called::Qdepth)
+}
+
+/// The same through a link in PATH that is called `fio`: exit statuses are fio's, and no report is
+/// written that nobody asked for.
+pub(crate) fn as_fio(words: &[String]) -> u8 {
+    let status = match measure_words(words, Called::Fio) {
+        Ok(status) => status.number(),
+        Err(error) => ended::explain(&error),
+    };
+    // fio has one status for all that goes wrong, and those of signals.
+    if status < 128 { status.min(1) } else { status }
+}
+
+fn measure_words(words: &[String], called: Called) -> Result<Status> {
+    let mut words = sort(words);
+    let line = CommandLine::read(&words.fios).map_err(refused)?;
+    if let Some(what) = &line.inform {
+        return inform(what, &words.fios);
+    }
     if line.files.is_empty() && line.jobs.is_empty() {
-        return Err(Usage("name a job file, or a job: --name=JOB --rw=…".to_owned()).into());
+        if called == Called::Fio {
+            say("No job(s) defined");
+        }
+        return Err(Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{HELP}")).into());
     }
     let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
     let set = JobSet::read(&line, &files, &surroundings()).map_err(refused)?;
@@ -53,49 +84,135 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
     let converted = set.convert(name, fresh, &usable_bytes).map_err(refused)?;
-    let screen = Screen::new();
-    for remark in &converted.remarks {
-        screen.say(&remark.to_string());
-    }
-    if convert {
+    let file = plan_file(&converted)?;
+    if words.convert {
         print_document(&plan_text(&converted))?;
         return Ok(Status::Valid);
     }
     if line.parse_only {
         return Ok(Status::Valid);
     }
-    let run = run_options(ours, converted.engine)?;
-    let request = request(&run, &converted)?;
+    if called == Called::Fio && !words.ours.iter().any(|word| word.starts_with("--report")) {
+        words.ours.push("--no-report".to_owned());
+    }
+    let run = run_options(words.ours, converted.engine)?;
+    let request = request(&run, file, &line, &converted)?;
     let results = Results::open(&line, &set, &converted, &run)?;
-    let in_fios_words = line.format != OutputFormat::Normal && !run.json;
-    run::measure(&run, &request, |ran| {
-        results.logs.write(&set, &converted, &ran.points, &screen)?;
-        if !in_fios_words {
+    let quiet = !words.strict && !std::io::stderr().is_terminal();
+    let screen = if quiet { Screen::quiet() } else { Screen::new() };
+    let mut failed = false;
+    let status = run::measure_on(&screen, &run, &request, |ran| {
+        failed = ran.points.iter().any(has_errors);
+        results.logs.write(&set, &converted, &ran.points)?;
+        if run.json {
             return run::tell(&run, ran);
         }
-        let text = output::json(line.format, &set, &converted, &ran.run, &ran.points);
+        let usual = [OutputFormat::Normal];
+        let formats = if line.formats.is_empty() { &usual[..] } else { &line.formats };
+        let text = output::text(formats, &set, &converted, &ran.run, &ran.points);
         match &results.document {
             Some(file) => file.write(text + "\n"),
             None => print_document(&text),
         }
+    })?;
+    // A point that is no good as a measurement is a finding of the run; to fio it is a result.
+    Ok(match status {
+        Status::Invalid if !words.strict && !failed => Status::Valid,
+        status => status,
     })
 }
 
+fn has_errors(point: &PointRecord) -> bool {
+    [&point.reads, &point.writes, &point.syncs].iter().any(|side| !side.errors.is_empty())
+}
+
 /// What the jobs ask the lab for.
-fn request(run: &RunOptions, converted: &Converted) -> Result<RunRequest> {
-    let file: PlanFile =
-        toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
+fn request(
+    run: &RunOptions,
+    file: PlanFile,
+    line: &CommandLine,
+    converted: &Converted,
+) -> Result<RunRequest> {
     let targets = converted.targets.iter().map(PathBuf::from).collect();
     let mut request = run.request_of(PlanRequest { file, choices: Choices::default(), targets });
     if let Some((cpus, split)) = converted.cpus.as_ref().filter(|_| run.cpus.is_none()) {
+        let cpus = of_nodes(cpus)?;
         let cpus: Cpus = cpus.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
         request.pinning = if *split { Pinning::InTurn(cpus.0) } else { Pinning::Among(cpus.0) };
     }
     let remark = |remark: &FioRemark| {
         Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
     };
-    request.remarks = converted.remarks.iter().map(remark).collect();
+    let note = |note: &String| Finding::remark(Code::NotLiteral).label("option", note);
+    let of_jobs = converted.remarks.iter().map(remark);
+    request.remarks = of_jobs.chain(line.notes.iter().map(note)).collect();
     Ok(request)
+}
+
+/// The plan, which targets with room for it could be had for: what is read is also run.
+fn plan_file(converted: &Converted) -> Result<PlanFile> {
+    let file: PlanFile =
+        toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
+    let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
+    let shapes = vec![TargetShape::whole(boundless, 512); converted.targets.len()];
+    resolve(&file, &Choices::default(), &shapes)?;
+    Ok(file)
+}
+
+const HELP: &str = "qdepth measures fio's jobs, with fio's options and job files:
+
+  fio [OPTION …] [--name=JOB --OPTION=VALUE …] [JOBFILE …]
+
+  --output=FILE, --output-format=normal,terse,json,json+, --minimal, --terse-version=2..5,
+  --append-terse, --section=NAME, --readonly, --parse-only, --showcmd, --eta=WHEN, --version
+  --cmdhelp[=OPTION]  what is done with each option of a job
+  --enghelp           the engines
+
+Of qdepth's own, as `qdepth run --help` tells them: --destroy, --consent, --overwrite-signature,
+--keep, --engine, --cpus, --logbook, --report, --no-report, --json; --convert prints the jobs as a
+plan; --strict says findings, and ends with 1 where a point is not valid.";
+
+fn inform(what: &Inform, words: &[String]) -> Result<Status> {
+    match what {
+        Inform::Version => print_document(output::VERSION)?,
+        Inform::Help => print_document(HELP)?,
+        Inform::Options(name) => {
+            let text = fio_options(name.as_deref());
+            if text.is_empty() {
+                return Err(
+                    Usage(format!("there is no option {}", name.as_deref().unwrap_or(""))).into()
+                );
+            }
+            print_document(&text)?;
+        }
+        Inform::Engines => print_document(
+            "libaio\nio_uring\nio_uring_cmd\nposixaio\nsync\npsync\nvsync\npvsync\npvsync2\nmmap",
+        )?,
+        Inform::CommandLine => {
+            let rest: Vec<String> =
+                words.iter().filter(|word| !word.ends_with("-showcmd")).cloned().collect();
+            let line = CommandLine::read(&rest).map_err(refused)?;
+            let files: Vec<(String, String)> =
+                line.files.iter().map(read).collect::<Result<_>>()?;
+            let set = JobSet::read(&line, &files, &surroundings()).map_err(refused)?;
+            print_document(&set.command_line())?;
+        }
+    }
+    Ok(Status::Valid)
+}
+
+/// The CPUs, of which those of nodes of memory are written `node:0,1`.
+fn of_nodes(cpus: &str) -> Result<String> {
+    let Some((before, nodes)) = cpus.split_once("node:") else { return Ok(cpus.to_owned()) };
+    let mut all: Vec<String> =
+        before.split(',').filter(|cpus| !cpus.is_empty()).map(str::to_owned).collect();
+    for node in nodes.split(',').map(|node| node.trim_start_matches("node:")) {
+        let path = format!("/sys/devices/system/node/node{node}/cpulist");
+        let found = Input::file(&path, limit::JOB).text();
+        let found = found.map_err(|_| Usage(format!("numa_cpu_nodes: there is no node {node}")))?;
+        all.push(found.trim().to_owned());
+    }
+    Ok(all.join(","))
 }
 
 /// Files in fio's forms.
@@ -111,8 +228,7 @@ impl Results {
         converted: &Converted,
         run: &RunOptions,
     ) -> Result<Self> {
-        let asked = line.format != OutputFormat::Normal && !run.json;
-        let path = line.output.as_ref().filter(|_| asked);
+        let path = line.output.as_ref().filter(|_| !run.json);
         let document = path.map(|path| ResultFile::at(path, Privacy::Private)).transpose()?;
         Ok(Self { document, logs: output::Logs::open(set, converted)? })
     }
@@ -123,6 +239,7 @@ struct Words {
     ours: Vec<String>,
     fios: Vec<String>,
     convert: bool,
+    strict: bool,
 }
 
 fn sort(words: &[String]) -> Words {
@@ -132,12 +249,13 @@ fn sort(words: &[String]) -> Words {
         let argument = run.and_then(|run| run.get_arguments().find(|a| a.get_long() == Some(name)));
         argument.is_some_and(|argument| argument.get_action().takes_values())
     };
-    let mut sorted = Words { ours: Vec::new(), fios: Vec::new(), convert: false };
+    let mut sorted = Words { ours: Vec::new(), fios: Vec::new(), convert: false, strict: false };
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let name = word.strip_prefix("--").map(|rest| rest.split('=').next().unwrap_or(rest));
         match name {
             Some("convert") => sorted.convert = true,
+            Some("strict") => sorted.strict = true,
             Some(name) if OURS.contains(&name) => {
                 sorted.ours.push(word.clone());
                 if !word.contains('=') && takes_value(name) {
@@ -158,6 +276,10 @@ fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> 
     let name = match engine {
         Some(Engine::IoUring) => Some("io_uring"),
         Some(Engine::LinuxAio) => Some("linux-aio"),
+        Some(Engine::IoUringPolled) => Some("io_uring-polled"),
+        Some(Engine::IoUringKernelPolled) => Some("io_uring-sqpoll"),
+        Some(Engine::Passthrough) => Some("io_uring-passthrough"),
+        Some(Engine::PassthroughPolled) => Some("io_uring-passthrough-polled"),
         Some(Engine::Threads) => Some("threads"),
         Some(Engine::Synchronous) => Some("sync"),
         None => None,
@@ -172,10 +294,11 @@ fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> 
     }
 }
 
-fn refused(refusal: FioRefusal) -> Usage {
-    Usage(refusal.to_string())
+fn refused(refused: FioRefusals) -> Usage {
+    Usage(refused.to_string())
 }
 
+/// A job file; by `-` the standard input.
 fn read(path: &String) -> Result<(String, String)> {
     let bytes = Input::at(path, limit::JOB).bytes()?;
     Ok((path.clone(), String::from_utf8_lossy(&bytes).into_owned()))

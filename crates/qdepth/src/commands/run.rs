@@ -51,9 +51,19 @@ pub(crate) fn measure(
     request: &RunRequest,
     tell: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
-    let (screen, signals) = (Screen::new(), Signals::watch()?);
+    measure_on(&Screen::new(), options, request, tell)
+}
+
+/// The same before this screen.
+pub(crate) fn measure_on(
+    screen: &Screen,
+    options: &RunOptions,
+    request: &RunRequest,
+    tell: impl FnOnce(&Ran) -> Result<()>,
+) -> Result<Status> {
+    let signals = Signals::watch()?;
     let report = report_file(options)?;
-    let Some(ran) = run::run(request, &screen, &signals)? else {
+    let Some(ran) = run::run(request, screen, &signals)? else {
         let Some(signal) = signals.caught() else { return Ok(Status::Valid) };
         screen.say("interrupted before the first point: nothing was measured");
         return Ok(Status::Interrupted(signal));

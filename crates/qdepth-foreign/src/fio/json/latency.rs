@@ -11,16 +11,16 @@ pub(super) const US: (&[u64], u64) = (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 10
 pub(super) const MS: (&[u64], u64) =
     (&[2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX], 1_000_000);
 
-#[derive(Serialize)]
-pub(super) struct FioLatency {
-    min: u64,
-    max: u64,
-    mean: f64,
-    stddev: f64,
+#[derive(Default, Serialize)]
+pub(in crate::fio) struct FioLatency {
+    pub(in crate::fio) min: u64,
+    pub(in crate::fio) max: u64,
+    pub(in crate::fio) mean: f64,
+    pub(in crate::fio) stddev: f64,
     #[serde(rename = "N")]
-    count: u64,
+    pub(in crate::fio) count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    percentile: Option<Pairs<u64>>,
+    pub(in crate::fio) percentile: Option<Pairs<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<Pairs<u64>>,
 }

@@ -2,6 +2,8 @@
 
 use qdepth_logbook::record::{IntervalRecord, PointRecord};
 
+use super::Side;
+
 /// Nanoseconds of a sample.
 const WINDOW_NS: u64 = 500_000_000;
 
@@ -24,11 +26,14 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Of points that ran at the same time; `place`: 0 reads, 1 writes, else nothing.
-    pub(super) fn of(members: &[&PointRecord], place: usize) -> Self {
-        if place > 1 {
-            return Self::default();
-        }
+    /// Of points that ran at the same time.
+    pub(super) fn of(members: &[&PointRecord], side: Side) -> Self {
+        let places: &[usize] = match side {
+            Side::Reads => &[0],
+            Side::Writes => &[1],
+            Side::Both => &[0, 1],
+            Side::Trims | Side::Syncs => return Self::default(),
+        };
         let mut sums: Vec<(u64, u64, u64)> = Vec::new();
         for interval in members.iter().flat_map(|point| &point.intervals) {
             let window = (interval.start_ns / WINDOW_NS) as usize;
@@ -39,9 +44,11 @@ impl Samples {
             if sums.len() <= window {
                 sums.resize(window + 1, (0, 0, 0));
             }
-            let (ios, bytes) = figures(interval, place);
             let sum = &mut sums[window];
-            *sum = (sum.0 + interval.length_ns, sum.1 + ios, sum.2 + bytes);
+            sum.0 += interval.length_ns;
+            for (ios, bytes) in places.iter().map(|place| figures(interval, *place)) {
+                (sum.1, sum.2) = (sum.1 + ios, sum.2 + bytes);
+            }
         }
         let most = sums.iter().map(|sum| sum.0).max().unwrap_or(0);
         sums.retain(|sum| sum.0 > 0 && sum.0 >= most - most / 10);

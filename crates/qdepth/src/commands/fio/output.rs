@@ -1,23 +1,26 @@
-//! What was measured, as fio's JSON and logs.
+//! What was measured, in fio's forms.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use anyhow::Result;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
-    Converted, FioEntry, FioLog, FioMoment, JobSet, Origin, OutputFormat, export_fio_json,
-    export_fio_log,
+    Converted, FioEntry, FioLog, FioMoment, Job, JobSet, Origin, OutputFormat, export_fio_heads,
+    export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal, export_fio_terse,
 };
 use qdepth_logbook::record::{PointRecord, RunRecord};
 
 use crate::result_file::ResultFile;
-use crate::screen::Screen;
 
-/// The document of a run.
-pub(super) fn json(
-    format: OutputFormat,
+/// The version whose forms these are, as fio says its own.
+pub(super) const VERSION: &str = "fio-3.33";
+
+/// A run in these forms, in fio's order.
+pub(super) fn text(
+    formats: &[OutputFormat],
     set: &JobSet,
     converted: &Converted,
     run: &RunRecord,
@@ -27,12 +30,36 @@ pub(super) fn json(
     let moment = ended.parse::<Timestamp>().unwrap_or_else(|_| Timestamp::now());
     let moment = FioMoment {
         unix_ms: moment.as_millisecond(),
-        text: moment.strftime("%a %b %e %H:%M:%S %Y").to_string(),
+        text: moment.to_zoned(TimeZone::system()).strftime("%a %b %e %H:%M:%S %Y").to_string(),
     };
-    let version = format!("fio-3.33 (made by qdepth {})", run.qdepth_version);
+    let version = format!("{VERSION} (made by qdepth {})", run.qdepth_version);
     let entries = entries(set, converted, points);
-    let plus = format == OutputFormat::JsonPlus;
-    export_fio_json(&version, &moment, &set.globals, &entries, points, plus)
+    let mut texts = Vec::new();
+    if formats.contains(&OutputFormat::Normal) {
+        texts.push(export_fio_heads(&version, &heads(set, converted)).trim_end().to_owned());
+    }
+    for format in formats {
+        texts.push(match format {
+            OutputFormat::Terse(number) => {
+                export_fio_terse(*number, &version, &moment, &entries, points)
+            }
+            OutputFormat::Json | OutputFormat::JsonPlus => {
+                let plus = *format == OutputFormat::JsonPlus;
+                export_fio_json(&version, &moment, &set.globals, &entries, points, plus)
+            }
+            OutputFormat::Normal => {
+                export_fio_normal(&moment, &entries, points).trim_end().to_owned()
+            }
+        });
+    }
+    texts.join("\n")
+}
+
+/// Each job with the number of its group.
+fn heads<'a>(set: &'a JobSet, converted: &Converted) -> Vec<(&'a Job, u32)> {
+    let group = |job: usize| converted.origins.iter().find(|origin| origin.job == job);
+    let jobs = set.jobs.iter().enumerate();
+    jobs.map(|(number, job)| (job, group(number).map_or(0, |origin| origin.group))).collect()
 }
 
 /// The clones of all jobs in the order in which they are written.
@@ -49,6 +76,12 @@ fn places(converted: &Converted, points: &[PointRecord], clone: &Origin) -> Vec<
     points.iter().enumerate().filter(|(_, point)| of_clone(point)).map(|(at, _)| at).collect()
 }
 
+/// When a clone began, milliseconds since 1970.
+fn started_ms(points: &[PointRecord], places: &[usize]) -> i64 {
+    let first = places.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
+    first.map_or(0, Timestamp::as_millisecond)
+}
+
 /// fio's list of jobs: clones that follow one another in a group and ask for it are one.
 fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<FioEntry> {
     let mut entries: Vec<FioEntry> = Vec::new();
@@ -58,11 +91,10 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
         let places = places(converted, points, &clone);
         let together = job.group_reporting && open_group == Some(clone.group);
         open_group = job.group_reporting.then_some(clone.group);
-        let started =
-            places.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
         match entries.last_mut() {
             Some(entry) if together => {
                 entry.points.extend(places);
+                entry.members += 1;
                 // As fio does: options and percentiles are those of the last.
                 entry.options.clone_from(&job.report.written);
                 entry.percentiles.clone_from(&job.report.percentiles);
@@ -71,16 +103,26 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 name: job.name.clone(),
                 description: job.description.clone(),
                 group: clone.group,
-                start_ms: started.map_or(0, Timestamp::as_millisecond),
+                start_ms: started_ms(points, &places),
                 options: job.report.written.clone(),
                 percentiles: job.report.percentiles.clone(),
                 percentiles_of: [job.report.percentiles_of[0], job.report.percentiles_of[1]],
                 depth: job.depth,
+                members: 1,
+                unified: job.report.unified,
                 points: places,
             }),
         }
     }
     entries
+}
+
+/// What a file in fio's form holds.
+#[derive(Clone, Copy)]
+enum Kind {
+    Series(FioLog),
+    /// Windows, ms, and coarseness.
+    Histograms(u64, u32),
 }
 
 /// The logs that jobs ask for, named as fio names them: `NAME_bw.1.log`. Clones that name the same
@@ -106,31 +148,38 @@ impl Logs {
         set: &JobSet,
         converted: &Converted,
         points: &[PointRecord],
-        screen: &Screen,
     ) -> Result<()> {
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
-        for (path, clone, log) in wanted(set, converted) {
-            let window_ms = set.jobs[clone.job].report.log_window_ms;
+        for (path, clone, kind) in wanted(set, converted) {
+            let job = &set.jobs[clone.job];
             let rows = places(converted, points, &clone);
-            let rows = rows.iter().map(|at| export_fio_log(log, &points[*at], window_ms));
-            texts.entry(path).or_default().extend(rows);
+            let start = if job.report.logs_since_1970 { started_ms(points, &rows) } else { 0 };
+            let start = u64::try_from(start).unwrap_or(0);
+            let window = job.report.log_window_ms;
+            let bytes = job.sizes.iter().map(|part| part.bytes).min().unwrap_or(0);
+            let one = |at: &usize| match kind {
+                Kind::Series(log) => export_fio_log(log, &points[*at], window, start),
+                Kind::Histograms(window, coarse) => {
+                    export_fio_histograms(&points[*at], window, coarse, bytes, start)
+                }
+            };
+            texts.entry(path).or_default().extend(rows.iter().map(one));
         }
         for (path, text) in &texts {
             self.0.get(path).map_or(Ok(()), |file| file.write(text))?;
-        }
-        if let Some(first) = texts.keys().next() {
-            screen.say(&format!("logs     {} in fio's form, as {first}", texts.len()));
         }
         Ok(())
     }
 }
 
 /// Each log that each clone asks for: the name of its file, and what it holds.
-fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, FioLog)> {
+fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, Kind)> {
     let mut all = Vec::new();
     for clone in clones(converted) {
         let report = &set.jobs[clone.job].report;
         let [bandwidth, latency, iops] = &report.logs;
+        let number = format!(".{}", clone.thread);
+        let number = if report.per_job_logs { number.as_str() } else { "" };
         let kinds = [
             (bandwidth, "bw", FioLog::Bandwidth),
             (latency, "lat", FioLog::Latency),
@@ -139,9 +188,11 @@ fn wanted(set: &JobSet, converted: &Converted) -> Vec<(String, Origin, FioLog)> 
         ];
         for (name, kind, log) in kinds {
             let Some(name) = name else { continue };
-            let number = format!(".{}", clone.thread);
-            let number = if report.per_job_logs { number.as_str() } else { "" };
-            all.push((format!("{name}_{kind}{number}.log"), clone, log));
+            all.push((format!("{name}_{kind}{number}.log"), clone, Kind::Series(log)));
+        }
+        if let Some((name, window, coarse)) = &report.histogram_log {
+            let kind = Kind::Histograms(*window, *coarse);
+            all.push((format!("{name}_clat_hist{number}.log"), clone, kind));
         }
     }
     all

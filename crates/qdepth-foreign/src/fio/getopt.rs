@@ -1,0 +1,180 @@
+//! Words of a command line as `getopt_long_only` takes them: one hyphen or two, `--name=value` or
+//! `--name value`, a name cut short where only one begins so.
+
+use super::options::{names, stands_alone};
+
+/// Whether an option of fio itself has a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    /// Behind `=` alone.
+    Attached,
+    /// Behind `=`, or as the next word.
+    Value,
+}
+
+use Takes::{Attached, Nothing, Value};
+
+/// Options of fio itself, with the letter that stands for some.
+const OWN: &[(&str, Option<char>, Takes)] = &[
+    ("output", Some('o'), Value),
+    ("latency-log", Some('l'), Value),
+    ("bandwidth-log", Some('b'), Nothing),
+    ("minimal", Some('m'), Nothing),
+    ("output-format", Some('F'), Value),
+    ("append-terse", Some('f'), Attached),
+    ("version", Some('v'), Nothing),
+    ("help", Some('h'), Nothing),
+    ("cmdhelp", Some('c'), Attached),
+    ("enghelp", Some('i'), Attached),
+    ("showcmd", Some('s'), Nothing),
+    ("readonly", Some('r'), Nothing),
+    ("eta", Some('e'), Value),
+    ("eta-newline", Some('E'), Value),
+    ("eta-interval", Some('O'), Value),
+    ("debug", Some('d'), Value),
+    ("parse-only", Some('P'), Nothing),
+    ("section", Some('x'), Value),
+    ("inflate-log", Some('X'), Value),
+    ("alloc-size", Some('a'), Value),
+    ("profile", Some('p'), Value),
+    ("warnings-fatal", Some('w'), Nothing),
+    ("max-jobs", Some('j'), Value),
+    ("terse-version", Some('V'), Value),
+    ("server", Some('S'), Attached),
+    ("daemonize", Some('D'), Value),
+    ("client", Some('C'), Value),
+    ("remote-config", Some('R'), Value),
+    ("cpuclock-test", Some('T'), Nothing),
+    ("crctest", Some('G'), Attached),
+    ("memcpytest", Some('M'), Attached),
+    ("idle-prof", Some('I'), Value),
+    ("status-interval", Some('L'), Value),
+    ("trigger-file", Some('W'), Value),
+    ("trigger-timeout", Some('B'), Value),
+    ("trigger", Some('H'), Value),
+    ("trigger-remote", Some('J'), Value),
+    ("aux-path", Some('K'), Value),
+    ("merge-blktrace-only", Some('A'), Nothing),
+];
+
+/// A word of the command line, with what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    /// A job file.
+    File(String),
+    /// An option of fio itself.
+    Own(&'static str, Option<String>),
+    /// An option of a job.
+    Job(String, Option<String>),
+    /// No option: as written, and why not.
+    Unknown(String, String),
+}
+
+/// The words in their order; behind `--` all are files.
+pub(super) fn words(list: &[String]) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut rest = list.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            found.extend(rest.by_ref().cloned().map(Word::File));
+            break;
+        }
+        let Some(option) = word.strip_prefix("--").or_else(|| word.strip_prefix('-')) else {
+            found.push(Word::File(word.clone()));
+            continue;
+        };
+        if option.is_empty() {
+            found.push(Word::File(word.clone()));
+            continue;
+        }
+        found.push(option_word(word, option, &mut rest));
+    }
+    found
+}
+
+fn option_word<'a>(word: &str, option: &str, rest: &mut impl Iterator<Item = &'a String>) -> Word {
+    let (written, value) = match option.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (option, None),
+    };
+    let hyphens = &word[..word.len() - option.len()];
+    let short = (hyphens == "-").then(|| letter(written)).flatten();
+    let name = match short.map_or_else(|| full_name(written), Ok) {
+        Ok(name) => name,
+        Err(why) => return Word::Unknown(format!("{hyphens}{written}"), why),
+    };
+    let own = OWN.iter().find(|(known, ..)| *known == name);
+    let takes = match own {
+        Some((.., takes)) => *takes,
+        None if stands_alone(name) => Attached,
+        None => Value,
+    };
+    let value = match (value, takes) {
+        (Some(value), _) => Some(value),
+        (None, Value) => match rest.next() {
+            Some(value) => Some(value.clone()),
+            None => {
+                return Word::Unknown(format!("{hyphens}{name}"), "a value is missing".to_owned());
+            }
+        },
+        (None, _) => None,
+    };
+    match own {
+        Some((name, ..)) => Word::Own(name, value),
+        None => Word::Job(name.to_owned(), value),
+    }
+}
+
+fn letter(written: &str) -> Option<&'static str> {
+    let mut letters = written.chars();
+    let (first, more) = (letters.next()?, letters.next());
+    let known = OWN.iter().find(|(_, letter, _)| more.is_none() && *letter == Some(first));
+    known.map(|(name, ..)| *name)
+}
+
+/// The name that is meant: itself, or the only one that begins so.
+fn full_name(written: &str) -> Result<&'static str, String> {
+    let all = || OWN.iter().map(|(name, ..)| *name).chain(names());
+    if let Some(name) = all().find(|name| *name == written) {
+        return Ok(name);
+    }
+    let begin: Vec<&str> = all().filter(|name| name.starts_with(written)).collect();
+    match begin.as_slice() {
+        [only] => Ok(only),
+        [] => Err(match super::options::nearest_of(written, all()) {
+            Some(near) => format!("there is no such option; did you mean --{near}?"),
+            None => "there is no such option".to_owned(),
+        }),
+        several => Err(format!("ambiguous: --{}", several.join(", --"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Vec<Word> {
+        words(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    fn job(name: &str, value: Option<&str>) -> Word {
+        Word::Job(name.to_owned(), value.map(str::to_owned))
+    }
+
+    #[test]
+    fn hyphens_blanks_and_short_names_are_taken_as_getopt_takes_them() {
+        let wanted = [job("direct", Some("1")), job("iodepth", Some("4"))];
+        for line in ["-direct=1 -iodepth 4", "--direct 1 --iodepth=4", "--dire=1 -iodepth 4"] {
+            assert_eq!(read(line), wanted, "{line}");
+        }
+        assert_eq!(read("-thread x.fio"), [job("thread", None), Word::File("x.fio".to_owned())]);
+        assert_eq!(read("-o out"), [Word::Own("output", Some("out".to_owned()))]);
+        assert_eq!(read("--minimal -v"), [Word::Own("minimal", None), Word::Own("version", None)]);
+        assert!(matches!(&read("--iodept 4 --iod 4")[1], Word::Unknown(..)));
+        assert!(matches!(&read("--bs")[..], [Word::Unknown(name, _)] if name == "--bs"));
+        assert!(
+            matches!(&read("--ioengin_=x")[..], [Word::Unknown(_, why)] if why.contains("--ioengine?"))
+        );
+    }
+}

@@ -1,0 +1,224 @@
+//! Values that other options, the machine or several words decide together.
+
+use super::Look;
+use crate::fio::json::Unified;
+use crate::fio::number::{size, time_ns};
+use crate::fio::refusal::{FioRefusal, FioRemark};
+use crate::fio::setting::Setting;
+use crate::fio::values::{Durability, Engine, number};
+
+/// What `rw` says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::fio) struct Access {
+    /// Share of random accesses, 0..=100.
+    pub(in crate::fio) random: f64,
+    /// Share of reads, 0..=100.
+    pub(in crate::fio) read: f64,
+    /// Bytes left out behind each sequential request.
+    pub(in crate::fio) gap: u64,
+}
+
+impl Look<'_> {
+    /// `rw`, with the number behind its colon.
+    pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
+        let mixed = self.read_share()?;
+        let sequential = Access { random: 0.0, read: 100.0, gap: 0 };
+        let known = |text: &str| {
+            let (kind, behind) = text.split_once(':').unwrap_or((text, ""));
+            let (random, read) = match kind {
+                "read" => (0.0, 100.0),
+                "write" => (0.0, 0.0),
+                "randread" => (100.0, 100.0),
+                "randwrite" => (100.0, 0.0),
+                "rw" | "readwrite" => (0.0, mixed),
+                "randrw" => (100.0, mixed),
+                "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
+                    return Err("refused: qdepth does not trim; leave the job out".to_owned());
+                }
+                _ => {
+                    return Err(
+                        "read, write, randread, randwrite, rw and randrw are possible".to_owned()
+                    );
+                }
+            };
+            match behind {
+                "" => Ok(Access { random, read, gap: 0 }),
+                run if random > 0.0 => match size(run, self.base)? {
+                    0 => Err("a run has at least one request".to_owned()),
+                    length => Ok(Access { random: random / length as f64, read, gap: 0 }),
+                },
+                back if back.starts_with('-') => {
+                    Err("refused: qdepth goes forward only; leave the number behind the colon out"
+                        .to_owned())
+                }
+                gap => Ok(Access { random, read, gap: size(gap, self.base)? }),
+            }
+        };
+        let access = self.value("rw", sequential, known)?;
+        let share = |text: &str| {
+            let share = number(text.split(',').next().unwrap_or(text).trim_end_matches('%'))?;
+            if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("0 to 100".to_owned()) }
+        };
+        // fio looks at it where `rw` is random.
+        let wanted = self.value("percentage_random", 100.0, share)?;
+        let random = access.random * wanted / 100.0;
+        Ok(Access { random, ..access })
+    }
+
+    /// How requests reach the kernel: the engine with what polls.
+    pub(in crate::fio) fn engine(&self) -> Result<Engine, FioRefusal> {
+        let engine = self.value("ioengine", Engine::Synchronous, Engine::read)?;
+        let (polled, kernel) = (self.switch("hipri", false)?, self.switch("sqthread_poll", false)?);
+        Ok(match engine {
+            Engine::IoUring if polled => Engine::IoUringPolled,
+            Engine::IoUring if kernel => Engine::IoUringKernelPolled,
+            Engine::Passthrough if polled => Engine::PassthroughPolled,
+            other => other,
+        })
+    }
+
+    /// Whether each write returns when it is durable.
+    pub(in crate::fio) fn durability(&self) -> Result<Durability, FioRefusal> {
+        self.value("sync", Durability::Cached, |text| match text {
+            "0" | "none" => Ok(Durability::Cached),
+            "1" | "sync" => Ok(Durability::Sync),
+            "dsync" => Ok(Durability::DataSync),
+            _ => Err("none, sync and dsync are possible".to_owned()),
+        })
+    }
+
+    /// The CPUs of `cpus_allowed`, `cpumask` (whose lowest bit is CPU 0), or of `numa_cpu_nodes`.
+    pub(in crate::fio) fn cpus(&self) -> Result<Option<String>, FioRefusal> {
+        let mask = |text: &str| {
+            let bits = match text.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16),
+                None => text.parse::<u64>(),
+            };
+            let bits = bits.ok().filter(|bits| *bits > 0);
+            let bits = bits.ok_or_else(|| format!("`{text}` is no mask of CPUs, as 0x0f"))?;
+            let set = (0..u64::BITS).filter(|cpu| bits >> cpu & 1 == 1);
+            Ok(Some(set.map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(",")))
+        };
+        let nodes = |text: &str| {
+            let text = text.replace(' ', "");
+            Ok((text != "all").then(|| format!("node:{text}")))
+        };
+        let on_nodes = self.value("numa_cpu_nodes", None, nodes)?;
+        let masked = self.value("cpumask", on_nodes, mask)?;
+        self.value("cpus_allowed", masked, |text| Ok(Some(text.replace([' ', ';'], ""))))
+    }
+
+    /// Logs of histograms, which fio writes where their windows have a length.
+    pub(in crate::fio) fn histogram_log(&self) -> Result<Option<(String, u64, u32)>, FioRefusal> {
+        let coarse = |text: &str| match text.parse::<u32>() {
+            Ok(coarse @ 0..=6) => Ok(coarse),
+            _ => Err("0 to 6 are possible".to_owned()),
+        };
+        let coarse = self.value("log_hist_coarseness", 0, coarse)?;
+        let name = match self.get("write_hist_log") {
+            None => return Ok(None),
+            Some(Setting { value: None, .. }) => self.section.name.clone(),
+            Some(Setting { value: Some(name), .. }) => name.clone(),
+        };
+        let window_ms = self.whole("log_hist_msec", 0)?;
+        Ok((window_ms > 0).then_some((name, window_ms, coarse)))
+    }
+
+    /// How reads and writes are reported.
+    pub(in crate::fio) fn unified(&self) -> Result<Unified, FioRefusal> {
+        self.value("unified_rw_reporting", Unified::Apart, |text| match text {
+            "none" | "0" => Ok(Unified::Apart),
+            "mixed" | "1" => Ok(Unified::Mixed),
+            "both" | "2" => Ok(Unified::Both),
+            _ => Err("none, mixed and both are possible".to_owned()),
+        })
+    }
+
+    /// The file of a clone that names none, with `$jobname`, `$jobnum` and `$filenum` in it.
+    pub(in crate::fio) fn file_format(&self) -> Result<String, FioRefusal> {
+        let usual = "$jobname.$jobnum.$filenum".to_owned();
+        self.value("filename_format", usual, |text| Ok(text.to_owned()))
+    }
+
+    /// A job that ends with its steady state runs for its whole time here.
+    pub(in crate::fio) fn steady(&self) -> Result<(), FioRefusal> {
+        let asked = self.get("steadystate").is_some();
+        if asked && self.get("runtime").is_none() {
+            return Err(self.refuse(
+                "steadystate",
+                "refused: a steady state ends no job here, so that it needs a runtime=",
+            ));
+        }
+        Ok(())
+    }
+
+    /// What is not done literally beyond the rules of single options.
+    pub(in crate::fio) fn notes(&self, engine: Engine) -> Result<Vec<FioRemark>, FioRefusal> {
+        let mut notes = Vec::new();
+        let mut note = |name: &str, what: &str| {
+            notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
+        };
+        let written = |name: &str| self.get(name).and_then(|setting| setting.value.as_deref());
+        if engine == Engine::Synchronous {
+            match written("ioengine") {
+                Some("mmap") => note(
+                    "ioengine",
+                    "the file is read and written through the page cache, and not mapped",
+                ),
+                _ => note("ioengine", "one request at a time, on qdepth's own engine"),
+            }
+            note("iodepth", "a synchronous engine has one request outstanding, as in fio");
+            if self.switch("hipri", false)? {
+                note("hipri", "completions of a synchronous engine are not polled");
+            }
+        }
+        if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
+            note(
+                "verify",
+                "blocks are stamped with their place and the run, whatever the checksum",
+            );
+        }
+        if written("rw").is_some_and(|text| text.starts_with("rand") && text.contains(':')) {
+            note("rw", "a new place follows after so many requests in the mean");
+        }
+        if self.get("fdatasync").is_some() {
+            note("fdatasync", "data is forced out with fsync or fdatasync, as the engine does");
+        }
+        if self.logs()?.iter().any(Option::is_some) && self.whole("log_avg_msec", 0)? == 0 {
+            for name in ["write_bw_log", "write_lat_log", "write_iops_log"] {
+                note(name, "a row is the mean of 100 ms, since single requests are not kept");
+            }
+        }
+        if self.value("runtime", 0, time_ns)? > super::RUNTIME_MAX_NS {
+            note("runtime", "the job lasts a week at most");
+        } else if self.value("runtime", 0, time_ns)? == 0 {
+            note("time_based", "without a runtime the job ends with its bytes, as in fio");
+        }
+        self.files_notes(&mut note)?;
+        note("buffer_pattern", "payload compresses away as a pattern does, and is no such pattern");
+        note("steadystate", "the job runs for its whole time, whether its state is steady or not");
+        Ok(notes)
+    }
+
+    fn files_notes(&self, note: &mut impl FnMut(&str, &str)) -> Result<(), FioRefusal> {
+        if self.whole("nrfiles", 1)? > 1 {
+            note("nrfiles", "the files lie behind one another in one, which all requests go to");
+            note("file_service_type", "the files lie behind one another in one");
+        }
+        if self.get("filesize").and_then(|s| s.value.as_deref()).is_some_and(|t| t.contains('-')) {
+            note("filesize", "each file has the mean length");
+        }
+        let distribution =
+            self.get("random_distribution").and_then(|setting: &Setting| setting.value.as_deref());
+        match distribution {
+            Some(text) if text.starts_with("normal") => {
+                note("random_distribution", "in 128 zones, in each of which places are alike");
+            }
+            Some(text) if !text.starts_with("zoned") && text.matches(':').count() > 1 => {
+                note("random_distribution", "popular places are scattered, wherever the centre is");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,322 @@
+//! A run as fio prints it for people. Written from what fio 3.33 prints.
+
+use std::fmt::Write;
+
+use qdepth_logbook::record::PointRecord;
+
+use super::figure::{Unit, figure};
+use super::job::Job;
+use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, Pairs, jobs};
+
+/// What stands before the results: the jobs, the version, how many are started.
+pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
+    let mut text = String::new();
+    for (job, group) in jobs {
+        line(&mut text, &head(job, *group));
+        if job.clones > 1 {
+            line(&mut text, "...");
+        }
+    }
+    line(&mut text, program);
+    let count = |threads: bool| {
+        let of = jobs.iter().filter(|(job, _)| job.thread == threads);
+        of.map(|(job, _)| u64::from(job.clones)).sum::<u64>()
+    };
+    let named = |count: u64, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {more}")),
+    };
+    let started =
+        [named(count(true), "thread", "threads"), named(count(false), "process", "processes")];
+    let started: Vec<String> = started.into_iter().flatten().collect();
+    line(&mut text, &format!("Starting {}", started.join(" and ")));
+    text
+}
+
+fn head(job: &Job, group: u32) -> String {
+    let size = |bytes: u64| figure(bytes, 4, true, Unit::Bytes);
+    let smallest = job.sizes.iter().map(|part| part.bytes).min().unwrap_or(0);
+    let largest = job.sizes.iter().map(|part| part.bytes).max().unwrap_or(0);
+    let sizes = format!("{}-{}", size(smallest), size(largest));
+    format!(
+        "{}: (g={group}): rw={}, bs=(R) {sizes}, (W) {sizes}, (T) {sizes}, ioengine={}, iodepth={}",
+        job.name, job.rw_name, job.engine_name, job.depth
+    )
+}
+
+/// The results: each entry, then each group.
+pub fn export_fio_normal(
+    moment: &FioMoment,
+    entries: &[FioEntry],
+    points: &[PointRecord],
+) -> String {
+    let jobs = jobs(moment, entries, points, false);
+    let mut text = "\n".to_owned();
+    for (entry, job) in entries.iter().zip(&jobs).filter(|(_, job)| moved(job)) {
+        one(&mut text, entry, job, moment);
+    }
+    let mut groups: Vec<u32> = jobs.iter().map(|job| job.groupid).collect();
+    groups.dedup();
+    for group in groups {
+        let members: Vec<&JobEntry> =
+            jobs.iter().filter(|job| job.groupid == group && moved(job)).collect();
+        if !members.is_empty() {
+            summary(&mut text, group, &members);
+        }
+    }
+    text
+}
+
+fn sides(job: &JobEntry) -> [(&'static str, &Option<Direction>); 3] {
+    [("read", &job.read), ("write", &job.write), ("mixed", &job.mixed)]
+}
+
+fn moved(job: &JobEntry) -> bool {
+    sides(job).iter().any(|(_, side)| side.as_ref().is_some_and(|side| side.io_bytes > 0))
+}
+
+fn one(text: &mut String, entry: &FioEntry, job: &JobEntry, moment: &FioMoment) {
+    let error = match job.error {
+        0 => " 0".to_owned(),
+        number => {
+            let words = std::io::Error::from_raw_os_error(number).to_string();
+            let words = words.split(" (os error").next().unwrap_or("").to_owned();
+            format!("{number:2} ({words})")
+        }
+    };
+    line(
+        text,
+        &format!(
+            "{}: (groupid={}, jobs={}): err={error}: pid={}: {}",
+            job.jobname,
+            job.groupid,
+            entry.members,
+            std::process::id(),
+            moment.text
+        ),
+    );
+    if !job.desc.is_empty() {
+        line(text, &format!("  Description  : [{}]", job.desc));
+    }
+    for (name, side) in sides(job) {
+        let moving = side.as_ref().filter(|side| side.io_bytes > 0);
+        moving.into_iter().for_each(|side| direction(text, name, side));
+    }
+    shares(text, "nsec", &job.latency_ns);
+    shares(text, "usec", &job.latency_us);
+    shares(text, "msec", &job.latency_ms);
+    if job.sync.total_ios > 0 {
+        line(text, "  fsync/fdatasync/sync_file_range:");
+        latency(text, "sync", &job.sync.lat_ns);
+        percentiles(text, "sync", &job.sync.lat_ns);
+    }
+    footer(text, job);
+}
+
+fn footer(text: &mut String, job: &JobEntry) {
+    line(
+        text,
+        &format!(
+            "  cpu          : usr={:.2}%, sys={:.2}%, ctx={}, majf={}, minf={}",
+            job.usr_cpu, job.sys_cpu, job.ctx, job.majf, job.minf
+        ),
+    );
+    let list = |pairs: &Pairs<f64>| {
+        let one = |(name, share): &(String, f64)| format!("{name}={share:.1}%");
+        pairs.0.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    line(text, &format!("  IO depths    : {}", list(&job.iodepth_level)));
+    line(text, &format!("     submit    : {}", list(&job.iodepth_submit)));
+    line(text, &format!("     complete  : {}", list(&job.iodepth_complete)));
+    let of = |side: &Option<Direction>, pick: fn(&Direction) -> u64| side.as_ref().map_or(0, pick);
+    // What is reported together stands where reads do.
+    let first = if job.read.is_some() { &job.read } else { &job.mixed };
+    let each = |pick: fn(&Direction) -> u64| {
+        format!("{},{},{}", of(first, pick), of(&job.write, pick), of(&job.trim, pick))
+    };
+    line(
+        text,
+        &format!(
+            "     issued rwts: total={},{} short={},0 dropped={},0",
+            each(|side| side.total_ios),
+            job.sync.total_ios,
+            each(|side| side.short_ios),
+            each(|side| side.drop_ios),
+        ),
+    );
+    line(
+        text,
+        &format!(
+            "     latency   : target=0, window=0, percentile={:.2}%, depth={}",
+            job.latency_percentile, job.latency_depth
+        ),
+    );
+}
+
+fn direction(text: &mut String, name: &str, side: &Direction) {
+    let rate = |binary| figure(side.bw_bytes, 4, binary, Unit::BytesPerSecond);
+    let zones = if name == "write" { "; 0 zone resets" } else { "" };
+    line(
+        text,
+        &format!(
+            "  {name}: IOPS={}, BW={} ({})({}/{}msec){zones}",
+            figure(side.iops as u64, 4, false, Unit::None),
+            rate(true),
+            rate(false),
+            figure(side.io_bytes, 4, true, Unit::Bytes),
+            side.runtime
+        ),
+    );
+    for (name, of) in [("slat", &side.slat_ns), ("clat", &side.clat_ns), (" lat", &side.lat_ns)] {
+        latency(text, name, of);
+    }
+    percentiles(text, "clat", &side.clat_ns);
+    percentiles(text, "lat", &side.lat_ns);
+    let mut unit = ("KiB", 1.0);
+    if side.bw_mean > f64::from(1 << 20) {
+        unit = ("MiB", 1024.0);
+    }
+    if side.bw_samples > 0 {
+        let (name, by) = unit;
+        line(
+            text,
+            &format!(
+                "   bw ({name:>5}/s): min={:>5}, max={:>5}, per={:.2}%, avg={:>5.2}, stdev={:>5.2}, samples={}",
+                (side.bw_min as f64 / by) as u64,
+                (side.bw_max as f64 / by) as u64,
+                side.bw_agg,
+                side.bw_mean / by,
+                side.bw_dev / by,
+                side.bw_samples
+            ),
+        );
+        line(
+            text,
+            &format!(
+                "   iops        : min={:>5}, max={:>5}, avg={:>5.2}, stdev={:>5.2}, samples={}",
+                side.iops_min, side.iops_max, side.iops_mean, side.iops_stddev, side.iops_samples
+            ),
+        );
+    }
+}
+
+/// Latencies in the unit that keeps them short.
+fn latency(text: &mut String, name: &str, of: &FioLatency) {
+    if of.count == 0 {
+        return;
+    }
+    let above = |by: u64| of.min > 2 * by && of.max >= 100 * by && of.stddev > by as f64;
+    let (unit, by) = match () {
+        () if above(1_000_000) => ("msec", 1_000_000),
+        () if above(1_000) => ("usec", 1_000),
+        () => ("nsec", 1),
+    };
+    let short = |value: u64| figure(value / by, 6, false, Unit::None);
+    line(
+        text,
+        &format!(
+            "    {name} ({unit}): min={}, max={}, avg={:>5.2}, stdev={:>5.2}",
+            short(of.min),
+            short(of.max),
+            of.mean / by as f64,
+            of.stddev / by as f64
+        ),
+    );
+}
+
+fn percentiles(text: &mut String, name: &str, of: &FioLatency) {
+    let Some(list) = of.percentile.as_ref().map(|pairs| &pairs.0).filter(|list| !list.is_empty())
+    else {
+        return;
+    };
+    let values = || list.iter().map(|(_, value)| *value);
+    let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
+    let above = |by: u64| least > 2 * by && most >= 100 * by;
+    let (unit, by) = match () {
+        () if above(1_000_000) => ("msec", 1_000_000),
+        () if above(1_000) => ("usec", 1_000),
+        () => ("nsec", 1),
+    };
+    let digits = list.iter().map(|(percent, _)| decimals(percent)).max().unwrap_or(2);
+    let width = (most / by).to_string().len().max(5);
+    let in_line = (73 / (digits + 10 + width)).max(1);
+    let one = |(percent, value): &(String, u64)| {
+        let percent: f64 = percent.parse().unwrap_or(0.0);
+        let value = value.div_ceil(by);
+        format!(" {percent:>head$.digits$}th=[{value:>width$}]", head = digits + 3)
+    };
+    let rows: Vec<String> = list
+        .chunks(in_line)
+        .map(|row| format!("     |{}", row.iter().map(one).collect::<Vec<_>>().join(",")))
+        .collect();
+    line(text, &format!("    {name} percentiles ({unit}):\n{}", rows.join(",\n")));
+}
+
+/// Digits behind the point that a percentile needs, two at least.
+fn decimals(percent: &str) -> usize {
+    let behind = percent.split_once('.').map_or("", |(_, behind)| behind);
+    behind.trim_end_matches('0').len().max(2)
+}
+
+/// Shares of the requests in classes of latency, five in a line.
+fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
+    let there: Vec<String> = pairs
+        .0
+        .iter()
+        .filter(|(_, share)| *share > 0.0)
+        .map(|(name, share)| format!("{name}={share:.2}%"))
+        .collect();
+    for row in there.chunks(5) {
+        line(text, &format!("  lat ({unit})   : {}", row.join(", ")));
+    }
+}
+
+/// What all of a group moved in each direction.
+fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
+    line(text, &format!("\nRun status group {group} (all jobs):"));
+    for (place, name) in ["   READ", "  WRITE", "  MIXED"].into_iter().enumerate() {
+        let of = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::of);
+        let list: Vec<Facts> =
+            members.iter().filter_map(of).filter(|facts| facts.runtime > 0).collect();
+        let Some(longest) = list.iter().map(|facts| facts.runtime).max() else { continue };
+        let shortest = list.iter().map(|facts| facts.runtime).min().unwrap_or(0);
+        let bytes: u64 = list.iter().map(|facts| facts.bytes).sum();
+        let all = (bytes as f64 * 1e3 / longest as f64) as u64;
+        let least = list.iter().map(|facts| facts.rate).min().unwrap_or(0);
+        let most = list.iter().map(|facts| facts.rate).max().unwrap_or(0);
+        let rate = |value, binary| figure(value, 4, binary, Unit::BytesPerSecond);
+        line(
+            text,
+            &format!(
+                "{name}: bw={} ({}), {}-{} ({}-{}), io={} ({}), run={shortest}-{longest}msec",
+                rate(all, true),
+                rate(all, false),
+                rate(least, true),
+                rate(most, true),
+                rate(least, false),
+                rate(most, false),
+                figure(bytes, 4, true, Unit::Bytes),
+                figure(bytes, 4, false, Unit::Bytes),
+            ),
+        );
+    }
+}
+
+/// What of a direction the summary needs.
+struct Facts {
+    runtime: u64,
+    bytes: u64,
+    rate: u64,
+}
+
+impl Facts {
+    fn of(side: &Direction) -> Self {
+        Self { runtime: side.runtime, bytes: side.io_bytes, rate: side.bw_bytes }
+    }
+}
+
+fn line(text: &mut String, line: &str) {
+    // Writing to a String never fails.
+    let _ = writeln!(text, "{line}");
+}
