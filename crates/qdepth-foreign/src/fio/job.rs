@@ -191,9 +191,7 @@ impl Job {
             look.value("random_distribution", Distribution::Uniform, Distribution::read)?;
         let once = !look.switch("norandommap", false)?;
         if once && random > 0.0 && sizes.len() > 1 && distribution == Distribution::Uniform {
-            let what = "requests of several sizes go to places that are drawn independently";
-            let of = ["bssplit", "bsrange"].iter().find_map(|name| look.get(name));
-            remarks.extend(of.map(|setting| setting.remark(&section.name, what)));
+            remarks.extend(drawn_independently(section));
         }
         let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
         let depth = if engine == Engine::Synchronous { 1 } else { asked };
@@ -291,6 +289,13 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     }
     remarks
 }
+/// What is said of several sizes where each place is to be touched once.
+fn drawn_independently(section: &Section) -> Option<FioRemark> {
+    let what = "requests of several sizes go to places that are drawn independently";
+    let of = ["bssplit", "bsrange"].iter().find_map(|name| section.get(name));
+    of.map(|setting| setting.remark(&section.name, what))
+}
+
 /// The word before the colon, by its usual name.
 fn rw_name(text: &str) -> String {
     let name = text.split(':').next().unwrap_or(text);

@@ -39,9 +39,7 @@ pub(crate) fn point(
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
     let direct = profile.direct.unwrap_or(true);
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
-    let written = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
-    let request_size =
-        sizes(written.as_ref().unwrap_or(&profile.request_size), block).map_err(bad)?;
+    let request_size = chosen_sizes(profile, choices, block).map_err(bad)?;
     let distribution = profile.distribution.clone().unwrap_or_default();
     distribution.check(request_size.sizes.len()).map_err(bad)?;
     let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
@@ -96,6 +94,12 @@ pub(crate) fn point(
         stop,
         seed: 0,
     })
+}
+
+/// The request sizes of the profile, or the one that is chosen over it.
+fn chosen_sizes(profile: &Profile, choices: &Choices, block: u64) -> Result<SizeMix, String> {
+    let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
+    sizes(chosen.as_ref().unwrap_or(&profile.request_size), block)
 }
 
 /// Each stream has room for a request; one that moves its part once needs no second place to begin
