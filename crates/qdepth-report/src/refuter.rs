@@ -221,7 +221,9 @@ fn comparison(curves: [&Curve; 2], names: [&str; 2], text: &str) {
     let words = &crate::words::words(Lang::En).paper.course;
     let of = |template: &str| template.replace("{quantity}", words.quantities[0]);
     let top = |curve: &Curve| {
-        *curve.iter().map(|(_, v, _)| v).max_by(|a, b| a.value.total_cmp(&b.value)).expect("points")
+        // Of equal ones the first, as it is told.
+        let values = curve.iter().rev().map(|(_, v, _)| v);
+        *values.max_by(|a, b| a.value.total_cmp(&b.value)).expect("points")
     };
     let both =
         || curves[0].iter().filter_map(|a| Some((a, curves[1].iter().find(|b| b.0 == a.0)?)));

@@ -71,7 +71,7 @@ pub(crate) fn measure_on(
     tell(&ran)?;
     let Ran { run, points, signal, lost, planned, .. } = ran;
     screen.kept(&request.logbook, &run.id);
-    hint(&screen, &run, &points);
+    hint(screen, &run, &points);
     if let Some(report) = report {
         let document = qdepth_report::compose(&run, &points, options.telling.telling());
         report.write(qdepth_report::html(&document)?).with_context(|| {
