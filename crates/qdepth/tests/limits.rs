@@ -111,7 +111,8 @@ mod tests {
     impl Group {
         /// `old` and `new` are the files of the limit and what is written to them.
         fn new(controller: &str, old: &[(&str, &str)], new: &[(&str, &str)]) -> Option<Self> {
-            let name = format!("qdepth-test-{controller}-{}", std::process::id());
+            // Without the word that stands for the program in a line.
+            let name = format!("limit-of-{controller}-{}", std::process::id());
             let root = Path::new("/sys/fs/cgroup");
             let unified = root.join("cgroup.controllers").exists();
             let above = if unified { root.to_owned() } else { root.join(controller) };
