@@ -94,7 +94,8 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     if ranks().is_some() || !path.exists() {
         return Ok(None);
     }
-    let logbook = Logbook::open_read_only(path)?;
+    // One that cannot be read, or whose first run was killed before it began, is for the run to tell.
+    let Ok(logbook) = Logbook::open_read_only(path) else { return Ok(None) };
     let Some(last) = logbook.runs()?.last().cloned() else { return Ok(None) };
     let run = logbook.run(&last.id)?;
     let Some((id, words)) = Campaign::of_run(&run) else { return Ok(None) };
