@@ -115,6 +115,9 @@ mod tests {
         let mut names: Vec<&str> = names().collect();
         names.sort_unstable();
         let count = names.len();
+        let twice: Vec<&str> =
+            names.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
         names.dedup();
         assert_eq!(names.len(), count);
         for name in STANDING_ALONE {
