@@ -46,7 +46,6 @@ pub(super) const ALIASES: &[(&str, &str)] = &[
     ("fdp_pli_select", "plid_select"),
     ("fdp_pli", "plids"),
     ("mem_align", "iomem_align"),
-    ("mem_align", "iomem_align"),
 ];
 
 /// Options whose value, if any, stands behind `=` and never in the next word.
