@@ -210,6 +210,16 @@ pub(crate) fn begin(file: impl AsFd, path: &Path, label: &mut Label) {
     let _ = rustix::fs::fsetxattr(&file, WRITING, label.run_id.as_bytes(), XattrFlags::empty());
 }
 
+/// The time of a file's last change as every file system can keep it: in whole seconds, and even ones.
+fn kept_mtime(stat: &Stat) -> Timespec {
+    Timespec { tv_sec: stat.st_mtime / 2 * 2, tv_nsec: 0 }
+}
+
+fn set_mtime(file: &OwnedFd, last_modification: Timespec) -> std::io::Result<()> {
+    let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+    Ok(rustix::fs::futimens(file, &Timestamps { last_access, last_modification })?)
+}
+
 /// How a file without a label was left: its inode, the time of its last change, its name.
 const LEFT: &str = "user.qdepth-left";
 
@@ -220,11 +230,7 @@ const LEFT: &str = "user.qdepth-left";
 /// file is nobody's then.
 pub(crate) fn leave(file: &OwnedFd, name: &str) -> std::io::Result<()> {
     rustix::fs::fsync(file)?;
-    let mtime = rustix::fs::fstat(file)?.st_mtime / 2 * 2;
-    // Whole seconds, and even ones, are what every file system can keep.
-    let last_modification = Timespec { tv_sec: mtime, tv_nsec: 0 };
-    let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-    rustix::fs::futimens(file, &Timestamps { last_access, last_modification })?;
+    set_mtime(file, kept_mtime(&rustix::fs::fstat(file)?))?;
     let note = note_of(&rustix::fs::fstat(file)?, name);
     let _ = rustix::fs::fsetxattr(file, LEFT, note.as_bytes(), XattrFlags::empty());
     Ok(())
@@ -255,15 +261,13 @@ fn seal_file(file: &OwnedFd, label: &mut Label) -> std::io::Result<()> {
         return Ok(());
     }
     if label.left.get("mtime") != Some(&time_of(&stat)) {
-        // Whole seconds, and even ones, are what every file system can keep.
-        let mtime = Timespec { tv_sec: stat.st_mtime / 2 * 2, tv_nsec: 0 };
+        let mtime = kept_mtime(&stat);
         label.left.insert("mtime".into(), format!("{}.{:09}", mtime.tv_sec, mtime.tv_nsec));
         let data = File::from(file.try_clone()?);
         data.sync_all()?;
         label.write_at(&data, label.size_bytes)?;
         data.sync_all()?;
-        let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
-        rustix::fs::futimens(file, &Timestamps { last_access, last_modification: mtime })?;
+        set_mtime(file, mtime)?;
     }
     rustix::fs::fremovexattr(file, WRITING)?;
     Ok(())

@@ -153,6 +153,9 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
         assert!(ended.err.contains(guard) && ended.err.contains(says), "{}", ended.err);
         assert_eq!(std::fs::read(place.join("kept")).unwrap(), before);
     };
+    let writer = std::fs::File::options().append(true).open(place.join("kept")).unwrap();
+    refused("G2", "is open for writing");
+    drop(writer);
     let device = sh(&format!("losetup -f --show {}", place.join("kept").display())).unwrap();
     refused("G6", "loop");
     sh(&format!("losetup -d {device}")).unwrap();

@@ -70,8 +70,7 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
     let (device, inode) = target.inode();
     let name = target.spelling.display().to_string();
     let subject = Subject::File { device, inode, name: name.clone() };
-    in_use::swap(system, &subject)?;
-    in_use::backing(system, &subject)?;
+    in_use::by_kernel(system, &subject)?;
     if !sole_name {
         return Err(Refusal::new(
             Guard::G8Ownership,

@@ -43,6 +43,12 @@ impl Subject {
     }
 }
 
+/// G5, G6 of a file: the kernel neither swaps to it nor serves it as a device.
+pub(super) fn by_kernel(system: &System, subject: &Subject) -> Result<(), Refusal> {
+    swap(system, subject)?;
+    backing(system, subject)
+}
+
 /// G3: no volume, array or cache is built on the device, its partitions or its disk.
 pub(super) fn holders(system: &System, subject: &Subject) -> Result<(), Refusal> {
     let Subject::Devices(names) = subject else { return Ok(()) };

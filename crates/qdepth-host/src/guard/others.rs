@@ -14,6 +14,16 @@ use crate::system::System;
 
 /// Refuses what another process has open for writing.
 pub(super) fn no_writers(system: &System, subject: &Subject, name: &Path) -> Result<(), Refusal> {
+    no_writers_but(system, subject, name, |_| false)
+}
+
+/// The same, but for processes that the lock keeps apart.
+fn no_writers_but(
+    system: &System,
+    subject: &Subject,
+    name: &Path,
+    is_kept_apart: impl Fn(&str) -> bool,
+) -> Result<(), Refusal> {
     if !system.is_real() {
         return Ok(());
     }
@@ -25,7 +35,10 @@ pub(super) fn no_writers(system: &System, subject: &Subject, name: &Path) -> Res
         // Not through the recording: a process's descriptors are gone at the next look.
         let Ok(files) = std::fs::read_dir(format!("/proc/{process}/fd")) else { continue };
         for file in files.flatten() {
-            if is_it(system, subject, &file.path()) && writes(process, &file.file_name()) {
+            if is_it(system, subject, &file.path())
+                && writes(process, &file.file_name())
+                && !is_kept_apart(process)
+            {
                 let by = system.read_trimmed(format!("/proc/{process}/comm"));
                 let by = by.unwrap_or_else(|| "?".to_owned());
                 return Err(Refusal::new(
@@ -71,17 +84,27 @@ fn writes(process: &str, file: &std::ffi::OsStr) -> bool {
     flags.is_some_and(|flags| flags & 0o3 != 0 && flags & 0o10_000_000 == 0)
 }
 
-/// G5, G6 of a file that is open: neither swap space nor the back of a loop device. Who else has it
-/// open is not asked: the other ranks of a run look at the same files at the same time, and runs are
-/// kept apart by the lock.
+/// Whether a process runs the program that this one runs.
+fn runs_this_program(process: &str) -> bool {
+    let program = |process: &str| {
+        let path = Path::new("/proc").join(process).join("exe");
+        let found = rustix::fs::stat(&path).ok()?;
+        Some((found.st_dev, found.st_ino))
+    };
+    program("self").is_some_and(|own| program(process) == Some(own))
+}
+
+/// G2, G5, G6 of a file that is open: neither swap space nor the back of a loop device, and no other
+/// program writes to it. The ranks of a run look at the same files at the same time, and runs of
+/// qdepth are kept apart by the lock.
 pub(crate) fn nobody_uses_file(
     system: &System,
     file: &std::fs::File,
     path: &Path,
 ) -> Result<(), Refusal> {
     let Some(subject) = subject_of(file, path) else { return Ok(()) };
-    in_use::swap(system, &subject)?;
-    in_use::backing(system, &subject)
+    in_use::by_kernel(system, &subject)?;
+    no_writers_but(system, &subject, path, runs_this_program)
 }
 
 fn subject_of(file: &std::fs::File, path: &Path) -> Option<Subject> {
