@@ -213,7 +213,25 @@ fn kept_text(kept: bool) -> &'static str {
     if kept { "kept" } else { "not kept" }
 }
 
+/// What is found instead of a logbook where nothing is in the file.
+const EMPTY: &str = "it is empty";
+
 impl LogbookError {
+    /// A file is there, and nothing is in it.
+    pub(crate) fn empty(path: &Path) -> Self {
+        Self::NotALogbook { path: path.to_owned(), why: EMPTY.to_owned() }
+    }
+
+    /// Whether there is no logbook yet: no file, or one that a process is just making, or was killed
+    /// while it did.
+    pub fn is_absent(&self) -> bool {
+        match self {
+            Self::Missing { .. } => true,
+            Self::NotALogbook { why, .. } => why == EMPTY,
+            _ => false,
+        }
+    }
+
     /// Sorts SQLite's failures into those that a caller treats differently.
     pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();

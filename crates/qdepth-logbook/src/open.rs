@@ -83,8 +83,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
         Err(error) => return Err(error),
     };
     if is_fresh(&connection, path)? {
-        let why = "it is empty".to_owned();
-        return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
+        return Err(LogbookError::empty(path));
     }
     check_identity(&connection, path)?;
     Ok((connection, file))

@@ -43,7 +43,7 @@ impl Source {
                 whole: logbook.lists_all_runs()?,
                 exists: true,
             }),
-            Err(error) if is_absent(&error) => Ok(Listing { whole: true, ..Listing::default() }),
+            Err(error) if error.is_absent() => Ok(Listing { whole: true, ..Listing::default() }),
             Err(error) => Err(error),
         }
     }
@@ -52,7 +52,7 @@ impl Source {
     pub(crate) fn alive(&self) -> Result<Vec<String>, LogbookError> {
         match self.open() {
             Ok(logbook) => Ok(logbook.alive().into_iter().collect()),
-            Err(error) if is_absent(&error) => Ok(Vec::new()),
+            Err(error) if error.is_absent() => Ok(Vec::new()),
             Err(error) => Err(error),
         }
     }
@@ -108,14 +108,5 @@ impl Source {
         let machine =
             |(run, count): (&RunHeadline, usize)| Ok(((logbook.run(&run.id)?, Vec::new()), count));
         last.into_iter().map(machine).collect()
-    }
-}
-
-/// Whether there is no logbook yet: no file, or one that a process is just making.
-fn is_absent(error: &LogbookError) -> bool {
-    match error {
-        LogbookError::Missing { .. } => true,
-        LogbookError::NotALogbook { why, .. } => why == "it is empty",
-        _ => false,
     }
 }

@@ -40,9 +40,6 @@ pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
 
 /// Whether there may be a logbook later, or it is one: what is no logbook is not served.
 fn may_become_a_logbook(error: &LogbookError) -> bool {
-    match error {
-        LogbookError::NotALogbook { why, .. } => why == "it is empty",
-        LogbookError::Newer { .. } | LogbookError::File { .. } => false,
-        _ => true,
-    }
+    use LogbookError::{File, Newer, NotALogbook};
+    error.is_absent() || !matches!(error, NotALogbook { .. } | Newer { .. } | File { .. })
 }
