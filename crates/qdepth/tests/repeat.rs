@@ -230,3 +230,14 @@ fn rounds_end_when_five_of_them_are_steady() {
     let two = place.run(&format!("{words} media:p3700-800gb")).expect(2);
     assert!(two.err.contains("name one"), "{}", two.err);
 }
+
+/// A run that was killed at its very beginning leaves an empty logbook.
+#[test]
+fn a_campaign_begins_in_a_logbook_with_nothing_in_it() {
+    let place = Place::new();
+    place.write("qdepth.db", "");
+    let words = format!("run quick media:p3700-800gb {LOAD} --repeat 2");
+    place.run(&words).expect_finished();
+    let list = place.run("list --json").expect(0).json();
+    assert_eq!(list["runs"].as_array().unwrap().len(), 2);
+}

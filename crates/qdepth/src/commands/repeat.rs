@@ -109,6 +109,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let options = RunOptions {
         logbook: now.logbook,
         json: now.json,
+        events: now.events,
         telling: now.telling,
         keep: now.keep,
         stop_on_throttle: now.stop_on_throttle,
@@ -176,15 +177,19 @@ fn go_on(
     repeat: Repeat,
 ) -> Result<Option<Status>> {
     let (mut place, mut measured, mut worst) = (0, false, Status::Valid);
+    let known = known(desk, campaign)?;
     for block in 0..most(repeat) {
         for column in campaign.order(block) {
             let member = Member { campaign, place, column };
+            let found = known.iter().find(|kept| kept.place == place);
             place += 1;
-            match run_at(desk, member, block, columns)? {
-                None => continue,
-                Some(interrupted @ Status::Interrupted(_)) => return Ok(Some(interrupted)),
-                Some(Status::Invalid) => worst = Status::Invalid,
-                Some(_) => {}
+            if found.is_some_and(|kept| kept.whole) {
+                continue;
+            }
+            match run_at(desk, member, block, columns, found.is_some())? {
+                interrupted @ Status::Interrupted(_) => return Ok(Some(interrupted)),
+                Status::Invalid => worst = Status::Invalid,
+                Status::Valid | Status::CannotTell => {}
             }
             measured = true;
         }
@@ -207,28 +212,26 @@ fn go_on(
     Ok(Some(if worst == Status::Valid { told } else { worst }))
 }
 
-/// Measures the run at this place, or the rest of it; none where it is whole.
+/// The runs that the campaign has already, where it is taken up again.
+fn known(desk: &Desk<'_>, campaign: &Campaign) -> Result<Vec<Kept>> {
+    match Logbook::open_read_only(&desk.options.logbook.logbook) {
+        Ok(logbook) => campaign.kept(&logbook),
+        Err(error) if error.is_absent() => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Measures the run at this place, or the rest of one that was begun.
 fn run_at(
     desk: &Desk<'_>,
     member: Member<'_>,
     block: u32,
     columns: &Columns,
-) -> Result<Option<Status>> {
-    let Member { campaign, place, column } = member;
-    let find = || -> Result<Option<Kept>> {
-        let path = &desk.options.logbook.logbook;
-        if !path.exists() {
-            return Ok(None);
-        }
-        let kept = campaign.kept(&Logbook::open_read_only(path)?)?;
-        Ok(kept.into_iter().find(|kept| kept.place == place))
-    };
-    let found = find()?;
-    if found.as_ref().is_some_and(|kept| kept.whole) {
-        return Ok(None);
-    }
+    begun: bool,
+) -> Result<Status> {
+    let Member { campaign, column, .. } = member;
     let mut options = desk.options.clone();
-    options.resume = found.is_some();
+    options.resume = begun;
     options.load.words.clone_from(&columns.words[column as usize]);
     options.load.variants = columns.variants.clone();
     options.load.seed = Some(campaign.seed_of(block));
@@ -238,17 +241,16 @@ fn run_at(
     let ran = run::run(&request, desk.screen, desk.signals)?;
     if let Some(signal) = desk.signals.caught() {
         desk.screen.say("interrupted: what was measured is kept; `qdepth run --resume` continues");
-        return Ok(Some(Status::Interrupted(signal)));
+        return Ok(Status::Interrupted(signal));
     }
-    let whole = find()?.is_some_and(|kept| kept.whole);
-    let Some(ran) = ran.filter(|_| whole) else {
+    let Some(ran) = ran.filter(|ran| ran.run.state == RunState::Sealed && ran.lost == 0) else {
         anyhow::bail!(
             "block {} on {name} could not be measured whole; `qdepth run --resume` goes on with it",
             block + 1
         );
     };
     desk.screen.kept(&request.logbook, &ran.run.id);
-    Ok(Some(status_of(&ran.run, &ran.points)))
+    Ok(status_of(&ran.run, &ran.points))
 }
 
 /// The whole runs of each column.
@@ -299,6 +301,7 @@ fn rounds(groups: &[Vec<Measured>]) -> Rounds {
 fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat) -> Result<Status> {
     let groups = groups(desk, campaign)?;
     let lang = desk.options.telling.lang.of_report();
+    let silent = desk.options.tells_events_alone();
     let (threshold, looks) = match repeat {
         Repeat::Times(_) | Repeat::UntilSteady => (THRESHOLD, 1),
         Repeat::Until(tolerance) => (tolerance.share(), LOOKS.len() as u32),
@@ -318,7 +321,9 @@ fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat)
         if repeat == Repeat::UntilSteady {
             told.rounds = rounds(&groups).tracked;
         }
-        if desk.options.json {
+        if silent {
+            // The lines of events stand there.
+        } else if desk.options.json {
             print_document(repeated_json(&told).trim_end())?;
         } else {
             let table = repeated_table(&told, lang);
@@ -329,7 +334,7 @@ fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat)
         return Ok(if decided { Status::Valid } else { Status::CannotTell });
     }
     let all = compared(&groups, columns, threshold, looks);
-    for told in &all {
+    for told in all.iter().filter(|_| !silent) {
         if desk.options.json {
             print_document(versus_json(told).trim_end())?;
             continue;

@@ -1,7 +1,5 @@
 //! `qdepth run`: measure, keep, tell.
 
-use std::path::Path;
-
 use anyhow::{Context, Result};
 use qdepth_files::Privacy;
 use qdepth_logbook::export_json;
@@ -33,8 +31,7 @@ pub(crate) fn run(options: &RunOptions) -> Result<Status> {
 
 /// Tells a run in our own words, as the options want it.
 pub(crate) fn tell(options: &RunOptions, Ran { run, points, .. }: &Ran) -> Result<()> {
-    // The lines are all that goes to standard output.
-    if options.events.as_deref() == Some(Path::new("-")) {
+    if options.tells_events_alone() {
         return Ok(());
     }
     if options.json {

@@ -1,5 +1,7 @@
 //! What `qdepth run` asks the lab for.
 
+use std::path::Path;
+
 use anyhow::Result;
 use qdepth_linux::EngineChoice;
 use qdepth_workload::PlanFile;
@@ -22,6 +24,11 @@ impl RunOptions {
     /// What is asked around a plan that no words of ours asked for.
     pub(crate) fn request_of(&self, plan: PlanRequest) -> RunRequest {
         self.surroundings(Some(plan))
+    }
+
+    /// Whether the lines of events are all that goes to standard output.
+    pub(crate) fn tells_events_alone(&self) -> bool {
+        self.events.as_deref() == Some(Path::new("-"))
     }
 
     fn surroundings(&self, plan: Option<PlanRequest>) -> RunRequest {

@@ -71,9 +71,7 @@ impl Campaign {
             }
             let number = |key| value(&run, key).and_then(|text| text.parse::<u32>().ok());
             let (Some(place), Some(column)) = (number(PLACE), number(COLUMN)) else { continue };
-            let whole = run.state == RunState::Sealed
-                && !headline.damaged
-                && headline.points_done == headline.points_planned;
+            let whole = run.state == RunState::Sealed && headline.is_whole();
             all.push(Kept { run: run.id, place, column, whole });
             if place == 0 {
                 break;
