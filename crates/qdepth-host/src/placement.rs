@@ -97,7 +97,8 @@ fn local_cpus(system: &System, device: &str) -> Option<BTreeSet<u32>> {
     cpus_of_node(system, node)
 }
 
-fn cpus_of_node(system: &System, node: u32) -> Option<BTreeSet<u32>> {
+/// The CPUs of a NUMA node; none where there is no such node.
+pub fn cpus_of_node(system: &System, node: u32) -> Option<BTreeSet<u32>> {
     cpu_list(&system.read_trimmed(format!("/sys/devices/system/node/node{node}/cpulist"))?)
 }
 

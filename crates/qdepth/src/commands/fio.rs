@@ -13,7 +13,7 @@ use qdepth_foreign::fio::{
     CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
     Surroundings, fio_options,
 };
-use qdepth_host::placement::Cpus;
+use qdepth_host::placement::{Cpus, cpus_of_node};
 use qdepth_host::system::System;
 use qdepth_host::target::Kind;
 use qdepth_logbook::record::PointRecord;
@@ -78,8 +78,7 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         }
         return Err(Usage(format!("name a job file, or a job: --name=JOB --rw=…\n\n{HELP}")).into());
     }
-    let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
-    let set = JobSet::read(&line, &files, &surroundings()).map_err(refused)?;
+    let set = jobs(&line)?;
     let name = line.files.first().map_or("fio", |path| stem(path));
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
@@ -120,6 +119,12 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         Status::Invalid if !words.strict && !failed => Status::Valid,
         status => status,
     })
+}
+
+/// The jobs of a command line and of the files that it names.
+fn jobs(line: &CommandLine) -> Result<JobSet> {
+    let files: Vec<(String, String)> = line.files.iter().map(read).collect::<Result<_>>()?;
+    Ok(JobSet::read(line, &files, &surroundings()).map_err(refused)?)
 }
 
 fn has_errors(point: &PointRecord) -> bool {
@@ -192,10 +197,7 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
             let rest: Vec<String> =
                 words.iter().filter(|word| !word.ends_with("-showcmd")).cloned().collect();
             let line = CommandLine::read(&rest).map_err(refused)?;
-            let files: Vec<(String, String)> =
-                line.files.iter().map(read).collect::<Result<_>>()?;
-            let set = JobSet::read(&line, &files, &surroundings()).map_err(refused)?;
-            print_document(&set.command_line())?;
+            print_document(&jobs(&line)?.command_line())?;
         }
     }
     Ok(Status::Valid)
@@ -204,13 +206,14 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
 /// The CPUs, of which those of nodes of memory are written `node:0,1`.
 fn of_nodes(cpus: &str) -> Result<String> {
     let Some((before, nodes)) = cpus.split_once("node:") else { return Ok(cpus.to_owned()) };
+    let wrong = |why: String| Usage(format!("numa_cpu_nodes: {why}"));
+    let nodes: Cpus = nodes.replace("node:", "").parse().map_err(wrong)?;
     let mut all: Vec<String> =
         before.split(',').filter(|cpus| !cpus.is_empty()).map(str::to_owned).collect();
-    for node in nodes.split(',').map(|node| node.trim_start_matches("node:")) {
-        let path = format!("/sys/devices/system/node/node{node}/cpulist");
-        let found = Input::file(&path, limit::JOB).text();
-        let found = found.map_err(|_| Usage(format!("numa_cpu_nodes: there is no node {node}")))?;
-        all.push(found.trim().to_owned());
+    for node in nodes.0 {
+        let found = cpus_of_node(&System::real(), node);
+        let found = found.ok_or_else(|| wrong(format!("there is no node {node}")))?;
+        all.extend(found.iter().map(u32::to_string));
     }
     Ok(all.join(","))
 }
