@@ -36,6 +36,11 @@ impl Screen {
         }
     }
 
+    /// A line that must reach a person, whoever reads the standard error: something is left behind.
+    pub(crate) fn warn(&self, line: &str) {
+        terminal::say(line);
+    }
+
     /// What is about to be measured.
     pub(crate) fn begins(&self, plan: &Plan, hash: &str) {
         self.say(&format!(

@@ -166,7 +166,7 @@ impl Drop for Preparation<'_> {
     fn drop(&mut self) {
         match take_back(self.lab.system, &self.journal) {
             Ok((lines, _)) => lines.iter().for_each(|line| self.lab.screen.say(line)),
-            Err(error) => self.lab.screen.say(&format!(
+            Err(error) => self.lab.screen.warn(&format!(
                 "the preparation was not taken back: {error:#}; `qdepth host undo` tries again"
             )),
         }

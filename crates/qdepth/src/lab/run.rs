@@ -79,7 +79,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     events.run_ended(&logbook, state, done as u32);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
-            screen.say(&format!("{error:#}"));
+            screen.warn(&format!("{error:#}"));
         }
     }
     measured?;
