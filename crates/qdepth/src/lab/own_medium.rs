@@ -14,7 +14,7 @@ use crate::ended::{Missing, Usage};
 
 /// Standard error of a rate whose series gave no interval, as a share: not known well.
 const SPREAD_UNKNOWN: f64 = 0.05;
-/// Day-to-day spread where one run cannot show it: that of the drives that trust.md names.
+/// Day-to-day spread that is assumed where one run cannot show it; the description says so.
 const DAY_TO_DAY: f64 = 0.02;
 /// Half the width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
@@ -38,7 +38,7 @@ pub(crate) struct Seen {
 /// Where a run is doubtful, is of something else, or holds no load that a medium could be fitted to.
 pub(crate) fn seen(runs: &[Measured]) -> Result<Seen> {
     let Some((first, _)) = runs.first() else { bail!(Usage("no run is named".to_owned())) };
-    let mut all: Vec<(Observed, String)> = Vec::new();
+    let mut all: Vec<Observed> = Vec::new();
     let mut remarked = Vec::new();
     for (run, points) in runs {
         one_target(run, first)?;
@@ -55,7 +55,7 @@ pub(crate) fn seen(runs: &[Measured]) -> Result<Seen> {
             remarked.extend(doubt.map(|doubt| {
                 format!("{} at {}: {}", record.profile, record.outstanding, doubt.code.as_str())
             }));
-            all.extend(observed(point, record).map(|one| (one, run.id.clone())));
+            all.extend(observed(point, record));
         }
     }
     let provenance = provenance(runs, &all);
@@ -143,10 +143,10 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
 }
 
 /// The same load in several runs is one point, at the mean of the logarithms.
-fn merged(all: Vec<(Observed, String)>) -> Vec<Observed> {
+fn merged(all: Vec<Observed>) -> Vec<Observed> {
     let mut merged: Vec<(Observed, Vec<f64>)> = Vec::new();
-    for (one, _) in all {
-        let rate = libm_ln(one.io_per_s);
+    for one in all {
+        let rate = one.io_per_s.ln();
         match merged.iter_mut().find(|(other, _)| same_load(&other.point, &one.point)) {
             Some((_, rates)) => rates.push(rate),
             None => merged.push((one, vec![rate])),
@@ -173,19 +173,15 @@ fn same_load(a: &Point, b: &Point) -> bool {
     of(a) == of(b) && a.request_size == b.request_size
 }
 
-fn libm_ln(value: f64) -> f64 {
-    value.ln()
-}
-
 /// How much the same points differ from run to run.
-fn day_to_day(all: &[(Observed, String)]) -> (f64, String) {
+fn day_to_day(all: &[Observed]) -> (f64, String) {
     let (mut squares, mut degrees) = (0.0, 0_usize);
-    for (place, (one, _)) in all.iter().enumerate() {
-        let same = |(other, _): &&(Observed, String)| same_load(&other.point, &one.point);
+    for (place, one) in all.iter().enumerate() {
+        let same = |other: &&Observed| same_load(&other.point, &one.point);
         if all[..place].iter().any(|other| same(&other)) {
             continue;
         }
-        let rates: Vec<f64> = all.iter().filter(same).map(|(o, _)| o.io_per_s.ln()).collect();
+        let rates: Vec<f64> = all.iter().filter(same).map(|one| one.io_per_s.ln()).collect();
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
         squares += rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
         degrees += rates.len() - 1;
@@ -202,18 +198,18 @@ fn fact(target: &TargetRecord, key: &str) -> Option<String> {
     found.value.clone().ok().filter(|value| !value.trim().is_empty())
 }
 
-fn provenance(runs: &[Measured], all: &[(Observed, String)]) -> Provenance {
+fn provenance(runs: &[Measured], all: &[Observed]) -> Provenance {
     let ids = runs.iter().map(|(run, _)| run.id.clone()).collect();
     let Some(((run, _), target)) =
         runs.first().and_then(|first| Some((first, first.0.targets.first()?)))
     else {
         return Provenance::default();
     };
-    let ends = all.iter().map(|(o, _)| o.point.area.offset_bytes + o.point.area.length_bytes);
+    let ends = all.iter().map(|one| one.point.area.offset_bytes + one.point.area.length_bytes);
     let touched = ends.max().unwrap_or(0);
     let size = fact(target, "size_bytes").and_then(|text| u64::from_str(text.trim()).ok());
     let block = fact(target, "logical_block_bytes").and_then(|text| text.trim().parse().ok());
-    let smallest = all.iter().map(|(o, _)| o.point.alignment_bytes).min().unwrap_or(512);
+    let smallest = all.iter().map(|one| one.point.alignment_bytes).min().unwrap_or(512);
     let emulated = if run.emulated { ", itself EMULATED" } else { "" };
     Provenance {
         title: fact(target, "model").unwrap_or_else(|| target.name.clone()),
