@@ -98,6 +98,17 @@ mod tests {
         run["id"].as_str().unwrap()
     }
 
+    /// A server on a logbook of two runs, and what it lists.
+    fn two_runs() -> (Place, Served, Value) {
+        let place = Place::new();
+        for _ in 0..2 {
+            place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
+        }
+        let served = Served::start(&place, "");
+        let runs = served.json("/api/runs");
+        (place, served, runs)
+    }
+
     #[test]
     fn a_logbook_that_comes_to_be_is_shown_in_both_languages() {
         let place = Place::new();
@@ -239,12 +250,7 @@ mod tests {
 
     #[test]
     fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
-        let place = Place::new();
-        for _ in 0..2 {
-            place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
-        }
-        let served = Served::start(&place, "");
-        let runs = served.json("/api/runs");
+        let (place, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
         // Another start of the first run, which only its own row says.
         let started = runs["runs"][1]["started_at"].as_str().unwrap();
@@ -518,12 +524,7 @@ mod tests {
 
     #[test]
     fn notes_and_retractions_are_shown_and_retracted_runs_not_compared() {
-        let place = Place::new();
-        for _ in 0..2 {
-            place.run(&format!("run quick media:p3700-800gb --outstanding 1 {QUICK}")).expect(0);
-        }
-        let served = Served::start(&place, "");
-        let runs = served.json("/api/runs");
+        let (place, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());
         place.run(&format!("note {oldest} old firmware")).expect(0);
         place.run("retract latest cable was loose").expect(0);

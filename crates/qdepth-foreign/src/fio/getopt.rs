@@ -171,7 +171,14 @@ mod tests {
         assert_eq!(read("-thread x.fio"), [job("thread", None), Word::File("x.fio".to_owned())]);
         assert_eq!(read("-o out"), [Word::Own("output", Some("out".to_owned()))]);
         assert_eq!(read("--minimal -v"), [Word::Own("minimal", None), Word::Own("version", None)]);
-        assert!(read("--iodept 4 --iod 4").iter().any(|word| matches!(word, Word::Unknown(..))));
+        let ambiguous = read("--iodept 4 --iod 4");
+        assert!(
+            matches!(
+                &ambiguous[..],
+                [Word::Unknown(..), Word::File(_), Word::Unknown(..), Word::File(_)]
+            ),
+            "{ambiguous:?}"
+        );
         assert!(matches!(&read("--bs")[..], [Word::Unknown(name, _)] if name == "--bs"));
         assert!(
             matches!(&read("--ioengin_=x")[..], [Word::Unknown(_, why)] if why.contains("--ioengine?"))
