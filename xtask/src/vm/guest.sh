@@ -347,15 +347,15 @@ LAWS='littles-law|conservation|bytes-law|foreign-io|kernel-saw-less|io-errors|en
 counted() { # ENGINE DEVICE: as many requests and bytes as were asked for
     printf '[reads]\nfilename=/dev/%s\nrw=randread\nbs=4k\nsize=16m\nioengine=libaio\niodepth=8\ndirect=1\n' "$2" >count.fio
     ends_well qdepth fio count.fio --engine "$1" --output-format=json --no-report --logbook /tmp/e.db || return 1
-    says '"total_ios": 4096' /tmp/out && says '"io_bytes": 16777216' /tmp/out && says '"error": 0' /tmp/out || return 1
+    says '"total_ios" : 4096' /tmp/out && says '"io_bytes" : 16777216' /tmp/out && says '"error" : 0' /tmp/out || return 1
     qdepth export --json --logbook /tmp/e.db >/tmp/out 2>/tmp/err || { cat /tmp/err; return 1; }
     says "\"engine\": \"$1\"" /tmp/out && ! grep -E "\"code\": \"($LAWS)\"" /tmp/out
 }
 verified() { # ENGINE DEVICE
     printf '[w]\nfilename=/dev/%s\nrw=randwrite\nbs=8k\nsize=16m\nioengine=libaio\niodepth=8\ndirect=1\nverify=crc32c\n' "$2" >verify.fio
     ends_well qdepth fio verify.fio --engine "$1" --output-format=json --no-report --logbook /tmp/e.db \
-        $DESTROY --overwrite-signature data && says '"error": 0' /tmp/out || return 1
-    [ "$(grep -c '"total_ios": 2048' /tmp/out)" = 2 ] || { cat /tmp/out; return 1; }
+        $DESTROY --overwrite-signature data && says '"error" : 0' /tmp/out || return 1
+    [ "$(grep -c '"total_ios" : 2048' /tmp/out)" = 2 ] || { cat /tmp/out; return 1; }
     dd if=/dev/$2 of=/tmp/area bs=1M skip=1 count=16 iflag=direct 2>/dev/null
     [ "$(tr -d '\000' </tmp/area | wc -c)" -gt 15000000 ] || { echo "the block device shows no writes"; return 1; }
 }
