@@ -120,6 +120,21 @@ impl Claim {
         }
     }
 
+    /// Notes in its label how the target is left. Dropping does the same and is silent about
+    /// failure.
+    ///
+    /// # Errors
+    /// When the label could not be written: it does not count then.
+    pub fn let_go(&mut self) -> Result<(), Failure> {
+        let Some(mut seal) = self.seal.take() else { return Ok(()) };
+        seal.write().map_err(|source| Failure {
+            doing: "write the label to",
+            thing: self.identity.to_string(),
+            source,
+            remedy: "The next run that writes to it asks for your consent again",
+        })
+    }
+
     /// Whether the device is held so that no one else can mount or claim it.
     pub fn is_exclusive(&self) -> bool {
         self.exclusive.is_some()
@@ -222,12 +237,8 @@ impl Cleared {
                 source,
                 remedy: "Raise the limit of open files (`ulimit -n`)",
             })?;
-            self.claim.seal = Some(Seal::Device(Box::new(DeviceSeal {
-                system: self.system,
-                device,
-                file,
-                label,
-            })));
+            let seal = DeviceSeal { system: self.system, device, file, label };
+            self.claim.seal = Some(Seal::of_device(seal));
         }
         Ok(self.claim)
     }

@@ -63,9 +63,11 @@ impl MeasurementFile {
     /// Dropping does the same and is silent about failure.
     ///
     /// # Errors
-    /// When it could not be removed, or another file bears its name by now.
+    /// When it could not be removed, another file bears its name by now, or the label of one that
+    /// is kept could not be written.
     pub fn remove(mut self) -> Result<(), Failure> {
-        self.unlink().map_err(|error| failure("remove", &self.path, error))
+        self.unlink().map_err(|error| failure("remove", &self.path, error))?;
+        self.claim.let_go()
     }
 
     /// Leaves the file where it is, whatever was asked before.

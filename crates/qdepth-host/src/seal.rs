@@ -112,12 +112,13 @@ pub(crate) fn doubt(
     }
 }
 
-/// Writes to a label how its device or file was left, when it is dropped.
+/// Writes to a label how its device or file was left, once: when it is let go, or else dropped.
 #[derive(Debug)]
-pub(crate) enum Seal {
-    /// Of a device.
+pub(crate) struct Seal(Option<Sealed>);
+
+#[derive(Debug)]
+enum Sealed {
     Device(Box<DeviceSeal>),
-    /// Of a file.
     File { file: OwnedFd, label: Label },
 }
 
@@ -130,13 +131,29 @@ pub(crate) struct DeviceSeal {
     pub(crate) label: Label,
 }
 
+impl Seal {
+    pub(crate) fn of_device(device: DeviceSeal) -> Self {
+        Self(Some(Sealed::Device(Box::new(device))))
+    }
+
+    pub(crate) fn of_file(file: OwnedFd, label: Label) -> Self {
+        Self(Some(Sealed::File { file, label }))
+    }
+
+    /// # Errors
+    /// What the storage answered: the label does not count then, and the user is asked again.
+    pub(crate) fn write(&mut self) -> std::io::Result<()> {
+        match &mut self.0.take() {
+            Some(Sealed::Device(seal)) => seal_device(seal),
+            Some(Sealed::File { file, label }) => seal_file(file, label),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Drop for Seal {
     fn drop(&mut self) {
-        // Whatever fails here leaves a label that does not count: the user is asked again.
-        let _ = match self {
-            Self::Device(seal) => seal_device(seal),
-            Self::File { file, label } => seal_file(file, label),
-        };
+        let _ = self.write();
     }
 }
 

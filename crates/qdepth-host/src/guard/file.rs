@@ -143,7 +143,7 @@ pub(crate) fn must_be_as_left(
 pub(crate) fn take_up(file: &File, path: &Path, label: &Label) -> Result<Seal, rustix::io::Errno> {
     let mut label = label.clone();
     crate::seal::begin(file, path, &mut label);
-    Ok(Seal::File { file: rustix::io::dup(file)?, label })
+    Ok(Seal::of_file(rustix::io::dup(file)?, label))
 }
 
 /// The refusal of a file with contents of somebody else.

@@ -190,14 +190,14 @@ impl Real {
         }
     }
 
-    /// Removes a measurement file that is not to be kept.
+    /// Removes a measurement file that is not to be kept, and notes in a label how its target is left.
     /// Gives the lock back, which a ring may otherwise hold for some time after the program's end.
     fn put_back(self) -> Result<()> {
         let locked = self.claim().map(|claim| claim.file.try_clone());
         let removed = match self.held {
             Held::File(file) => file.remove(),
             Held::OwnFiles(files) => files.into_inner().end(),
-            Held::Claim(_) => Ok(()),
+            Held::Claim(mut claim) => claim.let_go(),
         };
         if let Some(Ok(locked)) = locked {
             let _ = flock(&locked, FlockOperation::Unlock);
