@@ -337,7 +337,7 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
 #[test]
 fn an_engine_that_is_missing_is_what_is_refused_and_not_its_options() {
     let refused = |text: &str| {
-        let all = convert(text).expect_err("nothing stands for this engine").0;
+        let all = convert(text).expect_err("nothing stands for this engine").list().to_vec();
         assert_eq!(all.len(), 1, "{all:?}");
         all[0].clone()
     };
@@ -402,7 +402,7 @@ fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
 #[test]
 fn all_that_is_refused_is_said_at_once_and_each_option_once() {
     let text = "[global]\nflow=3\niodept=4\n[a]\nbs=4x\nrw=randtrim\n[b]\nlatency_target=5ms\n";
-    let all = convert(text).expect_err("five of them").0;
+    let all = convert(text).expect_err("five of them").list().to_vec();
     let places: Vec<(u32, &str)> =
         all.iter().map(|refusal| (refusal.line, refusal.option.as_str())).collect();
     let wanted = ["flow=3", "iodept=4", "bs=4x", "rw=randtrim", "latency_target=5ms"];
@@ -411,7 +411,7 @@ fn all_that_is_refused_is_said_at_once_and_each_option_once() {
         assert!(places.iter().any(|(line, known)| *known == option && *line > 0), "{option}");
     }
     let words = ["--outpt=x", "--qqq=4", "--client=h"].map(str::to_owned);
-    assert_eq!(CommandLine::read(&words).expect_err("three").0.len(), 3);
+    assert_eq!(CommandLine::read(&words).expect_err("three").list().len(), 3);
 }
 
 #[test]

@@ -325,7 +325,7 @@ pub fn resolve(
         return Err(ResolveError::Empty(why.to_owned()));
     }
     let ends_when_not_followed = file.staircase.is_some();
-    Ok(Plan {
+    let plan = Plan {
         version: 1,
         name: file.name.clone(),
         seed,
@@ -336,7 +336,11 @@ pub fn resolve(
         prepare: file.host_steps(),
         precondition,
         points,
-    })
+    };
+    // What is stored can be read back.
+    let unfit = |what| ResolveError::Value { profile: file.name.clone(), what };
+    plan.check().map_err(unfit)?;
+    Ok(plan)
 }
 
 /// Files are called by names, which lead nowhere but into the target's directory.

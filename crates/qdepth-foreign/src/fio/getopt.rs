@@ -71,9 +71,14 @@ pub(super) enum Word {
     Unknown(String, String),
 }
 
+/// Misspelt options of a line or file for which the one that was meant is looked for: a program may
+/// write many thousands.
+pub(super) const LOOKED_FOR: usize = 100;
+
 /// The words in their order; behind `--` all are files.
 pub(super) fn words(list: &[String]) -> Vec<Word> {
     let mut found = Vec::new();
+    let mut unknown = 0;
     let mut rest = list.iter();
     while let Some(word) = rest.next() {
         if word == "--" {
@@ -88,19 +93,26 @@ pub(super) fn words(list: &[String]) -> Vec<Word> {
             found.push(Word::File(word.clone()));
             continue;
         }
-        found.push(option_word(word, option, &mut rest));
+        let read = option_word(word, option, &mut rest, unknown < LOOKED_FOR);
+        unknown += usize::from(matches!(read, Word::Unknown(..)));
+        found.push(read);
     }
     found
 }
 
-fn option_word<'a>(word: &str, option: &str, rest: &mut impl Iterator<Item = &'a String>) -> Word {
+fn option_word<'a>(
+    word: &str,
+    option: &str,
+    rest: &mut impl Iterator<Item = &'a String>,
+    suggest: bool,
+) -> Word {
     let (written, value) = match option.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (option, None),
     };
     let hyphens = &word[..word.len() - option.len()];
     let short = (hyphens == "-").then(|| letter(written)).flatten();
-    let name = match short.map_or_else(|| full_name(written), Ok) {
+    let name = match short.map_or_else(|| full_name(written, suggest), Ok) {
         Ok(name) => name,
         Err(why) => return Word::Unknown(format!("{hyphens}{written}"), why),
     };
@@ -133,8 +145,9 @@ fn letter(written: &str) -> Option<&'static str> {
     known.map(|(name, ..)| *name)
 }
 
-/// The name that is meant: itself, or the only one that begins so.
-fn full_name(written: &str) -> Result<&'static str, String> {
+/// The name that is meant: itself, or the only one that begins so; else why it is none, with the
+/// nearest one on request.
+fn full_name(written: &str, suggest: bool) -> Result<&'static str, String> {
     let all = || OWN.iter().map(|(name, ..)| *name).chain(names());
     if let Some(name) = all().find(|name| *name == written) {
         return Ok(name);
@@ -142,10 +155,13 @@ fn full_name(written: &str) -> Result<&'static str, String> {
     let begin: Vec<&str> = all().filter(|name| name.starts_with(written)).collect();
     match begin.as_slice() {
         [only] => Ok(only),
-        [] => Err(match super::options::nearest_of(written, all()) {
-            Some(near) => format!("there is no such option; did you mean --{near}?"),
-            None => "there is no such option".to_owned(),
-        }),
+        [] => {
+            let near = suggest.then(|| super::options::nearest_of(written, all())).flatten();
+            Err(match near {
+                Some(near) => format!("there is no such option; did you mean --{near}?"),
+                None => "there is no such option".to_owned(),
+            })
+        }
         several => Err(format!("ambiguous: --{}", several.join(", --"))),
     }
 }

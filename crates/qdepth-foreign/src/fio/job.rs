@@ -1,12 +1,15 @@
 //! A job: the options of one section, read into types, with everything refused that cannot be
 //! honoured.
 
+use std::collections::BTreeMap;
+
+use super::getopt::LOOKED_FOR;
 use super::json::Unified;
 use super::look::{Access, Look};
 use super::number::Base;
 use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
-use super::setting::Section;
+use super::setting::{Section, Setting};
 use super::values::{Amount, Distribution, Durability, Engine, SizePart, texts};
 
 /// Most clones of a job.
@@ -258,17 +261,18 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     let engine = section.get("ioengine");
     let lacking = engine.and_then(|engine| Engine::read(engine.value.as_deref()?).err());
     let mut remarks = Vec::new();
+    let last: BTreeMap<&str, &Setting> =
+        section.settings.iter().map(|setting| (setting.name.as_str(), setting.as_ref())).collect();
     for setting in &section.settings {
-        let counts =
-            section.get(&setting.name).is_some_and(|last| std::ptr::eq(last, setting.as_ref()));
-        if !counts {
+        if !last.get(setting.name.as_str()).is_some_and(|last| std::ptr::eq(*last, &**setting)) {
             continue;
         }
         if canonical(&setting.name).is_none() {
             if lacking.is_some() {
                 continue;
             }
-            let hint = match nearest(&setting.name) {
+            let suggest = refused.list().len() < LOOKED_FOR;
+            let hint = match suggest.then(|| nearest(&setting.name)).flatten() {
                 Some(near) => format!("fio has no such option; did you mean `{near}`?"),
                 None => "fio has no such option".to_owned(),
             };

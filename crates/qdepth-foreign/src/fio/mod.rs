@@ -78,7 +78,7 @@ impl JobSet {
             }
             jobs.push(job);
         }
-        if jobs.is_empty() && refused.0.is_empty() {
+        if jobs.is_empty() && refused.list().is_empty() {
             refused.add(nothing(line, &reader.sections).into());
         }
         refused.or(Self { globals: each_once(globals), jobs })

@@ -63,8 +63,11 @@ pub(super) fn nearest_of(
     if name.len() > 40 {
         return None;
     }
-    let near = of.map(|known| (distance(name, known), known)).min()?;
-    (near.0 <= 1 + name.len() / 4).then_some(near.1)
+    let most = 1 + name.len() / 4;
+    // Names are at least as far apart as their lengths.
+    let like = of.filter(|known| known.len().abs_diff(name.len()) <= most);
+    let near = like.map(|known| (strsim::levenshtein(name, known), known)).min()?;
+    (near.0 <= most).then_some(near.1)
 }
 
 /// What is done with each option, as a table for people, or with those whose name this is or begins
@@ -88,22 +91,6 @@ pub fn fio_options(of: Option<&str>) -> String {
         format!("{name:<28}: {what}")
     };
     list.into_iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Levenshtein's distance, in bytes.
-pub(super) fn distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

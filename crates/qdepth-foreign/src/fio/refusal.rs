@@ -1,5 +1,6 @@
 //! Why a job file is not run: the option, its section and its line, in words for a person.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A job file, command line or option that cannot be honoured.
@@ -34,22 +35,38 @@ impl fmt::Display for FioRefusal {
     }
 }
 
+impl FioRefusal {
+    /// What two have in common that are the same: the place of an option, or all that is said.
+    fn key(&self) -> [String; 3] {
+        let place = format!("{}:{}", self.file, self.line);
+        if self.option.is_empty() {
+            [place, self.section.clone(), self.why.clone()]
+        } else {
+            [place, "--".to_owned(), self.option.clone()]
+        }
+    }
+}
+
 impl std::error::Error for FioRefusal {}
 
 /// Everything in a command line and its files that cannot be honoured, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FioRefusals(pub Vec<FioRefusal>);
+pub struct FioRefusals {
+    list: Vec<FioRefusal>,
+    known: BTreeSet<[String; 3]>,
+}
 
 impl FioRefusals {
+    /// In the order in which they were met.
+    pub fn list(&self) -> &[FioRefusal] {
+        &self.list
+    }
+
     /// Adds what is not there yet: an option of a global section is refused once and not once a job.
     pub(super) fn add(&mut self, more: Self) {
-        for refusal in more.0 {
-            let known = |known: &FioRefusal| {
-                let place = |r: &FioRefusal| (r.file.clone(), r.line, r.option.clone());
-                *known == refusal || (!refusal.option.is_empty() && place(known) == place(&refusal))
-            };
-            if !self.0.iter().any(known) {
-                self.0.push(refusal);
+        for refusal in more.list {
+            if self.known.insert(refusal.key()) {
+                self.list.push(refusal);
             }
         }
     }
@@ -67,19 +84,19 @@ impl FioRefusals {
 
     /// `value`, where nothing was refused.
     pub(super) fn or<T>(self, value: T) -> Result<T, Self> {
-        if self.0.is_empty() { Ok(value) } else { Err(self) }
+        if self.list.is_empty() { Ok(value) } else { Err(self) }
     }
 }
 
 impl From<FioRefusal> for FioRefusals {
     fn from(refusal: FioRefusal) -> Self {
-        Self(vec![refusal])
+        Self { known: BTreeSet::from([refusal.key()]), list: vec![refusal] }
     }
 }
 
 impl fmt::Display for FioRefusals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, refusal) in self.0.iter().enumerate() {
+        for (number, refusal) in self.list.iter().enumerate() {
             let end = if number == 0 { "" } else { "\n" };
             write!(f, "{end}{refusal}")?;
         }
