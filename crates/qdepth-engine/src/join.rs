@@ -68,6 +68,26 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
     }
 }
 
+/// The books of a point that was left and taken up again `offset` after its first start: counts,
+/// times, histograms and gaps are exact sums, the series goes on at its place in time.
+pub fn follow(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {
+    let gaps = [0, 1, 2].map(|limit| earlier.gaps[limit] + later.gaps[limit]);
+    let duration = earlier.duration + later.duration;
+    let longest_gap = earlier.longest_gap.max(later.longest_gap);
+    let looks = earlier.looks + later.looks;
+    let mut series = earlier.series.clone();
+    series.lost += later.series.lost;
+    for (index, interval) in later.series.intervals().iter().enumerate() {
+        let histograms = later.series.histograms(index).map(|h| h.decode().unwrap_or_default());
+        series.push(interval.moved(offset), &histograms);
+    }
+    let sums = two(
+        Outcome { series: Series::default(), ..earlier },
+        Outcome { series: Series::default(), ..later },
+    );
+    Outcome { duration, gaps, longest_gap, looks, series, ..sums }
+}
+
 fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
     let DirectionOutcome { completed, bytes, errors, short, service_time, response_time } = theirs;
     mine.completed += completed;
@@ -127,5 +147,40 @@ mod tests {
         let beyond = join(vec![outcome(&(1..=16).collect::<Vec<_>>()), outcome(&[40, 41])]);
         assert_eq!(kinds(&beyond).last(), Some(&(Errors::OTHERS, 2)));
         assert_eq!(kinds(&join(vec![beyond, outcome(&[40])])).last(), Some(&(Errors::OTHERS, 3)));
+    }
+
+    #[test]
+    fn a_point_that_was_left_and_taken_up_again_is_the_sum_of_its_visits() {
+        let visit = |gap: u64, reads: u64| {
+            let mut outcome = Outcome {
+                duration: Nanos::from_millis(200),
+                longest_gap: Nanos::from_millis(gap),
+                gaps: [u64::from(gap > 100), 0, 0],
+                in_flight_integral: 3.0,
+                latency_in_window: 3.0,
+                issued: reads,
+                ..Outcome::default()
+            };
+            outcome.directions[0].completed = reads;
+            let mut histogram = LatencyHistogram::new();
+            (0..reads).for_each(|_| histogram.record(Nanos(1000)));
+            for slice in 0..2 {
+                let mut interval = Interval::default().moved(Nanos::from_millis(slice * 100));
+                interval.length = Nanos::from_millis(100);
+                interval.completed = [reads / 2, 0];
+                outcome.series.push(interval, &[histogram.clone(), LatencyHistogram::new()]);
+            }
+            outcome
+        };
+        let both = follow(visit(150, 4), visit(120, 6), Nanos::from_secs(7));
+        assert_eq!((both.duration, both.issued), (Nanos::from_millis(400), 10));
+        assert_eq!((both.longest_gap, both.gaps), (Nanos::from_millis(150), [2, 0, 0]));
+        assert_eq!(both.directions[0].completed, 10);
+        assert!((both.in_flight_integral - 6.0).abs() < 1e-12);
+        let starts: Vec<u64> =
+            both.series.intervals().iter().map(|i| i.start.0 / 1_000_000).collect();
+        assert_eq!(starts, [0, 100, 7000, 7100]);
+        let counts = (0..4).map(|n| both.series.histograms(n)[0].decode().map_or(0, |h| h.count()));
+        assert_eq!(counts.collect::<Vec<_>>(), [4, 4, 6, 6]);
     }
 }

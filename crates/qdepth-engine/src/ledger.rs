@@ -36,6 +36,12 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// The same so much later.
+    #[must_use]
+    pub fn moved(self, offset: Nanos) -> Self {
+        Self { start: self.start + offset, ..self }
+    }
+
     /// Adds what another worker did in the same slice; the histograms lie elsewhere.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self { start, length, completed, bytes, service_time_sum, ends: _ } = other;

@@ -2,10 +2,11 @@
 //! runs too.
 
 use qdepth_measure::{
-    Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, series_mean,
+    Code, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, series_mean,
+    visits_mean,
 };
 
-use crate::record::{DirectionRecord, EndedBy, PointRecord, StatedLatency};
+use crate::record::{DirectionRecord, EndedBy, IntervalRecord, PointRecord, StatedLatency};
 
 const MIB: f64 = 1_048_576.0;
 /// The quantiles of a report, as `reported_percentiles` has them.
@@ -125,7 +126,11 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
             slice.reads.saturating_add(slice.writes) as f64 / (slice.length_ns as f64 / 1e9)
         })
         .collect();
-    let estimate = series_mean(&series);
+    let visits = visits(point, nominal);
+    let estimate = match visits.as_slice() {
+        [] | [_] => series_mean(&series),
+        visits => visits_mean(visits),
+    };
     let scale = ratio(io_per_s, estimate.value).unwrap_or(0.0);
     let interval = estimate
         .interval
@@ -134,6 +139,24 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
         .filter(|(low, high)| low.is_finite() && high.is_finite());
     let estimate = Estimate { value: io_per_s, interval, ..estimate };
     if point.ended_by == EndedBy::Precision { estimate.looked_at() } else { estimate }
+}
+
+/// The rate of each visit, where the point was left and taken up again: its series then has gaps.
+/// Another program's series may have some for other reasons.
+fn visits(point: &PointRecord, nominal: u64) -> Vec<f64> {
+    let end = |slice: &IntervalRecord| slice.start_ns.saturating_add(slice.length_ns);
+    let goes_on =
+        |a: &IntervalRecord, b: &IntervalRecord| b.start_ns <= end(a).saturating_add(nominal);
+    if point.findings.iter().any(|finding| finding.code == Code::Imported) {
+        return Vec::new();
+    }
+    let rate = |visit: &[IntervalRecord]| {
+        let ios: u64 =
+            visit.iter().map(|s| s.reads.saturating_add(s.writes)).fold(0, u64::saturating_add);
+        let ns: u64 = visit.iter().map(|s| s.length_ns).fold(0, u64::saturating_add);
+        ratio(ios as f64, ns as f64 / 1e9)
+    };
+    point.intervals.chunk_by(goes_on).filter_map(rate).collect()
 }
 
 fn by_direction(

@@ -64,6 +64,31 @@ pub fn series_mean(series: &[f64]) -> Estimate {
     series_mean_in(&mut Workspace::for_samples(series.len()), series)
 }
 
+/// Fewest visits of which an interval is made.
+const VISITS_MIN: usize = 4;
+
+/// Mean of visits that were long apart against what they lasted, with a 95 % interval by Student's t
+/// over the visits: what goes on within a visit needs no model, and what changes from one to the
+/// next is in the interval. Its coverage is held by `tests/coverage.rs`.
+///
+/// ```
+/// use qdepth_measure::visits_mean;
+/// let estimate = visits_mean(&[98.0, 101.0, 100.0, 99.0, 102.0]);
+/// let (low, high) = estimate.interval.unwrap();
+/// assert!((low - 98.04).abs() < 0.01 && (high - 101.96).abs() < 0.01);
+/// assert!(visits_mean(&[98.0, 101.0, 100.0]).interval.is_none());
+/// ```
+pub fn visits_mean(visits: &[f64]) -> Estimate {
+    let (value, autocorrelation) = (mean(visits), lag_one(visits));
+    if visits.len() < VISITS_MIN {
+        return Estimate { value, interval: None, degrees: 0, autocorrelation };
+    }
+    let degrees = visits.len() - 1;
+    let squares: f64 = visits.iter().map(|visit| (visit - value).powi(2)).sum();
+    let half = student(degrees) * (squares / (degrees * visits.len()) as f64).sqrt();
+    Estimate { value, interval: Some((value - half, value + half)), degrees, autocorrelation }
+}
+
 pub(crate) fn series_mean_in(workspace: &mut Workspace, series: &[f64]) -> Estimate {
     let (value, autocorrelation) = (mean(series), lag_one(series));
     match workspace.mean_error(series) {

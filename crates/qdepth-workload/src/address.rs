@@ -89,6 +89,13 @@ impl AddressPattern {
         self.current = self.placements.iter().position(|(of, _)| *of == size).unwrap_or(0);
     }
 
+    /// The first request that follows another does so at a place drawn by 64 random bits.
+    pub(crate) fn begin_at(&mut self, draw: u64) {
+        let places = self.places(self.size);
+        let place = ((u128::from(draw) * u128::from(places)) >> 64) as u64;
+        self.former = (place * self.alignment).wrapping_sub(self.size);
+    }
+
     /// Whether each place is alike.
     pub(crate) fn is_alike(&self) -> bool {
         self.placements.is_empty()

@@ -1,6 +1,6 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
-use qdepth_measure::Seed;
+use qdepth_measure::{Nanos, Seed};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -27,6 +27,9 @@ pub struct Until {
     /// Measured for so long at least.
     pub least_ns: u64,
 }
+
+/// Least unrecorded lead-in of a visit.
+const VISIT_LEAD_IN: Nanos = Nanos::from_millis(200);
 
 /// A point, and all that run at the same time, go on until so many of its requests completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +58,9 @@ pub struct Stop {
     /// Enough samples, for it and what runs beside it; none = the whole time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
+    /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub visits: u32,
 }
 
 impl Stop {
@@ -257,6 +263,37 @@ impl Point {
         };
         (0..streams).map(own).collect()
     }
+    /// Unrecorded lead-in of all its visits, nanoseconds.
+    pub fn lead_in_ns(&self) -> u64 {
+        match self.stop.visits {
+            0 | 1 => self.warm_up_ns,
+            visits => self.warm_up_ns.max(VISIT_LEAD_IN.0.saturating_mul(u64::from(visits))),
+        }
+    }
+    /// The point at one of its visits: an equal part of its time, and draws of its own, so that
+    /// nothing is asked for a second time while a cache may still hold it.
+    pub fn visit(&self, number: u32) -> Self {
+        let visits = u64::from(self.stop.visits.max(1));
+        let seed = Seed(self.seed).derive("visit").derive(&number.to_string());
+        let lead_in = self.lead_in_ns() / visits;
+        // Visits at equal distances would be in step with whatever has a period.
+        let drawn = seed.derive("lead-in").0 % (lead_in / 2).max(1);
+        Self {
+            warm_up_ns: lead_in - lead_in / 4 + drawn,
+            stop: Stop { duration_ns: self.stop.duration_ns / visits, ..self.stop },
+            seed: seed.0,
+            ..self.clone()
+        }
+    }
+    /// The same point measured in one go.
+    pub fn in_one_go(&self) -> Self {
+        Self { stop: Stop { visits: 1, ..self.stop }, ..self.clone() }
+    }
+    /// Whether visits of both take turns: points of one sweep.
+    fn takes_turns_with(&self, other: &Self) -> bool {
+        let sweep = |point: &Self| (point.stop.visits, point.target, point.variant);
+        self.stop.visits > 1 && sweep(self) == sweep(other) && self.profile == other.profile
+    }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {
         self.outstanding.saturating_mul(self.streams)
@@ -339,6 +376,24 @@ impl Plan {
         self.points.chunk_by(|a, b| a.group == b.group)
     }
 
+    /// The groups in lists whose visits take turns; each alone where there is one visit.
+    pub fn sweeps(&self) -> Vec<Vec<&[Point]>> {
+        let mut sweeps: Vec<Vec<&[Point]>> = Vec::new();
+        for group in self.groups() {
+            let of_sweep = |sweep: &&mut Vec<&[Point]>| {
+                let former = sweep.last().and_then(|former| former.first());
+                former
+                    .zip(group.first())
+                    .is_some_and(|(former, next)| next.takes_turns_with(former))
+            };
+            match sweeps.last_mut().filter(of_sweep) {
+                Some(sweep) => sweep.push(group),
+                None => sweeps.push(vec![group]),
+            }
+        }
+        sweeps
+    }
+
     /// Whether the machine was prepared for it, or for one of its variants.
     pub fn prepares(&self) -> bool {
         let of_variants = self.comparison.iter().flat_map(|comparison| &comparison.variants);
@@ -352,7 +407,7 @@ impl Plan {
 
     /// Time that all points take at most, ns, without preparation.
     pub fn duration_ns(&self) -> u64 {
-        let length = |p: &Point| p.delay_ns + p.warm_up_ns + p.stop.duration_ns;
+        let length = |p: &Point| p.delay_ns + p.lead_in_ns() + p.stop.duration_ns;
         self.groups().map(|group| group.iter().map(length).max().unwrap_or(0)).sum()
     }
 }

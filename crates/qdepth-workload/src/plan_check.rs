@@ -2,7 +2,7 @@
 
 use crate::arrival::Arrivals;
 use crate::plan::{Extent, Plan, Point};
-use crate::resolve::TargetShape;
+use crate::resolve::{TargetShape, VISITS};
 
 /// Largest offset that the kernel knows.
 const OFFSET_MAX: u64 = i64::MAX as u64;
@@ -34,7 +34,7 @@ impl Plan {
                 }
                 point.check().map_err(wrong)?;
                 total_ns =
-                    sum(&[total_ns, point.delay_ns, point.warm_up_ns, point.stop.duration_ns])
+                    sum(&[total_ns, point.delay_ns, point.lead_in_ns(), point.stop.duration_ns])
                         .ok_or_else(|| wrong("its time runs over".to_owned()))?;
             }
         }
@@ -81,6 +81,9 @@ impl Point {
     fn check(&self) -> Result<(), String> {
         self.check_place()?;
         self.check_streams()?;
+        if self.stop.visits == 0 || self.stop.visits > VISITS.1 {
+            return Err(format!("{} visits: 1 to {}", self.stop.visits, VISITS.1));
+        }
         let share = |name: &str, value: f64| {
             (0.0..=1.0).contains(&value).then_some(()).ok_or(format!("{name} {value}: 0 to 1"))
         };

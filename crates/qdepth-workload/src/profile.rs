@@ -197,6 +197,11 @@ pub struct PlanFile {
     pub warm_up: Option<Nanos>,
     /// Measured window of each point.
     pub duration: Option<Nanos>,
+    /// Measures each point in so many parts, 4 to 20, in turn with the other points of its sweep over
+    /// intensities: its interval then comes from how the visits differ. A visit lasts 500 ms at least,
+    /// of shorter points there are fewer; with fewer than four a point is measured in one go, as is
+    /// one that may end early, an emulated medium, and storage shared by ranks. Left out: in one go.
+    pub visits: Option<u32>,
     /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
     /// rate is as narrow as this: `"±2%"`. Left out: every point lasts the duration.
     pub until: Option<Tolerance>,

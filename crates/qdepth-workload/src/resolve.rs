@@ -19,6 +19,9 @@ pub const STANDARD_AREA: Bytes = Bytes::gib(32);
 
 /// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.
 const OPEN_READER: u32 = 128;
+/// Fewest visits that tell how they differ, and most.
+pub(crate) const VISITS: (u32, u32) = (4, 20);
+
 /// How many times its duration a group may last that waits for samples.
 const LENGTHENED_MAX: u64 = 40;
 

@@ -89,6 +89,11 @@ impl RequestStream {
         let mut address = address.with(&point.distribution, sizes, &random);
         let single = point.request_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
+        if point.stop.visits > 1 {
+            // What follows one another goes on somewhere else, not over what was just read.
+            let draw = Xoshiro256PlusPlus::seed_from_u64(seed.derive("begin").0).next_u64();
+            address.begin_at(draw);
+        }
         let bare = address.is_alike() && point.segments <= 1 && point.fsync.every_writes == 0;
         Self {
             address,

@@ -95,13 +95,60 @@ fn everything_of_the_method_can_be_written() {
     assert_eq!(point.in_flight_max(), 16);
 }
 
-/// The first run of a stranger: over in two and a half minutes, and each point of forty
-/// intervals of 100 ms, which bear a 95 % interval on a calm device.
+/// The first run of a stranger: over in two and a half minutes, and each point measured in enough
+/// visits for a 95 % interval.
 #[test]
 fn the_quick_form_is_short_and_bears_intervals() {
     let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
     assert!(quick.duration_ns() <= 150_000_000_000, "{}", quick.duration_ns());
-    assert!(quick.points.iter().all(|p| p.stop.duration_ns / 100_000_000 / 2 >= 20));
+    assert!(quick.points.iter().all(|p| p.stop.visits == 5));
+}
+
+#[test]
+fn visits_take_turns_within_a_sweep_and_share_out_its_time() {
+    let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    let sweeps: Vec<usize> = quick.sweeps().iter().map(Vec::len).collect();
+    assert_eq!(sweeps, [6; 5]);
+    let point = &quick.points[0];
+    let visits: Vec<Point> = (0..5).map(|number| point.visit(number)).collect();
+    let measured: u64 = visits.iter().map(|visit| visit.stop.duration_ns).sum();
+    assert_eq!(measured, point.stop.duration_ns);
+    let lead_ins: Vec<u64> = visits.iter().map(|visit| visit.warm_up_ns / 1_000_000).collect();
+    assert!(lead_ins.iter().all(|ms| (150..250).contains(ms)), "{lead_ins:?}");
+    assert!(lead_ins.iter().any(|ms| *ms != lead_ins[0]), "{lead_ins:?}");
+    // A sequential load goes on elsewhere, not over what a cache may still hold.
+    let streaming = quick.points.iter().find(|p| p.profile == "streaming").expect("streams");
+    let first = |number: u32| RequestStream::new(&streaming.visit(number), 0).draw().offset;
+    let mut firsts: Vec<u64> = (0..5).map(first).collect();
+    assert!(firsts.iter().all(|offset| offset.is_multiple_of(4096)));
+    firsts.sort_unstable();
+    firsts.dedup();
+    assert_eq!(firsts.len(), 5);
+    assert_eq!(
+        RequestStream::new(&streaming.in_one_go(), 0).draw().offset,
+        streaming.area.offset_bytes
+    );
+}
+
+#[test]
+fn a_point_without_time_for_visits_is_measured_in_one_go() {
+    let with = |words: &str, choices: &Choices| {
+        let text = format!("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[1,8]\n{words}");
+        let file: PlanFile = toml::from_str(&text).expect("a plan");
+        resolve(&file, choices, &[SHAPE])
+    };
+    let visits = |words: &str, choices: &Choices| {
+        let plan = with(words, choices).expect("resolves");
+        (plan.points[0].stop.visits, plan.sweeps().len())
+    };
+    let usual = Choices::default();
+    assert_eq!(visits("visits=6\nduration=\"30s\"", &usual), (6, 1));
+    assert_eq!(visits("visits=6\nduration=\"2s\"", &usual), (4, 1));
+    assert_eq!(visits("visits=6\nduration=\"1900ms\"", &usual), (1, 2));
+    assert_eq!(visits("duration=\"30s\"", &usual), (1, 2));
+    let until = Choices { until: "2%".parse().ok(), ..Choices::default() };
+    assert_eq!(visits("visits=6\nduration=\"30s\"", &until), (1, 2));
+    assert!(with("visits=3", &usual).is_err() && with("visits=21", &usual).is_err());
 }
 
 #[test]

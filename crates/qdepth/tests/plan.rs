@@ -27,11 +27,11 @@ fn a_directory_is_foreseen_and_left_alone() {
     let before = (when("a"), when("b"));
     let words = "--area 64MiB --outstanding 1,8 --duration 2s";
     let said = place.run(&format!("plan a b {words}")).expect(0).out;
-    says(&said, &["20 points", "50 s", "target a: directory on", "target b: directory on"]);
+    says(&said, &["20 points", "56 s", "target a: directory on", "target b: directory on"]);
     says(
         &said,
         &[
-            "to fill the measurement file, and its label; then writes go on for 20 s in 8 of 10 points",
+            "to fill the measurement file, and its label; then writes go on for 23 s in 8 of 10 points",
         ],
     );
     says(&said, &["how much is not known before", "endurance  unknown: "]);

@@ -109,3 +109,55 @@ fn the_generator_is_calibrated_with_the_engine_that_is_used() {
     let known = |key: &str| facts.iter().any(|f| f["subject"] == "generator" && f["key"] == key);
     assert!(known("clock_read_ns") && known("record_ns") && known("engine"), "{facts:?}");
 }
+
+/// Real time: two points of four visits of half a second.
+#[test]
+fn visits_give_each_point_of_a_directory_an_interval() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = "run quick . --profile database --outstanding 1,8 --duration 2s --area 16MiB";
+    let planned = place.run(&words.replace("run", "plan")).expect(0).out;
+    assert!(planned.contains("2s in 4 visits"), "{planned}");
+    place.run(&format!("{words} --no-report --json --logbook v.db"));
+    let logbook = qdepth_logbook::Logbook::open_read_only(place.join("v.db")).unwrap();
+    let run = logbook.runs().unwrap().remove(0);
+    let points = logbook.points(&run.id).unwrap();
+    assert_eq!(points.len(), 2);
+    for point in &points {
+        let gap = |pair: &[qdepth_logbook::record::IntervalRecord]| {
+            pair[1].start_ns - pair[0].start_ns - pair[0].length_ns
+        };
+        // While it waited the other was measured.
+        let waits: Vec<u64> = point.intervals.windows(2).map(gap).filter(|gap| *gap > 0).collect();
+        assert_eq!(waits.len(), 3, "{waits:?}");
+        assert!(waits.iter().all(|gap| *gap >= 150_000_000), "{waits:?}");
+        assert_eq!(point.duration_ns, 2_000_000_000);
+        let summary = qdepth_logbook::PointSummary::of(point);
+        let rate = summary.io_per_s;
+        let (low, high) = rate.interval.unwrap();
+        assert!(low < rate.value && rate.value < high);
+        assert_eq!(rate.degrees, 3);
+        let laws = ["littles-law", "conservation", "bytes-law", "depth-not-reached"];
+        let codes: Vec<&str> = point.findings.iter().map(|f| f.code_text()).collect();
+        assert!(!codes.iter().any(|code| laws.contains(code)), "{codes:?}");
+    }
+}
+
+#[test]
+fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = "run quick . --profile database --outstanding 1,8 --duration 4s --area 16MiB";
+    let mut run = place.start(&format!("{words} --no-report --json --logbook v.db"));
+    run.says("seed");
+    common::pause(3500);
+    run.signal("INT");
+    run.wait().expect(130);
+    let resumed = place.run("run --resume --no-report --json --logbook v.db").json();
+    for point in points(&resumed) {
+        assert_eq!(
+            (&point["ended_by"], &point["duration_ns"]),
+            (&"duration".into(), &4_000_000_000_u64.into())
+        );
+        assert!(point["interval"].is_array(), "{point}");
+    }
+    assert_eq!(points(&resumed).len(), 2);
+}

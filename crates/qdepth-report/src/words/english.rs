@@ -232,7 +232,7 @@ const METHOD: &[[&str; 2]] = &[
     ],
     [
         "95 % interval",
-        "from the spectrum of the series: its lowest frequencies, as far up as it is flat there, give the error of the mean with its correlation in time; then Student's t. Where that cannot be had, none is printed. A point that was measured until its precision was reached has an interval 13 % wider, for the looks that were taken. It says how far the value would move on repetition now, not on another day or another device.",
+        "from the spectrum of the series: its lowest frequencies, as far up as it is flat there, give the error of the mean with its correlation in time; then Student's t. Where that cannot be had, none is printed. A point that was measured in visits, seconds apart, has its interval from how they differ, by Student's t. A point that was measured until its precision was reached has an interval 13 % wider, for the looks that were taken. It says how far the value would move on repetition now, not on another day or another device.",
     ],
     [
         "Percentiles",

@@ -2,7 +2,7 @@
 
 use qdepth_measure::{Bytes, Nanos};
 
-use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape};
+use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
 use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::payload::Payload;
@@ -21,6 +21,8 @@ const SIZE_MAX: u64 = 64 << 20;
 /// A point that ends by its precision lasts so long at least: a slow change that has not shown
 /// itself yet cannot widen an interval.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
+/// Shortest visit.
+const VISIT_LEAST: Nanos = Nanos::from_millis(500);
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
 /// Most streams of a point.
@@ -161,7 +163,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
     }
     let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
     let of_stream = load.bytes_per_stream.or(file.bytes_per_stream).map(|bytes| bytes.0);
-    Ok(Stop {
+    let mut stop = Stop {
         duration_ns: duration.0,
         bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
         bytes_per_stream: passes.or(of_stream).unwrap_or(0),
@@ -170,7 +172,24 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
             least_ns: UNTIL_LEAST.min(duration).0,
         }),
         samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
-    })
+        visits: 1,
+    };
+    stop.visits = visits(file, stop)?;
+    Ok(stop)
+}
+
+/// As many as the plan asks for and the point has time for.
+fn visits(file: &PlanFile, stop: Stop) -> Result<u32, String> {
+    let Some(asked) = file.visits else { return Ok(1) };
+    let (least, most) = VISITS;
+    if !(least..=most).contains(&asked) {
+        return Err(format!("visits = {asked}; {least} to {most} are possible"));
+    }
+    if file.bandwidth.is_some() || file.files.is_some() {
+        return Err("files that a point makes are measured in one go: leave visits out".to_owned());
+    }
+    let fit = u32::try_from(stop.duration_ns / VISIT_LEAST.0).unwrap_or(most).min(asked);
+    Ok(if stop.may_end_early() || fit < least { 1 } else { fit })
 }
 
 /// Streams and workers.

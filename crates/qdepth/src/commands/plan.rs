@@ -230,7 +230,7 @@ fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -
         parts.push(format!("{bytes} to precondition it ({})", first.join(", then ")));
     }
     let writing: Vec<_> = all.iter().filter(|point| point.writes()).collect();
-    let ns: u64 = writing.iter().map(|point| point.warm_up_ns + point.stop.duration_ns).sum();
+    let ns: u64 = writing.iter().map(|point| point.lead_in_ns() + point.stop.duration_ns).sum();
     if writing.is_empty() {
         parts.push("no point writes".to_owned());
     } else if writing.iter().all(|point| point.bytes_of_streams() > 0) {
@@ -350,6 +350,7 @@ fn time(stop: &Stop) -> String {
     let duration = Nanos(stop.duration_ns);
     match stop.until.and_then(|until| Tolerance::from_share(until.share)) {
         Some(tolerance) => format!("until {tolerance}, at most {duration},"),
+        None if stop.visits > 1 => format!("{duration} in {} visits", stop.visits),
         None => duration.to_string(),
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use qdepth_engine::{
-    Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
+    Company, Ended, Interval, Outcome, Part, Target, TargetFailure, follow, join, measure_part,
 };
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
@@ -83,6 +83,33 @@ impl Measured {
     }
 }
 
+impl Measured {
+    /// With a later visit of the same point, which began `offset` after the first.
+    pub(crate) fn followed_by(self, later: Self, offset: Nanos) -> Self {
+        let (before, after) = (self.outcome.duration.0 as f64, later.outcome.duration.0 as f64);
+        let share = if after > 0.0 { after / (before + after) } else { 0.0 };
+        let Self { outcome, mut ranks, engine, direct, mut seen, changed } = self;
+        for (mine, theirs) in ranks.iter_mut().zip(later.ranks) {
+            mine.follow(theirs);
+        }
+        seen.follow(later.seen, offset, share);
+        let engine = match (engine, later.engine) {
+            (Some(mine), Some(theirs)) => {
+                Some(Used { waited: mine.waited.max(theirs.waited), clock: theirs.clock, ..mine })
+            }
+            (mine, theirs) => mine.or(theirs),
+        };
+        Self {
+            outcome: follow(outcome, later.outcome, offset),
+            ranks,
+            engine,
+            direct: direct && later.direct,
+            seen,
+            changed: changed.or(later.changed),
+        }
+    }
+}
+
 /// What one worker of a point did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Rank {
@@ -99,6 +126,12 @@ pub(crate) struct Rank {
 pub(crate) type Ranks = Vec<(Point, Vec<Rank>)>;
 
 impl Rank {
+    fn follow(&mut self, later: Self) {
+        let Self { bytes, transfers, moved, opened, closed } = later;
+        (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
+        self.moved += moved;
+        (self.opened, self.closed) = (self.opened + opened, self.closed + closed);
+    }
     pub(crate) fn of(outcome: &Outcome) -> Self {
         Self {
             bytes: outcome.bytes(),

@@ -36,6 +36,7 @@ pub(crate) mod standstill;
 pub(crate) mod storage;
 pub(crate) mod variants;
 pub(crate) mod virtual_time;
+mod visits;
 pub(crate) mod wire;
 pub(crate) mod witnesses;
 pub(crate) mod written;

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use jiff::Timestamp;
 use qdepth_logbook::record::PointRecord;
 use qdepth_logbook::{Logbook, PointSummary, follows};
 use qdepth_measure::{Code, Finding, Nanos, Severity};
@@ -14,9 +13,10 @@ use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::crew::Crew;
 use crate::lab::events::Events;
-use crate::lab::execute::{Measured, Rank, Ranks, execute};
+use crate::lab::execute::{Measured, Rank, Ranks};
 use crate::lab::expect::below_expected;
 use crate::lab::seal::seal;
+use crate::lab::visits::{Shown, Visited, in_turn, length, sweeps};
 
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
 /// most 0.05 %.
@@ -34,31 +34,22 @@ pub(crate) fn points(
     let running = lab.screen.running(&ready.plan, ready.done.len());
     let mut before = Nanos::ZERO;
     let (mut ended, mut beyond) = (steps_ended(ready, logbook)?, 0);
-    for group in ready.plan.groups() {
+    for sweep in sweeps(lab, ready) {
         if signals.caught().is_some() {
             break;
         }
-        if group.iter().any(|point| ended.contains(&point.target)) {
-            beyond += group.iter().filter(|point| !ready.done.contains(&point.index)).count();
+        let all = || sweep.iter().copied().flatten();
+        if all().any(|point| ended.contains(&point.target)) {
+            beyond += all().filter(|point| !ready.done.contains(&point.index)).count();
             continue;
         }
         // Loads that run together are measured together, again too where one of them is missing.
-        if !group.iter().all(|point| ready.done.contains(&point.index)) {
-            running.group(group, |target| &ready.run.targets[target as usize].name, before);
-            events.group(logbook, group, before);
-            let started_at = Timestamp::now().to_string();
-            let mut seen = |place: usize, interval: &_| {
-                events.interval(logbook, group[place].index, interval);
-                running.interval(place, interval, before, Nanos(group[place].warm_up_ns));
-            };
-            let measured = execute(
-                lab.system,
-                &ready.targets,
-                group,
-                ready.manner(lab),
-                signals.stop(),
-                &mut seen,
-            )?;
+        let missing = |group: &&[Point]| !group.iter().all(|p| ready.done.contains(&p.index));
+        let wanted: Vec<&[Point]> = sweep.iter().copied().filter(missing).collect();
+        let show = &mut Shown { logbook, events: &mut *events, running: &running, before };
+        let measured = in_turn(lab, ready, &wanted, show)?;
+        for (group, visited) in wanted.iter().zip(measured) {
+            let Some(Visited { measured, started_at, .. }) = visited else { continue };
             ranks.extend(group.iter().zip(&measured).map(of_workers));
             for (point, measured) in group.iter().zip(&measured) {
                 if ready.done.contains(&point.index) {
@@ -79,8 +70,7 @@ pub(crate) fn points(
         if let Some(lost) = lab.crew.and_then(Crew::lost) {
             return Err(lost.into());
         }
-        let length = group.iter().map(|p| p.warm_up_ns + p.stop.duration_ns).max();
-        before += Nanos(length.unwrap_or(0));
+        before += Nanos(sweep.iter().map(|group| length(group)).sum());
     }
     running.finish();
     if ready.plan.ends_when_not_followed {

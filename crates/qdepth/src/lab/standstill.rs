@@ -36,6 +36,15 @@ impl Stood {
         stood
     }
 
+    /// What a later visit, which had this share of the whole time, adds.
+    pub(crate) fn follow(&mut self, later: &Self, share: f64) {
+        self.longest = self.longest.max(later.longest);
+        for (mine, theirs) in self.over.iter_mut().zip(later.over) {
+            *mine += theirs;
+        }
+        self.waited += (later.waited - self.waited) * share;
+    }
+
     /// Whether completions ceased with the beats. Where they went on, the workers ran and only the
     /// beating thread had to wait.
     fn is_of_workers(&self, outcome: &Outcome) -> bool {

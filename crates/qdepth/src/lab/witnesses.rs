@@ -12,6 +12,7 @@ use qdepth_host::witness::{
     Clocks, CpuTimes, Disagreement, Disturbances, KernelStat, Sample, disturbances, series,
 };
 use qdepth_logbook::record::{KernelCounts, WitnessRecord};
+use qdepth_measure::Nanos;
 
 use crate::lab::standstill::Stood;
 
@@ -107,6 +108,55 @@ impl Seen {
         if let Some(kernel) = &mut self.kernel {
             kernel.read_bytes = kernel.read_bytes.saturating_sub(read);
             kernel.written_bytes = kernel.written_bytes.saturating_sub(written);
+        }
+    }
+}
+
+impl Seen {
+    /// What a later visit adds, which began `offset` after the first and had this share of the time
+    /// of all until its end. Shares are those of the whole time, counts are sums.
+    pub(crate) fn follow(&mut self, later: Self, offset: Nanos, share: f64) {
+        let mean = |mine: &mut Option<f64>, theirs: Option<f64>| {
+            *mine =
+                mine.zip(theirs).map(|(mine, theirs)| mine + (theirs - mine) * share).or(theirs);
+        };
+        self.kernel = self.kernel.zip(later.kernel).map(|(mine, theirs)| KernelCounts {
+            reads: mine.reads.saturating_add(theirs.reads),
+            read_bytes: mine.read_bytes.saturating_add(theirs.read_bytes),
+            writes: mine.writes.saturating_add(theirs.writes),
+            written_bytes: mine.written_bytes.saturating_add(theirs.written_bytes),
+        });
+        mean(&mut self.steal, later.steal);
+        self.clocks.drift += (later.clocks.drift - self.clocks.drift) * share;
+        self.clocks.suspended |= later.clocks.suspended;
+        self.shared |= later.shared;
+        let (mine, theirs) = (&mut self.disturbances, later.disturbances);
+        for (mine, theirs) in mine.pressure.iter_mut().zip(theirs.pressure) {
+            mean(mine, theirs);
+        }
+        mine.frequency_change =
+            mine.frequency_change.into_iter().chain(theirs.frequency_change).reduce(f64::max);
+        mine.throttles += theirs.throttles;
+        mine.swapped_pages += theirs.swapped_pages;
+        let nearest = |(_, celsius, limit): &(String, f64, f64)| celsius - limit;
+        let both = mine.hottest.take().into_iter().chain(theirs.hottest);
+        mine.hottest = both.max_by(|a, b| nearest(a).total_cmp(&nearest(b)));
+        for device in theirs.background {
+            if !mine.background.contains(&device) {
+                mine.background.push(device);
+            }
+        }
+        let shifted = |record: WitnessRecord| WitnessRecord {
+            at_ns: record.at_ns.saturating_add(offset.0),
+            ..record
+        };
+        self.series.extend(later.series.into_iter().map(shifted));
+        self.troubles.extend(later.troubles);
+        self.stood.follow(&later.stood, share);
+        for missing in later.missing {
+            if !self.missing.contains(&missing) {
+                self.missing.push(missing);
+            }
         }
     }
 }
