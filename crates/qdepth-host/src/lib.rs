@@ -36,6 +36,7 @@ pub mod own_files;
 pub mod placement;
 pub mod prepare;
 pub mod reach;
+pub mod readable;
 pub mod recording;
 mod refusal;
 mod seal;

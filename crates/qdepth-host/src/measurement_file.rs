@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use qdepth_measure::Bytes;
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
@@ -487,14 +488,20 @@ pub(crate) fn check_room(
     let remedy = "Ask for a smaller area, or give a file system with more room";
     if free < needed.saturating_mul(2) {
         return refuse(
-            format!("{free} B are free at {place}, and twice the {needed} B of the file must be"),
+            format!(
+                "{} are free at {place}, and twice the {} of the file must be",
+                Bytes(free).for_people(),
+                Bytes(needed).for_people()
+            ),
             remedy,
         );
     }
     if (free - needed) < total / 20 {
         return refuse(
             format!(
-                "a file of {needed} B would leave less than 5 % free at {place} ({free} B now)"
+                "a file of {} would leave less than 5 % free at {place} ({} now)",
+                Bytes(needed).for_people(),
+                Bytes(free).for_people()
             ),
             remedy,
         );

@@ -228,6 +228,23 @@ impl fmt::Display for Bytes {
     }
 }
 
+impl Bytes {
+    /// For people: three digits in powers of ten, as drives are sold: `1 TB`, `67.1 MB`.
+    pub fn for_people(self) -> String {
+        let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+        let bytes = self.0 as f64;
+        let Some((scale, unit)) = units.into_iter().find(|(scale, _)| bytes >= *scale) else {
+            return format!("{} B", self.0);
+        };
+        let value = bytes / scale;
+        let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+        let text = format!("{value:.decimals$}");
+        let text =
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        format!("{text} {unit}")
+    }
+}
+
 /// Where every draw of a run comes from: the same seed gives the same addresses, directions and
 /// payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
+use qdepth_measure::Bytes;
 use rustix::fs::OFlags;
 
 use super::in_use::{self, Subject};
@@ -190,7 +191,10 @@ pub(super) fn bounds(found: &BlockDevice, held: &OwnedFd) -> Result<u64, Refusal
     if usable_length(size) == 0 {
         return Err(Refusal::new(
             Guard::G13Bounds,
-            format!("/dev/{name} has {size} B, and 1 MiB at each end is kept free of load"),
+            format!(
+                "/dev/{name} has {}, and 1 MiB at each end is kept free of load",
+                Bytes(size).for_people()
+            ),
             "Give a device of 4 MiB or more",
         ));
     }
