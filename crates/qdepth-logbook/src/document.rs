@@ -130,6 +130,8 @@ pub struct PointEntry {
     pub read_share: f64,
     /// Request size or weighted mix, as written.
     pub request_size: String,
+    /// Mean request size in bytes; of one size that size.
+    pub request_size_bytes: Option<f64>,
     /// How requests arrive.
     pub arrivals: String,
     /// Outstanding I/Os of each stream.
@@ -399,6 +401,7 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         random_share: finite(point.random_share),
         read_share: finite(point.read_share),
         request_size: point.request_size.clone(),
+        request_size_bytes: Some(point.request_size_mean_bytes).filter(|size| size.is_finite()),
         arrivals: point.arrivals.clone(),
         outstanding: point.outstanding,
         offered_io_per_s: point.offered_io_per_s,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use crate::alive::Alive;
 use crate::check::{self, Damage};
 use crate::digest::Chain;
 use crate::error::LogbookError;
@@ -90,7 +89,7 @@ impl Logbook {
     pub fn merge(&mut self, other: &Self) -> Result<Merged> {
         let (what, mut merged) = ("reading the runs to be added", Merged::default());
         let here = self.ids()?;
-        let alive = Alive::all(&other.file);
+        let alive = other.alive();
         let there = read::run_numbers(&other.connection).map_err(doing(&other.path, what))?;
         let mut waiting: Vec<Whole> = Vec::new();
         for (number, id) in there {

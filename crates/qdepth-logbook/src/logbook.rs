@@ -13,7 +13,7 @@ use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
 use crate::event::LiveEvents;
 use crate::headline::{RunHeadline, headlines};
-use crate::open::{doing, open_for_reading, open_for_writing, purpose};
+use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory, purpose};
 use crate::read::Attempt;
 use crate::record::{PointRecord, RunRecord, RunState};
 use crate::reserve::Reserve;
@@ -33,7 +33,8 @@ pub struct Logbook {
     pub(crate) connection: Connection,
     pub(crate) purpose: Purpose,
     pub(crate) path: PathBuf,
-    pub(crate) file: Named,
+    /// None in memory.
+    pub(crate) file: Option<Named>,
     reserve: Option<Reserve>,
     alive: Option<Alive>,
 }
@@ -47,7 +48,16 @@ impl Logbook {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_writing(path)?;
-        Self::of(connection, file, path)
+        Self::of(connection, Some(file), path)
+    }
+
+    /// A logbook that nobody keeps: it goes with the value, and nothing is written anywhere.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub fn in_memory() -> Result<Self> {
+        let path = Path::new(":memory:");
+        Self::of(open_in_memory(path)?, None, path)
     }
 
     /// Opens an existing logbook for reading only; every writing call then fails.
@@ -57,10 +67,10 @@ impl Logbook {
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let (connection, file) = open_for_reading(path)?;
-        Self::of(connection, file, path)
+        Self::of(connection, Some(file), path)
     }
 
-    fn of(connection: Connection, file: Named, path: &Path) -> Result<Self> {
+    fn of(connection: Connection, file: Option<Named>, path: &Path) -> Result<Self> {
         let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
         let path = path.to_owned();
         Ok(Self { connection, purpose, path, file, reserve: None, alive: None })
@@ -80,7 +90,8 @@ impl Logbook {
     /// [`LogbookError::Full`] where there is not that much room (nothing is left behind), or where
     /// the file cannot be made.
     pub fn reserve(&mut self, bytes: u64) -> Result<()> {
-        let made = Reserve::make(self.file.folder(), bytes);
+        let Some(file) = &self.file else { return Ok(()) };
+        let made = Reserve::make(file.folder(), bytes);
         self.reserve = Some(made.map_err(|error| LogbookError::file(&self.path, error))?);
         Ok(())
     }
@@ -91,9 +102,11 @@ impl Logbook {
     /// # Errors
     /// [`LogbookError::Alive`] where another process measures it, or where the mark cannot be made.
     pub fn hold(&mut self, run_id: &str) -> Result<()> {
-        Alive::tidy(&self.file);
-        let held = Alive::hold(&self.file, run_id)
-            .map_err(|error| LogbookError::file(&self.path, error))?;
+        // What is in this process's memory is nobody else's.
+        let Some(file) = &self.file else { return Ok(()) };
+        Alive::tidy(file);
+        let held =
+            Alive::hold(file, run_id).map_err(|error| LogbookError::file(&self.path, error))?;
         let run = || run_id.to_owned();
         self.alive = Some(held.ok_or_else(|| LogbookError::Alive { run: run() })?);
         Ok(())
@@ -110,12 +123,12 @@ impl Logbook {
 
     /// Ids of the runs that processes are measuring right now, in the order of their beginning.
     pub fn alive(&self) -> BTreeSet<String> {
-        Alive::all(&self.file)
+        self.file.as_ref().map(Alive::all).unwrap_or_default()
     }
 
     /// What happens in a run that a process is measuring right now; none of another one.
     pub fn live(&self, run_id: &str) -> Option<LiveEvents> {
-        Alive::look(&self.file, run_id).map(LiveEvents::of)
+        Alive::look(self.file.as_ref()?, run_id).map(LiveEvents::of)
     }
 
     /// Stores a new run with its environment, targets and first findings.
@@ -250,7 +263,7 @@ impl Logbook {
         let what = "reading the list of runs";
         let snapshot = self.snapshot(what)?;
         let mut runs = headlines(&snapshot, self.purpose).map_err(doing(&self.path, what))?;
-        let alive = Alive::all(&self.file);
+        let alive = self.alive();
         runs.iter_mut().for_each(|run| run.alive = alive.contains(&run.id));
         Ok(runs)
     }

@@ -60,6 +60,16 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
     Ok((connection, file))
 }
 
+/// Makes one in memory.
+pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
+    let doing = |error| LogbookError::sqlite(path, "making a logbook in memory", error);
+    let mut connection = Connection::open_in_memory().map_err(doing)?;
+    connection.pragma_update(None, "foreign_keys", true).map_err(doing)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(doing)?;
+    migrate(&mut connection, path)?;
+    Ok(connection)
+}
+
 /// Opens an existing logbook for reading only.
 pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
     let kept = Kept::open(path, Trust::Reading, false);
