@@ -115,6 +115,31 @@ pub fn summary_sentences(
     sentences::summary(&View::new(run, points, compared.as_ref(), &telling.into()))
 }
 
+/// Each kind of doubt once, the heaviest first, with where it is: what the grades of a table stand
+/// for.
+pub fn doubts_in_words(
+    run: &RunRecord,
+    points: &[PointRecord],
+    telling: impl Into<Telling>,
+) -> Vec<String> {
+    let compared = Compared::of(run, points);
+    let telling = telling.into();
+    let view = View::new(run, points, compared.as_ref(), &telling);
+    let mut said = Vec::new();
+    for block in findings(&view) {
+        let Block::Finding(group) = block else { continue };
+        for case in &group.cases {
+            let place = match case.place.as_str() {
+                "" => String::new(),
+                place => format!(" ({place})"),
+            };
+            let (severity, title) = (&group.severity, &group.title);
+            said.push(format!("{severity}: {title}{place}: {}", case.explanation));
+        }
+    }
+    said
+}
+
 /// All points as plain tables for a terminal or a text file: a line a point of a sweep, a line a
 /// step and target of write pressure, a line a load of other steps; of a comparison its tables.
 pub fn point_tables(

@@ -180,6 +180,16 @@ pub struct Column {
     pub unit: String,
     /// How its cells stand.
     pub align: Align,
+    /// 0 for what a row is nothing without; of the others a narrow terminal leaves out the highest
+    /// first. Pages have all.
+    pub rank: u8,
+}
+
+impl Column {
+    /// One that a narrow terminal may leave out; the highest first.
+    pub(crate) fn ranked(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
 }
 
 /// How the cells of a column stand.

@@ -19,6 +19,7 @@ mod document;
 mod doubts;
 mod export;
 mod figure;
+mod first;
 mod host;
 mod html;
 mod limit;
@@ -43,7 +44,7 @@ mod witnesses;
 mod words;
 
 pub use campaign::compose_campaign;
-pub use compose::{Measured, Telling, compose, point_tables, summary_sentences};
+pub use compose::{Measured, Telling, compose, doubts_in_words, point_tables, summary_sentences};
 pub use document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Fact, FindingCase, FindingGroup, Logo,
     LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table,
@@ -53,6 +54,7 @@ pub use figure::{
     Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
     RightAxis, Scale, Series, Stroke,
 };
+pub use first::limits;
 pub use host::host_tables;
 pub use html::{ReportError, html, html_part, html_table, style_sheet};
 pub use limit::{Limit, Statistic, UnknownLimit};

@@ -17,11 +17,11 @@ use crate::words::{Lang, fact_name, say, told};
 const DESCRIBED: &str = "EMULATED: description file";
 
 pub(crate) fn text(heading: &str) -> Column {
-    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text }
+    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Text, rank: 0 }
 }
 
 pub(crate) fn number_in(heading: &str, unit: &str) -> Column {
-    Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number }
+    Column { heading: heading.to_owned(), unit: unit.to_owned(), align: Align::Number, rank: 0 }
 }
 
 /// A column of targets where there are several to tell apart.
@@ -276,7 +276,7 @@ pub(crate) fn points(view: &View<'_>, load: &Load<'_>) -> Table {
     columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
     columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
     let align = Align::Centre;
-    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
+    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align, rank: 0 });
     let mut former = None;
     let rows = load.points.iter().map(|point| {
         let opens_group = view.compares() && former != Some(point.record.target);
@@ -393,19 +393,21 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
     let mut columns = vec![text(words.profile)];
     columns.extend(target_column(view));
     columns.extend([
-        number_in(view.outstanding_heading(), ""),
-        number_in(words.rate, "IO/s"),
-        number_in(words.half_width, "IO/s"),
-        number_in(words.throughput, "MiB/s"),
+        number_in(&view.outstanding_heading().replacen(' ', "\n", 1), ""),
+        number_in("", "IO/s"),
+        number_in(words.half_width, "").ranked(3),
+        number_in("", "MiB/s").ranked(2),
         number_in(words.mean, unit.symbol()),
-        number_in("p99", unit.symbol()),
-        number_in(words.maximum_time, unit.symbol()),
+        number_in("p99", unit.symbol()).ranked(4),
+        number_in(words.maximum_time, unit.symbol()).ranked(5),
     ]);
     let ends = view.points().any(|(_, point)| asks_precision(point));
-    columns.extend(ends.then(|| ending_columns(view)).into_iter().flatten());
+    let ending = ends.then(|| ending_columns(view).map(|column| column.ranked(7)));
+    columns.extend(ending.into_iter().flatten());
     columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
     let align = Align::Centre;
-    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align });
+    columns.push(Column { heading: words.grade.to_owned(), unit: String::new(), align, rank: 0 });
+    columns.push(text("").ranked(9));
     let mut former = None;
     let swept = view.points().filter(|(load, _)| !load.stepped);
     let rows = swept.map(|(load, point)| {
@@ -429,12 +431,23 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
         cells.extend(ends.then(|| ending_cells(view, point)).into_iter().flatten());
         cells.extend(view.expects().then(|| expected_cells(view, point)).into_iter().flatten());
         cells.push(Cell::plain(point.summary.grade.to_string()));
+        cells.push(Cell::plain(bar(load, point)));
         Row { cells, opens_group }
     });
     with_mark(
         view,
         Table { caption: String::new(), rows: rows.collect(), columns, note: String::new() },
     )
+}
+
+/// The main result as a bar: its share of the largest of its load.
+fn bar(load: &Load<'_>, point: &Point<'_>) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    const CELLS: f64 = 8.0;
+    let largest = load.points.iter().map(|other| other.main().value).fold(0.0, f64::max);
+    let share = if largest > 0.0 { point.main().value / largest } else { 0.0 };
+    let eighths = (share.clamp(0.0, 1.0) * CELLS * 8.0).round() as usize;
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
 /// What was read, with where it was read; what could not be read is told by reason elsewhere.

@@ -35,7 +35,7 @@ pub(crate) fn text(points: &[u32]) -> String {
 /// The table with a last column that names the points of each row.
 pub(crate) fn traced(view: &View<'_>, mut table: Table, points: Vec<Vec<u32>>) -> Table {
     let heading = view.words.columns.point.to_owned();
-    table.columns.push(Column { heading, unit: String::new(), align: Align::Places });
+    table.columns.push(Column { heading, unit: String::new(), align: Align::Places, rank: 0 });
     for (row, points) in table.rows.iter_mut().zip(&points) {
         row.cells.push(Cell::unknown(text(points)));
     }

@@ -243,13 +243,13 @@ fn parts_of(view: &View<'_>, compared: &Compared<'_>, target: u32) -> Table {
     ];
     if ends {
         columns.extend([
-            number_in(own.first_done, "s"),
-            number_in(own.last_done, "s"),
-            number_in(own.until_first_done, "IO/s"),
+            number_in(own.first_done, "s").ranked(5),
+            number_in(own.last_done, "s").ranked(5),
+            number_in(own.until_first_done, "IO/s").ranked(5),
         ]);
     }
     let of_process = usize::from(compared.record.of == "processes");
-    columns.extend((1..=shown).map(|n| part_column(own.part[of_process], n)));
+    columns.extend((1..=shown).map(|n| part_column(own.part[of_process], n).ranked(6)));
     let mut former = None;
     let rows = cells().map(|(load, point, cell)| Row {
         opens_group: former.replace(&load.id) != Some(&load.id),

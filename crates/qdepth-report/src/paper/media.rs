@@ -129,6 +129,7 @@ fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
         heading: medium.name.clone(),
         unit: String::new(),
         align: Align::Text,
+        rank: 0,
     };
     let columns = std::iter::once(text("")).chain(media.iter().map(column)).collect();
     let row = |[key, name]: &[&str; 2]| {

@@ -24,7 +24,7 @@ const NINES: [(f64, &str); 8] = [
 ];
 
 fn centred(heading: &str) -> Column {
-    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Centre }
+    Column { heading: heading.to_owned(), unit: String::new(), align: Align::Centre, rank: 0 }
 }
 
 /// One unit for the reader's latencies. The rarest do not count: one pause would turn every other

@@ -33,6 +33,8 @@ pub(crate) struct AnswerWords {
 
 pub(super) static ENGLISH: AnswerWords = AnswerWords {
     questions: &[
+        ["first", "How fast is this storage, at a first look of a few seconds that only reads?"],
+        ["disk-mark", "What would CrystalDiskMark and KDiskMark print?"],
         [
             "standard",
             "What does this storage do under the five load profiles of the white papers, at every intensity?",
@@ -93,6 +95,11 @@ pub(super) static ENGLISH: AnswerWords = AnswerWords {
 
 pub(super) static JAPANESE: AnswerWords = AnswerWords {
     questions: &[
+        ["first", "このストレージはどれだけ速いか (読み取りのみ、数秒間の測定)。"],
+        [
+            "disk-mark",
+            "CrystalDiskMark と KDiskMark が示す 8 つの値は、このストレージではどれだけか。",
+        ],
         [
             "standard",
             "このストレージは、ホワイトペーパーの 5 つの負荷プロファイルの下で、各負荷強度においてどれだけの性能を示すか。",

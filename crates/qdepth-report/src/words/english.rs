@@ -197,6 +197,8 @@ pub(super) static WORDS: Words = Words {
         ["random-64k-read", "Random 64 KiB, 100 % read"],
         ["random-64k-mixed", "Random 64 KiB, 67 % read"],
         ["random-64k-write", "Random 64 KiB, 0 % read"],
+        ["sequential-1m-read", "Sequential 1 MiB, 100 % read"],
+        ["sequential-1m-write", "Sequential 1 MiB, 0 % read"],
         ["reader", "Single reader"],
         ["writers", "Eight writers"],
         ["bandwidth-write", "Write"],

@@ -193,6 +193,8 @@ pub(super) static WORDS: Words = Words {
         ["random-64k-read", "ランダム 64 KiB (読み取り 100 %)"],
         ["random-64k-mixed", "ランダム 64 KiB (読み取り 67 %)"],
         ["random-64k-write", "ランダム 64 KiB (読み取り 0 %)"],
+        ["sequential-1m-read", "シーケンシャル 1 MiB (読み取り 100 %)"],
+        ["sequential-1m-write", "シーケンシャル 1 MiB (読み取り 0 %)"],
         ["reader", "1 ストリームの読み取り"],
         ["writers", "8 ストリームの書き込み"],
         ["bandwidth-write", "書き込み"],

@@ -118,6 +118,7 @@ fn table(caption: &str, heads: &[String], rows: Vec<Row>) -> Table {
         heading: heading.clone(),
         unit: String::new(),
         align: if place == 1 { Align::Number } else { Align::Text },
+        rank: 0,
     };
     Table {
         caption: format!("{caption} (EMULATED)"),
