@@ -276,6 +276,7 @@ fn areas(spec: &ComparisonSpec, choices: &Choices, all: &[Place]) -> Result<Colu
         ));
     }
     let column = |area: &String| {
+        let area = &of_file(area, place, choices);
         let place = Place { area: Some(area.clone()), ..place.clone() };
         let name = Bytes::from_str(area).map_or_else(|_| area.clone(), |bytes| bytes.to_string());
         variant(Role::Variant, name, vec![place])
@@ -284,6 +285,16 @@ fn areas(spec: &ComparisonSpec, choices: &Choices, all: &[Place]) -> Result<Colu
         return Err(bad("two areas at least are compared: areas = [\"32GiB\", \"full\"]"));
     }
     Ok(spec.areas.iter().map(column).collect())
+}
+
+/// An area of a comparison; in a file whose size was chosen and that could not hold twice as much,
+/// half of it.
+fn of_file(area: &str, place: &Place, choices: &Choices) -> String {
+    let usable = place.shape.usable.length_bytes;
+    let is_large = |bytes: Bytes| bytes.0.saturating_mul(2) > usable;
+    let chosen = choices.file_size.is_some();
+    let too_large = chosen && Bytes::from_str(area).is_ok_and(is_large);
+    if too_large { "50%".to_owned() } else { area.to_owned() }
 }
 
 fn only<'a>(all: &'a [Place], of: &str) -> Result<&'a Place, ResolveError> {

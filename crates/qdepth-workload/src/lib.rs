@@ -5,6 +5,7 @@
 //! [`RequestStream`].
 
 mod address;
+mod alike;
 mod arrival;
 mod bandwidth;
 mod comparison;
@@ -24,6 +25,7 @@ mod target_spec;
 mod variants;
 
 pub use address::AddressPattern;
+pub use alike::{alike, meant};
 pub use arrival::{Arrivals, Schedule};
 pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, published_name};
@@ -41,9 +43,10 @@ pub use resolve::{
 };
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
+    shipped_question,
 };
 pub use size::SizeMix;
-pub use steps::{LoadSpec, StaircaseSpec, StepSpec};
+pub use steps::{LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
 pub use stream::{Direction, Request, RequestStream};
 pub use target_spec::TargetSpec;
 pub use variants::{VariantSpec, side_by_side};

@@ -6,7 +6,7 @@ use crate::bandwidth::BandwidthSpec;
 use crate::comparison::ComparisonSpec;
 use crate::distribution::Distribution;
 use crate::plan::Durability;
-use crate::steps::{StaircaseSpec, StepSpec};
+use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
 use crate::variants::VariantSpec;
 use qdepth_measure::{Bytes, Nanos, Tolerance};
@@ -152,15 +152,23 @@ pub struct PlanFile {
     pub name: String,
     /// The question that the plan answers.
     pub title: Option<String>,
-    /// Shipped profiles by name.
+    /// Profiles by name, shipped ones and those that are written here. Left out: those that are
+    /// written here.
     #[serde(default)]
     pub profiles: Vec<String>,
-    /// Profiles written here.
+    /// Profiles in place of `profiles` where only reading is allowed. Left out: those of `profiles`
+    /// that write nothing.
+    #[serde(default)]
+    pub reading: Vec<String>,
+    /// Profiles written here. Those that `profiles` does not name come behind those that it does.
     #[serde(default, rename = "profile")]
     pub own_profiles: Vec<Profile>,
     /// Outstanding I/Os per stream, one point each. Left out: the plan has steps only.
     #[serde(default)]
     pub outstanding: Vec<u32>,
+    /// Profiles that are each measured at outstanding I/Os of their own.
+    #[serde(default, rename = "sweep")]
+    pub sweeps: Vec<SweepSpec>,
     /// Shipped profiles that are measured at one outstanding I/O alone, for their latency.
     #[serde(default)]
     pub latency_profiles: Vec<String>,

@@ -1,8 +1,11 @@
 //! From what a person wrote to a plan that omits nothing.
 
+use std::collections::BTreeSet;
+
 use qdepth_measure::{Bytes, Credible, Nanos, Seed, Tolerance};
 use thiserror::Error;
 
+use crate::alike::meant;
 use crate::comparison::ways;
 use crate::plan::{Extent, Plan, Point};
 use crate::precondition;
@@ -57,6 +60,10 @@ pub struct Choices {
     pub outstanding: Option<Vec<u32>>,
     /// Another length of the measured window.
     pub duration: Option<Nanos>,
+    /// Another length of the unrecorded lead-in.
+    pub warm_up: Option<Nanos>,
+    /// Another size of a measurement file that is made, in bytes.
+    pub file_size: Option<Bytes>,
     /// End each point once its rate is known this well.
     pub until: Option<Tolerance>,
     /// Another area, as `32GiB`, `50%`, `full`.
@@ -103,10 +110,12 @@ pub struct Stairs {
 #[derive(Debug, Error, PartialEq)]
 pub enum ResolveError {
     /// A name that is no profile.
-    #[error("there is no profile `{name}`; there are: {known}")]
+    #[error("there is no profile `{name}`{meant}; there are: {known}")]
     NoSuchProfile {
         /// As written.
         name: String,
+        /// A question after the one that is spelled alike, or nothing.
+        meant: String,
         /// What could be meant.
         known: String,
     },
@@ -145,26 +154,37 @@ pub enum ResolveError {
     Shipped(String, String),
 }
 
-/// The profiles that a plan file names or holds.
-fn profiles(file: &PlanFile, only: Option<&[String]>) -> Result<Vec<Profile>, ResolveError> {
-    let mut list = Vec::new();
-    for name in &file.profiles {
-        list.push(shipped(name)?);
+/// The profiles that a plan file names or holds; with `reading` those that it has for that.
+fn profiles(
+    file: &PlanFile,
+    only: Option<&[String]>,
+    reading: bool,
+) -> Result<Vec<Profile>, ResolveError> {
+    let own = |name: &str| file.own_profiles.iter().find(|own| own.name == name);
+    let mut list: Vec<Profile> = Vec::new();
+    for name in if reading { &file.reading } else { &file.profiles } {
+        list.push(own(name).cloned().map_or_else(|| shipped(name, &file.own_profiles), Ok)?);
     }
-    list.extend(file.own_profiles.iter().cloned());
+    let unnamed = |profile: &&Profile| !file.profiles.contains(&profile.name);
+    list.extend(file.own_profiles.iter().filter(unnamed).cloned());
     let Some(only) = only else { return Ok(list) };
     only.iter()
         .map(|name| match list.iter().find(|p| p.name == *name) {
             Some(profile) => Ok(profile.clone()),
-            None => shipped(name),
+            None => shipped(name, &file.own_profiles),
         })
         .collect()
 }
 
-fn shipped(name: &str) -> Result<Profile, ResolveError> {
-    let text = shipped_profile_text(name).ok_or_else(|| ResolveError::NoSuchProfile {
-        name: name.to_owned(),
-        known: shipped_profile_names().collect::<Vec<_>>().join(", "),
+fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
+    let text = shipped_profile_text(name).ok_or_else(|| {
+        let mut known: Vec<&str> = own.iter().map(|profile| profile.name.as_str()).collect();
+        shipped_profile_names().for_each(|name| known.push(name));
+        ResolveError::NoSuchProfile {
+            name: name.to_owned(),
+            meant: meant(name, known.iter().copied()),
+            known: known.join(", "),
+        }
     })?;
     toml::from_str(text).map_err(|e| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
@@ -192,9 +212,10 @@ pub(crate) struct Load {
 
 /// All that a plan asks for, in order: the sweep, the steps, the staircase, the bandwidth.
 fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>, ResolveError> {
-    let profiles = profiles(file, choices.profiles.as_deref())?;
-    let mut steps = Vec::new();
-    if file.outstanding.is_empty() && choices.outstanding.is_some() {
+    let reading = choices.read_only && !file.reading.is_empty();
+    let profiles = profiles(file, choices.profiles.as_deref(), reading)?;
+    let mut steps = sweeps(file, choices)?;
+    if file.outstanding.is_empty() && steps.is_empty() && choices.outstanding.is_some() {
         return Err(ResolveError::NotASweep(file.name.clone()));
     }
     if !file.outstanding.is_empty() {
@@ -202,12 +223,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
         let for_latency = |profile: &&Profile| file.latency_profiles.contains(&profile.name);
         for profile in profiles.iter().filter(|profile| !for_latency(profile)) {
             for &outstanding in intensities {
-                let spec = LoadSpec {
-                    profile: profile.name.clone(),
-                    outstanding,
-                    samples: choices.until_credible.map(Credible::samples),
-                    ..LoadSpec::default()
-                };
+                let spec = swept(&profile.name, outstanding, choices);
                 let load = Load { profile: profile.clone(), spec };
                 steps.push(Step { title: String::new(), loads: vec![load] });
             }
@@ -216,7 +232,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
             |name: &&String| choices.profiles.as_ref().is_none_or(|only| only.contains(*name));
         for name in file.latency_profiles.iter().filter(chosen) {
             let spec = LoadSpec { profile: name.clone(), outstanding: 1, ..LoadSpec::default() };
-            let load = Load { profile: shipped(name)?, spec };
+            let load = Load { profile: shipped(name, &[])?, spec };
             steps.push(Step { title: String::new(), loads: vec![load] });
         }
     }
@@ -247,6 +263,49 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     Ok(steps)
 }
 
+/// The profiles at outstanding I/Os of their own. One that the command line names and the plan does
+/// not is measured at each number of the plan.
+fn sweeps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> {
+    let mut wanted: Vec<(String, Vec<u32>)> = file
+        .sweeps
+        .iter()
+        .map(|sweep| (sweep.profile.clone(), sweep.outstanding.clone()))
+        .collect();
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(only) = &choices.profiles {
+        let all: BTreeSet<u32> = wanted.iter().flat_map(|(_, each)| each.clone()).collect();
+        let of = |name: &String| {
+            let known = wanted.iter().find(|(profile, _)| profile == name);
+            let each = known.map_or_else(|| all.iter().copied().collect(), |(_, e)| e.clone());
+            (name.clone(), each)
+        };
+        wanted = only.iter().map(of).collect();
+    }
+    let mut steps = Vec::new();
+    for (name, each) in wanted {
+        let own = file.own_profiles.iter().find(|own| own.name == name).cloned();
+        let profile = own.map_or_else(|| shipped(&name, &file.own_profiles), Ok)?;
+        for &outstanding in choices.outstanding.as_ref().unwrap_or(&each) {
+            let spec = swept(&name, outstanding, choices);
+            let load = Load { profile: profile.clone(), spec };
+            steps.push(Step { title: String::new(), loads: vec![load] });
+        }
+    }
+    Ok(steps)
+}
+
+/// A point of a sweep.
+fn swept(profile: &str, outstanding: u32, choices: &Choices) -> LoadSpec {
+    LoadSpec {
+        profile: profile.to_owned(),
+        outstanding,
+        samples: choices.until_credible.map(Credible::samples),
+        ..LoadSpec::default()
+    }
+}
+
 /// The staircase as the command line wants it.
 fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>, ResolveError> {
     let Stairs { from, to, by, reader_rate } = choices.stairs;
@@ -271,7 +330,8 @@ fn staircase(file: &PlanFile, choices: &Choices) -> Result<Option<StaircaseSpec>
 
 fn no_such<T>(name: &str, profiles: &[Profile]) -> Result<T, ResolveError> {
     let known: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
-    Err(ResolveError::NoSuchProfile { name: name.to_owned(), known: known.join(", ") })
+    let meant = meant(name, known.iter().copied());
+    Err(ResolveError::NoSuchProfile { name: name.to_owned(), meant, known: known.join(", ") })
 }
 
 /// Makes the plan for these targets.

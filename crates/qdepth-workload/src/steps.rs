@@ -49,6 +49,16 @@ impl LoadSpec {
     }
 }
 
+/// A profile at outstanding I/Os of its own, one point each.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SweepSpec {
+    /// The profile, by its short name: a shipped one, or one of the plan's own.
+    pub profile: String,
+    /// Outstanding I/Os per stream.
+    pub outstanding: Vec<u32>,
+}
+
 /// Loads that run at the same time.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -6,8 +6,9 @@ use clap::error::ErrorKind;
 use qdepth_files::{FileError, How};
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
-use qdepth_media::MediaError;
-use qdepth_workload::ResolveError;
+use qdepth_media::{MediaError, is_emulated};
+use qdepth_reference::shell_word;
+use qdepth_workload::{ResolveError, alike, shipped_plan_names};
 
 use crate::terminal::say;
 
@@ -21,6 +22,8 @@ pub(crate) enum Status {
     Valid,
     /// Finished, with invalid points.
     Invalid,
+    /// Looked at only, and a guard would refuse it.
+    Refused,
     /// Compared, and of some figures it cannot be told.
     CannotTell,
     /// Interrupted by this signal; what was measured is kept.
@@ -33,6 +36,7 @@ impl Status {
         match self {
             Self::Valid => 0,
             Self::Invalid => 1,
+            Self::Refused => 3,
             Self::CannotTell => 5,
             Self::Interrupted(signal) => 128 + signal as u8,
         }
@@ -115,8 +119,27 @@ pub(crate) fn not_understood(error: &clap::Error) -> u8 {
         let _ = error.print();
     } else {
         say(error.render().to_string().trim_end());
+        if let Some(instead) = meant_instead(error, std::env::args().skip(1)) {
+            say(&format!("\n  tip: {instead}"));
+        }
     }
     error.exit_code() as u8
+}
+
+/// What may have been meant by a first word that is no command: a plan, or a place.
+fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
+    if error.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let words: Vec<String> = words.collect();
+    let first = words.first()?;
+    let line = || words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+    if let Some(plan) = alike(first, shipped_plan_names()) {
+        let rest: String = words[1..].iter().map(|word| format!(" {}", shell_word(word))).collect();
+        return Some(format!("`{plan}` is a plan: qdepth run {plan}{rest}"));
+    }
+    let there = is_emulated(first) || std::path::Path::new(first).exists();
+    there.then(|| format!("`{first}` is a target: qdepth run first {}", line()))
 }
 
 /// Says what went wrong and chooses the exit status.

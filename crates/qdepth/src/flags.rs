@@ -9,11 +9,14 @@ use qdepth_linux::{Engine, EngineChoice};
 use qdepth_measure::Nanos;
 use qdepth_report::{Lang, Limit, Telling};
 
+mod alone;
 mod bandwidth;
 mod compare;
+mod examples;
 mod host;
 mod load;
 mod logbook;
+mod numbers;
 pub(crate) mod read_plan;
 mod repeat;
 mod request;
@@ -24,8 +27,10 @@ mod steady;
 mod tests;
 mod trend;
 
+pub(crate) use alone::{CompletionsOptions, FirstOptions, ManOptions};
 pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use compare::CompareOptions;
+pub(crate) use examples::with_examples;
 pub(crate) use host::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
@@ -34,6 +39,7 @@ pub(crate) use load::{Load, WearFlag};
 pub(crate) use logbook::{
     ListOptions, LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions,
 };
+pub(crate) use numbers::Numbers;
 pub(crate) use repeat::Repeat;
 pub(crate) use serve::ServeOptions;
 pub(crate) use steady::SteadyOptions;
@@ -41,10 +47,13 @@ pub(crate) use trend::TrendOptions;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true, after_help = EXIT_STATUS)]
+#[command(version, long_version = alone::LONG_VERSION, args_conflicts_with_subcommands = true, after_long_help = EXIT_STATUS)]
 pub(crate) struct Flags {
+    #[command(flatten)]
+    pub(crate) first: FirstOptions,
+    /// Without one: five seconds to a first number of this directory's storage.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
@@ -57,6 +66,10 @@ pub(crate) enum Command {
     Run(Box<RunOptions>),
     /// Show what would run: points, time, bytes written, guards; touches nothing
     Plan(Box<PlanOptions>),
+    /// The shipped plans, each with the question that it answers
+    Plans,
+    /// The shipped load profiles, each with the question that it answers
+    Profiles,
     /// Measure fio's job files with fio's meaning of them
     ///
     /// Options are fio's (--output-format=json, --output=FILE, --section=NAME, --name=JOB --rw=…)
@@ -108,6 +121,10 @@ pub(crate) enum Command {
     ServeMedium(ServeMediumOptions),
     /// Print a JSON Schema, for editors and scripts
     Schema(SchemaOptions),
+    /// Print what completes command lines in a shell
+    Completions(CompletionsOptions),
+    /// Print a page of the manual (troff), as `qdepth man run | man -l -`
+    Man(ManOptions),
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -115,20 +132,20 @@ pub(crate) struct ConsentOptions {
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE:DISKSEQ for
     /// one without a serial). Without it, a device is written only where its label says that an
     /// earlier run had this consent
-    #[arg(long, value_name = "SERIAL")]
+    #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,
     /// Where no terminal asks: a file that names serial, size and the end of the consent
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Writing to devices")]
     pub(crate) consent: Option<PathBuf>,
     /// Signatures (ext4, gpt, data, …) on the device whose loss is accepted
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Writing to devices")]
     pub(crate) overwrite_signature: Vec<String>,
 }
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LogbookOption {
     /// The file of runs
-    #[arg(long, default_value = "qdepth.db", value_name = "FILE")]
+    #[arg(long, default_value = "qdepth.db", value_name = "FILE", help_heading = "Results")]
     pub(crate) logbook: PathBuf,
 }
 
@@ -136,10 +153,10 @@ pub(crate) struct LogbookOption {
 pub(crate) struct TellingOptions {
     /// Under write pressure: say at which write load this figure of the reader's latency passes this
     /// time, as p99.9=2ms, mean=500us
-    #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…")]
+    #[arg(long, value_delimiter = ',', value_name = "FIGURE=TIME,…", help_heading = "Results")]
     pub(crate) limit: Vec<Limit>,
     /// Language of the report
-    #[arg(long, default_value = "en")]
+    #[arg(long, default_value = "en", help_heading = "Results")]
     pub(crate) lang: Language,
 }
 
@@ -157,66 +174,77 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) logbook: LogbookOption,
     /// Print one JSON document (schema: qdepth schema run) instead of the table
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     pub(crate) json: bool,
     /// Tell what happens as it happens, a line of JSON each (schema: qdepth schema events); - is the
     /// standard output, in place of the table
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) events: Option<PathBuf>,
     /// Write no report
-    #[arg(long)]
+    #[arg(long, help_heading = "Results")]
     pub(crate) no_report: bool,
     /// Where the report goes
-    #[arg(long, default_value = "qdepth-report.html", value_name = "FILE")]
+    #[arg(
+        long,
+        default_value = "qdepth-report.html",
+        value_name = "FILE",
+        help_heading = "Results"
+    )]
     pub(crate) report: PathBuf,
     #[command(flatten)]
     pub(crate) telling: TellingOptions,
     /// Leave the measurement file where it is, for the next run
-    #[arg(long)]
+    #[arg(long, help_heading = "How it is measured")]
     pub(crate) keep: bool,
     /// End the run at the first point during which heat slowed a drive or the CPUs down; --resume
     /// goes on
-    #[arg(long)]
+    #[arg(long, help_heading = "How it is measured")]
     pub(crate) stop_on_throttle: bool,
     /// Put beside each point what this emulated medium does there, as media:p3700-800gb: is the
     /// target as fast as its kind?
-    #[arg(long, value_name = "MEDIUM")]
+    #[arg(long, value_name = "MEDIUM", help_heading = "Results")]
     pub(crate) expect: Option<String>,
     /// Measure each target so often, a run each, interleaved in blocks of random order, and compare
     /// them. Or until=2%: until every rate is known or told apart so well (30 times at most). Or
     /// until-steady: rounds on one target, until the last five are steady by SNIA's rule (25 at most)
-    #[arg(long, value_name = "N | until=N% | until-steady")]
+    #[arg(long, value_name = "N | until=N% | until-steady", help_heading = "How it is measured")]
     pub(crate) repeat: Option<Repeat>,
     /// Continue the last run, or campaign of runs, that was interrupted, failed or killed
-    #[arg(long)]
+    #[arg(long, help_heading = "How it is measured")]
     pub(crate) resume: bool,
     #[command(flatten)]
     pub(crate) consent: ConsentOptions,
     /// How requests reach the kernel
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", help_heading = "How it is measured")]
     pub(crate) engine: EngineFlag,
     /// Let the scheduler place several workers; else each is kept on a CPU, those near the device
     /// first, where there are as many
-    #[arg(long)]
+    #[arg(long, help_heading = "How it is measured")]
     pub(crate) no_pin: bool,
     /// Keep the workers on these CPUs, one each, in turn; as 0-3,8
-    #[arg(long, value_name = "LIST", conflicts_with = "no_pin")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "no_pin",
+        help_heading = "How it is measured"
+    )]
     pub(crate) cpus: Option<Cpus>,
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(mut_arg("json", |json| json.help(
+    "Print the resolved plan, which omits nothing, as it is hashed and stored"
+)))]
 pub(crate) struct PlanOptions {
+    /// Everything that `qdepth run` takes, so that a command line is tried by one word less.
     #[command(flatten)]
-    pub(crate) load: Load,
+    pub(crate) run: RunOptions,
     /// Print the TOML of a shipped plan or profile
     #[arg(long, value_name = "NAME")]
     pub(crate) show: Option<String>,
     /// Print the plan as a fio job file, as far as fio can say it
     #[arg(long, conflicts_with = "json")]
     pub(crate) as_fio: bool,
-    /// Print the resolved plan, which omits nothing, as it is hashed and stored
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -133,6 +133,7 @@ const MORE: &[&str] = &[
 /// Beginnings of lines that end before the name is looked at, or that tell of it by another name;
 /// that nothing is changed holds for them, too.
 const NOT_NAMED: &[(&str, &str)] = &[
+    ("plan media", "a plan touches nothing, where results would go neither"),
     ("host prepare ", "a preparation would have to be there, and to be applied"),
     ("host tune ", "the journal is used where something is applied"),
     ("import  --logbook", "nothing is imported"),

@@ -5,6 +5,7 @@ mod commands;
 mod ended;
 mod flags;
 mod lab;
+mod layout;
 mod result_file;
 mod screen;
 mod terminal;
@@ -16,6 +17,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
+use crate::ended::Status;
 use crate::flags::{Command, Flags};
 
 #[global_allocator]
@@ -39,9 +41,17 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Ok(flags) => flags,
         Err(error) => return ended::not_understood(&error),
     };
-    let answer = match flags.command {
+    let Some(command) = flags.command else {
+        let answer = commands::first::first(&flags.first);
+        return answer.map_or_else(|error| ended::explain(&error), Status::number);
+    };
+    let answer = match command {
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
+        Command::Plans => commands::catalogue::plans(),
+        Command::Profiles => commands::catalogue::profiles(),
+        Command::Completions(options) => commands::catalogue::completions(options),
+        Command::Man(options) => commands::catalogue::man(&options),
         Command::Fio(options) => commands::fio::fio(&options),
         Command::Ior(options) => commands::ior::ior(&options),
         Command::Import(options) => commands::import::import(&options),

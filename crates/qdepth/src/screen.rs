@@ -42,14 +42,15 @@ impl Screen {
     }
 
     /// What is about to be measured.
-    pub(crate) fn begins(&self, plan: &Plan, hash: &str) {
+    pub(crate) fn begins(&self, plan: &Plan, hash: &str, emulated: bool) {
         self.say(&format!(
-            "plan {} ({}), {}, {}{} in all, seed {}",
+            "plan {} ({}), {}, {}{}{}, seed {}",
             plan.name,
             &hash[..12],
             counted(plan.points.len()),
             if plan.may_end_early() { "at most " } else { "" },
             long(plan.duration_ns()),
+            if emulated { VIRTUAL } else { " in all" },
             plan.seed
         ));
     }
@@ -187,6 +188,9 @@ impl Running {
         self.bar.finish_and_clear();
     }
 }
+
+/// Behind a time that is a medium's.
+pub(crate) const VIRTUAL: &str = " of virtual time, which passes faster than yours";
 
 /// `1 point`, `30 points`.
 pub(crate) fn counted(points: usize) -> String {

@@ -6,10 +6,58 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
 use qdepth_files::{Lines, visible};
+use qdepth_report::Table;
+use unicode_width::UnicodeWidthStr;
 
-/// Prints words of a result for a person.
+use crate::layout::{Style, lay, wrapped};
+
+/// Columns of a terminal where none says how many it has.
+const COLUMNS: usize = 80;
+/// Fewer are no terminal's.
+const COLUMNS_MIN: usize = 20;
+
+/// Columns that are said by the environment or by the terminal that results go to.
+fn columns_said() -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let of_terminal = || {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        size.map(|(width, _)| usize::from(width.0))
+    };
+    said.filter(|columns| *columns > 0).or_else(of_terminal).map(|c: usize| c.max(COLUMNS_MIN))
+}
+
+/// How tables stand here: as wide as `COLUMNS` says, else as the terminal, else 80 columns.
+pub(crate) fn table_style(blocks: bool) -> Style {
+    let no_colour = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
+    let colours = io::stdout().is_terminal() && !no_colour;
+    Style { width: columns_said().unwrap_or(COLUMNS), blocks, colours }
+}
+
+/// Prints a table.
+pub(crate) fn print_table(table: &Table, blocks: bool) -> Result<()> {
+    out(lay(table, table_style(blocks)).text())
+}
+
+/// Prints words of a result for a person: broken between words where a terminal says how wide it
+/// is, and whole for a program that reads them.
 pub(crate) fn print(text: &str) -> Result<()> {
-    out(&visible(text, Lines::Many))
+    out(&broken(&visible(text, Lines::Many), columns_said()))
+}
+
+/// Each line in lines of this width, those behind the first below its words. A command that is to
+/// be copied stays whole.
+fn broken(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    let line = |line: &str| {
+        let words = line.trim_start();
+        let indent = " ".repeat((line.len() - words.len()).min(width / 2));
+        let is_command = words.starts_with("qdepth ") && !words.contains("  ");
+        if is_command || line.width() <= width {
+            return vec![line.to_owned()];
+        }
+        wrapped(line, width, &format!("{indent}  "))
+    };
+    text.split('\n').flat_map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints a document for a program, byte by byte. A terminal would obey what is in it, so there it

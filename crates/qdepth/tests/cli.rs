@@ -45,7 +45,6 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run --nosuch", &["--nosuch"]),
         ("plan --show nosuch", &["no plan or profile `nosuch`", "standard, quick, latency"]),
         ("measure", &["measure"]),
-        ("", &["Usage: qdepth", "Exit status"]),
     ];
     for (words, says) in cases {
         let ended = place.run(words).expect(2);

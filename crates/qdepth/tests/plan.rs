@@ -41,9 +41,9 @@ fn a_directory_is_foreseen_and_left_alone() {
     let reading = place.run(&format!("plan a {words} --read-only")).expect(0).out;
     says(&reading, &["no point writes"]);
     fs::write(place.join("precious"), vec![7; 1 << 20]).unwrap();
-    let refused = place.run("plan precious --outstanding 1 --profile database").expect(0).out;
+    let refused = place.run("plan precious --outstanding 1 --profile database").expect(3).out;
     says(&refused, &["G8 refuses: precious was not made by qdepth", "G2 G10 not asked"]);
-    let system = place.run("plan /etc").expect(0).out;
+    let system = place.run("plan /etc").expect(3).out;
     says(&system, &["G14 refuses: /etc is a place of the system"]);
 }
 
@@ -57,21 +57,21 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let node = place.device("image", 64 << 20).display().to_string();
     let sum = || sh(&format!("sha256sum < {node}")).unwrap();
     let zeros = sum();
-    let said = place.run(&format!("plan quick {node}")).expect(0).out;
-    says(&said, &["block device", "67108864 B", "writes go on for"]);
+    let said = place.run(&format!("plan quick {node}")).expect(3).out;
+    says(&said, &["block device", "67.1 MB", "writes go on for"]);
     says(&said, &["G9 refuses", &format!("--destroy {}", token(&node, 64 << 20))]);
     says(&said, &["G11 G4 G5 G6 G3 G12 G2 G10 G13 G7 let it pass"]);
     assert_eq!(sum(), zeros);
     sh(&format!("mkfs.ext4 -q {node}")).unwrap();
     let written = sum();
-    let said = place.run(&format!("plan quick {node}")).expect(0).out;
+    let said = place.run(&format!("plan quick {node}")).expect(3).out;
     says(&said, &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"]);
     assert_eq!(sum(), written);
     let at = place.join("at");
     fs::create_dir(&at).unwrap();
     sh(&format!("mount {node} {}", at.display())).unwrap();
     place.later(format!("umount {}", at.display()));
-    let said = place.run(&format!("plan quick {node}")).expect(0).out;
+    let said = place.run(&format!("plan quick {node}")).expect(3).out;
     says(&said, &["G4 refuses", "G10 G13 G7 G9 not asked"]);
     let said = place.run(&format!("plan quick {node} --read-only")).expect(0).out;
     says(&said, &["no point writes", "none is used", "G1 G2 G10 G13 let it pass"]);

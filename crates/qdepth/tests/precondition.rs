@@ -46,7 +46,8 @@ fn a_device_is_written_through_as_announced() {
     let device = place.device("image", 66 * MIB);
     let toml = place.write("plan.toml", READS);
     let words = format!("{toml} {} --precondition steady", device.display());
-    let shown = place.run(&format!("plan {words}")).expect(0).out;
+    // No consent was given yet.
+    let shown = place.run(&format!("plan {words}")).expect(3).out;
     assert!(shown.contains("192MiB to precondition it (sequential 128KiB, 2 passes of 64MiB, then random 4KiB, 1 pass of 64MiB)"), "{shown}");
     let before = written(&device);
     // It asks for consent as any plan that writes, though its points only read.

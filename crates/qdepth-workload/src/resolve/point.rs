@@ -92,7 +92,7 @@ pub(crate) fn point(
         fsync: fsync(profile, direct),
         reported_as_throughput: as_throughput(profile),
         delay_ns: delay(&load.spec).map_err(bad)?,
-        warm_up_ns: load.spec.warm_up.or(file.warm_up).unwrap_or(default_warm_up).0,
+        warm_up_ns: warm_up(file, choices, &load.spec, default_warm_up).map_err(bad)?,
         stop,
         seed: 0,
     })
@@ -102,6 +102,19 @@ pub(crate) fn point(
 fn chosen_sizes(profile: &Profile, choices: &Choices, block: u64) -> Result<SizeMix, String> {
     let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
     sizes(chosen.as_ref().unwrap_or(&profile.request_size), block)
+}
+
+fn warm_up(
+    file: &PlanFile,
+    choices: &Choices,
+    load: &LoadSpec,
+    default: Nanos,
+) -> Result<u64, String> {
+    let warm_up = choices.warm_up.or(load.warm_up).or(file.warm_up).unwrap_or(default);
+    if warm_up > DELAY_MAX {
+        return Err(format!("a warm-up of {warm_up}; at most {DELAY_MAX} is possible"));
+    }
+    Ok(warm_up.0)
 }
 
 /// Each stream has room for a request; one that moves its part once needs no second place to begin

@@ -8,10 +8,9 @@ use qdepth_report::{
     Measured, table_markdown, versus, versus_json, versus_sentences, versus_table,
 };
 
-use crate::commands::read::print_any_table;
 use crate::ended::{Status, Usage};
 use crate::flags::CompareOptions;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let own = &options.logbook.logbook;
@@ -37,7 +36,7 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
             )?;
         } else {
             print(&table.caption)?;
-            print_any_table(&table)?;
+            print_table(&table, false)?;
             sentences.iter().try_for_each(|said| print(said))?;
         }
     }

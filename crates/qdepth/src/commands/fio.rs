@@ -291,7 +291,7 @@ fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> 
         words.extend(["--engine".to_owned(), name.to_owned()]);
     }
     match Flags::read_from(words).map(|flags| flags.command) {
-        Ok(Command::Run(options)) => Ok(*options),
+        Ok(Some(Command::Run(options))) => Ok(*options),
         Ok(_) => Err(Usage("these are no options of a run".to_owned()).into()),
         Err(error) => Err(Usage(error.to_string().trim_end().to_owned()).into()),
     }

@@ -12,7 +12,7 @@ use crate::lab::own_medium::{Seen, seen};
 use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
-use crate::terminal::print;
+use crate::terminal::{print, print_table};
 
 pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let file = ResultFile::file(&options.output, Privacy::Public)?;
@@ -38,7 +38,7 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let text = description(&fitted, &seen.observed, &seen.provenance);
     let name = options.output.display().to_string();
     Description::read(&name, &text)?;
-    print(&told(&fitted, &seen, options.kind))?;
+    print_told(&fitted, &seen, options.kind)?;
     file.write(&text)?;
     screen.say(&format!(
         "medium   {name}; as a target `media:{}`, its predictions with intervals by `qdepth predict`",
@@ -47,14 +47,14 @@ pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     Ok(Status::Valid)
 }
 
-fn told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> String {
-    let mut lines = vec![format!("EMULATED medium of {}", seen.provenance.title)];
+fn print_told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
+    print(&format!("EMULATED medium of {}", seen.provenance.title))?;
     let why = match (asked, &seen.kind) {
         (Some(_), _) => "as asked".to_owned(),
         (None, Some((_, why))) => format!("{why}; --kind says otherwise"),
         (None, None) => "it misses the points kept back least; --kind says otherwise".to_owned(),
     };
-    lines.push(format!("kind: {} ({why})", fitted.kind));
+    print(&format!("kind: {} ({why})", fitted.kind))?;
     let rows = fitted.determined.iter().map(|one| {
         let (low, high) = one.interval;
         vec![
@@ -67,8 +67,9 @@ fn told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> String {
             },
         ]
     });
-    let headings = ["parameter", "value", "95 % interval", "determined"].map(str::to_owned);
-    lines.push(table(&headings, rows.collect()));
+    let headings = ["parameter", "value", "95 % interval", "determined"];
+    print_table(&table(&headings, rows.collect()), false)?;
+    let mut lines = Vec::new();
     lines.push(format!(
         "error at the {} points that were fitted: mean {:.1} %",
         fitted.points.len() - fitted.kept_back(),
@@ -98,7 +99,7 @@ fn told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> String {
             .collect();
         lines.push(format!("further points that would teach most: {}", further.join("; ")));
     }
-    lines.join("\n")
+    print(&lines.join("\n"))
 }
 
 fn worst(fitted: &Fitted) -> String {

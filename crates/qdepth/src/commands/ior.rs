@@ -44,7 +44,9 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
 fn run_options(options: &IorOptions) -> Result<RunOptions> {
     let words = ["qdepth", "run"].into_iter().map(str::to_owned);
     let flags = Flags::try_parse_from(words)?;
-    let Command::Run(run) = flags.command else { anyhow::bail!("`run` is no command: a bug") };
+    let Some(Command::Run(run)) = flags.command else {
+        anyhow::bail!("`run` is no command: a bug")
+    };
     Ok(RunOptions {
         logbook: options.logbook.clone(),
         no_report: options.no_report,

@@ -1,7 +1,9 @@
 //! One file for each verb of the command line.
 
+pub(crate) mod catalogue;
 pub(crate) mod compare;
 pub(crate) mod fio;
+pub(crate) mod first;
 pub(crate) mod fit;
 pub(crate) mod host;
 pub(crate) mod import;

@@ -15,8 +15,8 @@ use qdepth_host::target::{Inspected, Kind};
 use qdepth_measure::{Bytes, Nanos, Tolerance};
 use qdepth_media::is_emulated;
 use qdepth_workload::{
-    Plan, Point, Stop, needs_writing, shipped_plan_names, shipped_plan_text, shipped_profile_names,
-    shipped_profile_text,
+    Plan, Point, Stop, meant, needs_writing, shipped_plan_names, shipped_plan_text,
+    shipped_profile_names, shipped_profile_text,
 };
 
 use qdepth_foreign::fio::as_fio;
@@ -27,7 +27,7 @@ use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made};
 use crate::lab::request::PlanRequest;
 use crate::lab::{precondition, preparation};
-use crate::screen::{counted, long};
+use crate::screen::{VIRTUAL, counted, long};
 use crate::terminal::{print, print_document};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
@@ -35,33 +35,43 @@ pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
         let text = shipped_plan_text(name).or_else(|| shipped_profile_text(name));
         let names: Vec<&str> = shipped_plan_names().chain(shipped_profile_names()).collect();
         let text = text.ok_or_else(|| {
-            Usage(format!("there is no plan or profile `{name}`; there are: {}", names.join(", ")))
+            let meant = meant(name, names.iter().copied());
+            let known = names.join(", ");
+            Usage(format!("there is no plan or profile `{name}`{meant}; there are: {known}"))
         })?;
         print_document(text.trim_end())?;
         return Ok(Status::Valid);
     }
-    let asked = read_plan::read(&options.load)?;
+    if options.run.resume {
+        let what =
+            "a run that is taken up again has the plan that it began with: qdepth export prints it";
+        return Err(Usage(what.to_owned()).into());
+    }
+    let asked = read_plan::read(&options.run.load)?;
     let variants = asked.variants()?;
     if variants.is_empty() {
         return one(&asked, options);
     }
-    if options.json || options.as_fio {
+    if options.run.json || options.as_fio {
         let what = "the plans of variants are complete only when each was prepared: leave --json and --as-fio out";
         return Err(Usage(what.to_owned()).into());
     }
+    let mut worst = Status::Valid;
     for (variant, asked) in asked.file.variants.iter().zip(&variants) {
         print(&format!("variant {}, on {}", variant.name, variant.target))?;
-        one(asked, options)?;
+        if one(asked, options)? == Status::Refused {
+            worst = Status::Refused;
+        }
         print("")?;
     }
-    Ok(Status::Valid)
+    Ok(worst)
 }
 
 /// The plan of a run, or of a variant.
 fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
     let system = System::real();
     let steps = preparation::steps(asked)?;
-    let made_first = !steps.is_empty() && !options.as_fio && !options.json;
+    let made_first = !steps.is_empty() && !options.as_fio && !options.run.json;
     if made_first {
         print("before the first point, and taken back after the last:")?;
         print(&preparation::shown(&steps).join("\n"))?;
@@ -78,20 +88,21 @@ fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
         print_document(as_fio(&plan, &names).trim_end())?;
         return Ok(Status::Valid);
     }
-    if options.json {
+    if options.run.json {
         print_document(&plan.text())?;
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
-    print(&describe(&system, &plan, &found, &asked.targets, writes, asked.made())?)?;
-    Ok(Status::Valid)
+    let (text, refused) = describe(&system, &plan, &found, &asked.targets, writes, asked.made())?;
+    print(&text)?;
+    Ok(if refused { Status::Refused } else { Status::Valid })
 }
 
 fn is_missing(target: &Path) -> bool {
     !target.to_str().is_some_and(is_emulated) && !target.exists()
 }
 
-/// What the plan would do to each target, and what the guards say to that.
+/// What the plan would do to each target, and what the guards say to that: whether one refuses.
 fn describe(
     system: &System,
     plan: &Plan,
@@ -99,15 +110,20 @@ fn describe(
     spellings: &[PathBuf],
     writes: bool,
     made: Made,
-) -> Result<String> {
+) -> Result<(String, bool)> {
+    let mut refused = false;
     let mut lines = vec![format!(
-        "plan {} ({}), seed {}: {}, {}{} and the time to fill measurement files{}",
+        "plan {} ({}), seed {}: {}, {}{}{}{}",
         plan.name,
         &plan.hash()[..12],
         plan.seed,
         counted(plan.points.len()),
         if plan.may_end_early() { "at most " } else { "" },
         long(plan.duration_ns()),
+        match targets.iter().any(|target| target.real().is_none()) {
+            true => VIRTUAL,
+            false => " and the time to fill measurement files",
+        },
         if plan.precondition.is_empty() { "" } else { " and to precondition" }
     )];
     let now = Timestamp::now();
@@ -152,9 +168,10 @@ fn describe(
         let known = fills.bytes + bytes_of(first);
         lines.push(format!("  endurance  {}", endurance(system, target, writes, known)));
         lines.extend(guards(&verdicts));
+        refused |= verdicts.iter().any(|(_, verdict)| matches!(verdict, Verdict::Refuses(_)));
         lines.extend(points(all));
     }
-    Ok(lines.join("\n"))
+    Ok((lines.join("\n"), refused))
 }
 
 fn emulated(plan: &Plan, spelling: &Path, all: &[&Point]) -> Vec<String> {
@@ -204,10 +221,10 @@ fn kind(target: &Inspected) -> String {
         Kind::Directory(fs) => format!("directory on {}", fs.kind),
         Kind::RegularFile { size_bytes, .. } => format!("file of {}", Bytes(*size_bytes)),
         Kind::BlockDevice(device) => format!(
-            "block device, {}, serial {}, {} B",
+            "block device, {}, serial {}, {}",
             device.model.as_deref().unwrap_or("model unknown"),
             device.identity.serial.as_deref().unwrap_or("unknown"),
-            device.identity.size_bytes
+            Bytes(device.identity.size_bytes).for_people()
         ),
     }
 }

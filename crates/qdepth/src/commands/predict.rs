@@ -17,7 +17,7 @@ use crate::lab::emulate::on_all_processors;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::Found;
 use crate::lab::signals::Signals;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 /// The plan where none is named.
 const DEFAULT_PLAN: &str = "standard";
@@ -62,7 +62,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     if options.json {
         print_document(&document(medium, &plan.name, &rows)?)?;
     } else {
-        print(&told(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows))?;
+        print_told(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows)?;
     }
     Ok(Status::Valid)
 }
@@ -102,10 +102,9 @@ fn medium(word: &str) -> String {
     }
 }
 
-fn told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> String {
-    let mut lines = vec![format!("EMULATED: {} under \"{title}\"", medium.text())];
-    let headings = ["profile", "outstanding", "unit", "predicted", "95 % interval", "stands on"]
-        .map(str::to_owned);
+fn print_told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> Result<()> {
+    print(&format!("EMULATED: {} under \"{title}\"", medium.text()))?;
+    let headings = ["profile", "outstanding", "unit", "predicted", "95 % interval", "stands on"];
     let mut reasons: Vec<String> = Vec::new();
     let cells = rows.iter().map(|(point, predicted)| {
         let throughput = point.reported_as_throughput;
@@ -136,10 +135,10 @@ fn told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> String 
         ]
     });
     let cells: Vec<Vec<String>> = cells.collect();
-    lines.push(table(&headings, cells));
+    print_table(&table(&headings, cells), false)?;
     reasons.sort();
     reasons.dedup();
-    lines.extend(reasons);
+    let mut lines = reasons;
     let (known, _) = medium.known();
     for (name, known) in known {
         lines.push(format!(
@@ -155,7 +154,7 @@ fn told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> String 
                 .to_owned(),
         );
     }
-    lines.join("\n")
+    print(&lines.join("\n"))
 }
 
 fn document(medium: &Spelled, plan: &str, rows: &[(&Point, Prediction)]) -> Result<String> {

@@ -1,14 +1,13 @@
 //! The verbs that read the logbook: list, show, report, export; and the schemas.
 
 use anyhow::{Result, bail};
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle, presets};
 use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_logbook::{
     Logbook, RunHeadline, events_json_schema, export_csv, export_json, export_runs_json,
     host_json_schema, json_schema, runs_json_schema,
 };
 use qdepth_measure::Code;
-use qdepth_report::{Measured, Telling};
+use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
 use qdepth_workload::plan_schema;
 
 use crate::ended::{Status, Usage};
@@ -16,21 +15,7 @@ use crate::flags::{
     ExportOptions, ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
 };
 use crate::screen::Screen;
-use crate::terminal::{print, print_document};
-
-pub(crate) fn table(headers: &[String], rows: Vec<Vec<String>>) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(headers);
-    for row in rows {
-        table.add_row(row);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
-}
+use crate::terminal::{self, print, print_document};
 
 /// Prints the table of all points, the summary, and what was found.
 pub(crate) fn print_table(
@@ -41,59 +26,49 @@ pub(crate) fn print_table(
     for data in qdepth_report::point_tables(run, points, telling.clone()) {
         print_points(&data)?;
     }
+    print("")?;
     for sentence in qdepth_report::summary_sentences(run, points, telling.clone()) {
         print(&sentence)?;
+    }
+    for doubt in qdepth_report::doubts_in_words(run, points, telling.clone()) {
+        print(&doubt)?;
     }
     Ok(())
 }
 
-fn headings(data: &qdepth_report::Table) -> Vec<String> {
-    let heading = |column: &qdepth_report::Column| match column.unit.as_str() {
-        "" => column.heading.clone(),
-        unit => format!("{}\n{unit}", column.heading),
+/// Prints a table of points, a block for each profile.
+pub(crate) fn print_points(data: &Table) -> Result<()> {
+    let title = |row: &Row| row.cells.first().map(|cell| cell.text.clone());
+    let shared = data.rows.windows(2).any(|rows| title(&rows[0]) == title(&rows[1]));
+    let named = data.columns.first().is_some_and(|column| column.align == Align::Text);
+    terminal::print_table(data, shared && named)
+}
+
+/// A table of texts, of which all but the first column stand as numbers do.
+pub(crate) fn table(headings: &[&str], rows: Vec<Vec<String>>) -> Table {
+    let column = |(place, heading): (usize, &&str)| Column {
+        heading: (*heading).to_owned(),
+        unit: String::new(),
+        align: if place == 0 { Align::Text } else { Align::Number },
+        rank: 0,
     };
-    data.columns.iter().map(heading).collect()
+    let cell = |text: String| Cell { text, ..Cell::default() };
+    let row = |cells: Vec<String>| Row {
+        cells: cells.into_iter().map(cell).collect(),
+        opens_group: false,
+    };
+    Table {
+        caption: String::new(),
+        columns: headings.iter().enumerate().map(column).collect(),
+        rows: rows.into_iter().map(row).collect(),
+        note: String::new(),
+    }
 }
 
-fn texts(data: &qdepth_report::Table) -> Vec<Vec<String>> {
-    data.rows.iter().map(|row| row.cells.iter().map(|c| c.text.clone()).collect()).collect()
-}
-
-fn print_points(data: &qdepth_report::Table) -> Result<()> {
-    print(&table(&headings(data), texts(data)))
-}
-
-/// Columns of a table where no terminal says how many there are.
-const WIDTH: u16 = 120;
-
-/// Prints a table whose columns say how they stand, within the width of the terminal.
-pub(crate) fn print_any_table(data: &qdepth_report::Table) -> Result<()> {
-    print_styled(data, presets::UTF8_HORIZONTAL_ONLY)
-}
-
-/// Prints a table of many short rows below its caption, with nothing between the rows.
-pub(crate) fn print_list(data: &qdepth_report::Table) -> Result<()> {
+/// Prints a table below its caption.
+pub(crate) fn print_list(data: &Table) -> Result<()> {
     print(&data.caption)?;
-    print_styled(data, presets::UTF8_BORDERS_ONLY)
-}
-
-fn print_styled(data: &qdepth_report::Table, style: TableStyle) -> Result<()> {
-    let mut table = Table::new();
-    table.load_style(style);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if table.width().is_none() {
-        table.set_width(WIDTH);
-    }
-    table.set_header(headings(data));
-    for row in texts(data) {
-        table.add_row(row);
-    }
-    for (column, shape) in table.column_iter_mut().zip(&data.columns) {
-        if shape.align == qdepth_report::Align::Number {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    print(&table.to_string())
+    terminal::print_table(data, false)
 }
 
 pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
@@ -139,9 +114,8 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
 
 /// The newest stands first; given is the oldest first.
 pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
-    let headers = ["run", "started", "state", "plan", "points", "targets"].map(str::to_owned);
     let row = |run: &RunHeadline| {
-        vec![
+        let cells = [
             run.id.chars().take(13).collect(),
             run.started_at.chars().take(19).collect(),
             match (run.damaged, &run.retracted) {
@@ -152,9 +126,28 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
             run.plan.clone(),
             format!("{}/{}", run.points_done, run.points_planned),
             run.targets.join(", "),
-        ]
+        ];
+        let cell = |text: String| Cell { text, ..Cell::default() };
+        Row { cells: cells.into_iter().map(cell).collect(), opens_group: false }
     };
-    print(&table(&headers, runs.iter().rev().map(row).collect()))
+    let columns = [
+        ("run", Align::Text, 0),
+        ("started", Align::Text, 2),
+        ("state", Align::Text, 0),
+        ("plan", Align::Text, 0),
+        ("points", Align::Number, 1),
+        ("targets", Align::Text, 0),
+    ];
+    let column = |(heading, align, rank): (&str, Align, u8)| Column {
+        heading: heading.to_owned(),
+        unit: String::new(),
+        align,
+        rank,
+    };
+    let (caption, note) = (String::new(), String::new());
+    let rows = runs.iter().rev().map(row).collect();
+    let columns = columns.into_iter().map(column).collect();
+    terminal::print_table(&Table { caption, columns, rows, note }, false)
 }
 
 /// A run of which something could not be relied on is no success for a script.
@@ -168,21 +161,7 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     print_table(&run, &points, &options.telling.telling())?;
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
-    for (where_found, findings) in std::iter::once(("run".to_owned(), &run.findings))
-        .chain(points.iter().map(|p| (where_measured(p), &p.findings)))
-    {
-        for finding in findings {
-            let text = qdepth_report::finding_text(finding, options.telling.lang.of_report());
-            print(&format!("{where_found}: {}: {}", text.title, text.explanation))?;
-        }
-    }
     Ok(told_whole(&run))
-}
-
-/// `Database × 8`, `Single reader × 1 at 300 MB/s`.
-fn where_measured(point: &PointRecord) -> String {
-    let at = if point.step.is_empty() { String::new() } else { format!(" at {}", point.step) };
-    format!("{} × {}{at}", point.profile_title, point.outstanding)
 }
 
 pub(crate) fn export(options: &ExportOptions) -> Result<Status> {

@@ -11,7 +11,6 @@ use qdepth_report::{
     versus_json, versus_sentences, versus_table,
 };
 
-use crate::commands::read::print_any_table;
 use crate::commands::run::status_of;
 use crate::ended::{Status, Usage};
 use crate::flags::read_plan::{self, plan_word};
@@ -22,7 +21,7 @@ use crate::lab::request::{PlanRequest, RunRequest};
 use crate::lab::run;
 use crate::lab::signals::Signals;
 use crate::screen::Screen;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 /// After so many blocks it is asked whether the answer is known; growing, since each look may be the
 /// one that is wrong. The last is the most.
@@ -103,7 +102,9 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     drop(logbook);
     let line: Vec<String> = serde_json::from_str(&words)
         .with_context(|| format!("the command of campaign {id} cannot be read"))?;
-    let Command::Run(asked_then) = Flags::read_from(line)?.command else { return Ok(None) };
+    let Some(Command::Run(asked_then)) = Flags::read_from(line)?.command else {
+        return Ok(None);
+    };
     let now = now.clone();
     // What may be said anew beside --resume (flags/resumed.rs).
     let options = RunOptions {
@@ -189,7 +190,7 @@ fn go_on(
             match run_at(desk, member, block, columns, found.is_some())? {
                 interrupted @ Status::Interrupted(_) => return Ok(Some(interrupted)),
                 Status::Invalid => worst = Status::Invalid,
-                Status::Valid | Status::CannotTell => {}
+                Status::Valid | Status::CannotTell | Status::Refused => {}
             }
             measured = true;
         }
@@ -328,7 +329,7 @@ fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat)
         } else {
             let table = repeated_table(&told, lang);
             print(&table.caption)?;
-            print_any_table(&table)?;
+            print_table(&table, false)?;
             rounds_sentences(&told.rounds, lang).iter().try_for_each(|said| print(said))?;
         }
         return Ok(if decided { Status::Valid } else { Status::CannotTell });
@@ -341,7 +342,7 @@ fn tell(desk: &Desk<'_>, campaign: &Campaign, columns: &Columns, repeat: Repeat)
         }
         let table = versus_table(told, lang);
         print(&table.caption)?;
-        print_any_table(&table)?;
+        print_table(&table, false)?;
         versus_sentences(told, lang).iter().try_for_each(|said| print(said))?;
     }
     let ids = |group: &[Measured]| -> String {

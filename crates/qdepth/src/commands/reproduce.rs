@@ -5,7 +5,6 @@ use qdepth_files::Privacy;
 use qdepth_reference::{Comparison, Reference, compare};
 use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_tables};
 
-use crate::commands::read::print_any_table;
 use crate::commands::report::{Sheets, typesetter};
 use crate::ended::{Status, Usage};
 use crate::flags::read_plan::read_words;
@@ -13,7 +12,7 @@ use crate::flags::{Format, ReproduceOptions};
 use crate::lab::emulate::emulate;
 use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let mut reference = Reference::shipped()?;
@@ -95,7 +94,7 @@ fn show(comparison: &Comparison, options: &ReproduceOptions) -> Result<()> {
     let (tables, summary) = reproduction_tables(comparison, options.all, lang(options));
     for table in tables {
         print(&format!("{} (EMULATED)", table.caption))?;
-        print_any_table(&table)?;
+        print_table(&table, false)?;
     }
     for sentence in summary {
         print(&sentence)?;

@@ -67,7 +67,9 @@ pub(crate) fn measure_on(
     };
     tell(&ran)?;
     let Ran { run, points, signal, lost, planned, .. } = ran;
-    screen.kept(&request.logbook, &run.id);
+    if request.is_kept {
+        screen.kept(&request.logbook, &run.id);
+    }
     hint(screen, &run, &points);
     if let Some(report) = report {
         let document = qdepth_report::compose(&run, &points, options.telling.telling());

@@ -4,10 +4,10 @@ use anyhow::{Result, bail};
 use qdepth_measure::Nanos;
 use qdepth_report::{steady_json, steady_sentences, steady_table, steady_told};
 
-use crate::commands::read::{chosen, print_any_table};
+use crate::commands::read::chosen;
 use crate::ended::{Status, Usage};
 use crate::flags::SteadyOptions;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     if options.round == Nanos::ZERO {
@@ -21,7 +21,7 @@ pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     } else {
         let table = steady_table(&told, lang);
         print(&table.caption)?;
-        print_any_table(&table)?;
+        print_table(&table, false)?;
         steady_sentences(lang).iter().try_for_each(|said| print(said))?;
     }
     Ok(match (told.some_have_none(), told.all_have_levels()) {

@@ -4,10 +4,9 @@ use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_report::{Measured, trend_json, trend_sentences, trend_table};
 
-use crate::commands::read::print_any_table;
 use crate::ended::{Status, Usage};
 use crate::flags::TrendOptions;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     let runs = runs(options)?;
@@ -18,7 +17,7 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     } else {
         let table = trend_table(&told, lang);
         print(&table.caption)?;
-        print_any_table(&table)?;
+        print_table(&table, false)?;
         trend_sentences(&told, lang).iter().try_for_each(|said| print(said))?;
     }
     Ok(match (told.became_slower(), told.has_enough_runs()) {

@@ -13,22 +13,21 @@ const THREADS_LEAST: u32 = 16;
 
 /// What the command line decides over a plan of bandwidth.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Plans of bandwidth")]
 pub(crate) struct BandwidthOptions {
     /// Numbers of threads over all targets, as 33,66,132. Left out: 1, 2, 4 … to twice the processors
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    #[arg(long, value_delimiter = ',', value_name = "N,…", help_heading = "Plans of bandwidth")]
     pub(crate) threads: Option<Vec<u32>>,
     /// Transfer sizes, as 1MiB,16MiB; the first is that of the baseline
-    #[arg(long, value_delimiter = ',', value_name = "SIZE,…")]
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,…", help_heading = "Plans of bandwidth")]
     pub(crate) transfer: Option<Vec<String>>,
     /// What each thread writes and reads back
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Plans of bandwidth")]
     pub(crate) bytes_per_thread: Option<Bytes>,
     /// How often each is measured; the last counts
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Plans of bandwidth")]
     pub(crate) passes: Option<u32>,
     /// One file for all threads of a target, instead of one for each
-    #[arg(long)]
+    #[arg(long, help_heading = "Plans of bandwidth")]
     pub(crate) shared_file: bool,
 }
 

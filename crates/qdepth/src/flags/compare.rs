@@ -6,7 +6,7 @@ use qdepth_measure::Tolerance;
 use crate::flags::{Language, LogbookOption};
 
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXIT_STATUS)]
 pub(crate) struct CompareOptions {
     /// What is divided by: runs, as ID,ID,… (beginnings of ids), latest, latest~1, all, or of another
     /// logbook FILE.db:ID, FILE.db:all
@@ -31,10 +31,5 @@ pub(crate) struct CompareOptions {
     pub(crate) lang: Language,
 }
 
-const EXAMPLES: &str = "Examples:
-  qdepth compare latest~1 latest            the last two runs
-  qdepth compare before.db:all after.db:all two logbooks of several runs each
-  qdepth compare 01a2,01a3,01a4 01b7,01b8,01b9 --markdown
-
-Exit status: 0 B is slower in nothing; 1 B is slower in something; 5 it cannot be told for some \
+const EXIT_STATUS: &str = "Exit status: 0 B is slower in nothing; 1 B is slower in something; 5 it cannot be told for some \
 figures, and in no other B is slower.";

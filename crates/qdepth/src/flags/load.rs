@@ -5,6 +5,7 @@ use qdepth_measure::{Bytes, Credible, Nanos, Tolerance};
 use qdepth_workload::Wear;
 
 use crate::flags::BandwidthOptions;
+use crate::flags::numbers::Numbers;
 
 /// How worn in targets are to be.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -39,65 +40,89 @@ pub(crate) struct Load {
     /// of `standard`; without a target: this directory
     #[arg(value_name = "PLAN | TARGET")]
     pub(crate) words: Vec<String>,
-    /// Outstanding I/Os, one point each, as 1,8,64
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
-    pub(crate) outstanding: Option<Vec<u32>>,
+    /// Outstanding I/Os, one point each, as 1,8,64 or 1-8
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "N,…",
+        allow_negative_numbers = true,
+        help_heading = "What is measured"
+    )]
+    pub(crate) outstanding: Option<Vec<Numbers>>,
     /// Only these load profiles, as database,streaming
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "What is measured")]
     pub(crate) profile: Option<Vec<String>>,
     /// Measured time of each point, as 500ms, 30s, 5min; with --until the most
-    #[arg(long)]
+    #[arg(long, value_name = "TIME", help_heading = "How long")]
     pub(crate) duration: Option<Nanos>,
+    /// Unrecorded lead-in of each point, as 500ms, 10s
+    #[arg(long, value_name = "TIME", help_heading = "How long")]
+    pub(crate) warm_up: Option<Nanos>,
+    /// Size of the measurement file that is made in a directory, as 8GiB; areas that the plan
+    /// compares become shares of it where it is too small for them
+    #[arg(long, value_name = "SIZE", help_heading = "What is measured")]
+    pub(crate) file_size: Option<Bytes>,
     /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
     /// least
-    #[arg(long, value_name = "±N%")]
+    #[arg(long, value_name = "±N%", help_heading = "How long")]
     pub(crate) until: Option<Tolerance>,
     /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
     /// file that is made
-    #[arg(long)]
+    #[arg(long, help_heading = "What is measured")]
     pub(crate) area: Option<String>,
     /// One request size for every profile, as 4KiB
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "What is measured")]
     pub(crate) request_size: Option<Bytes>,
     /// Under write pressure: the write load of the first step, a second, as 100MiB
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Write pressure")]
     pub(crate) step_from: Option<Bytes>,
     /// Under write pressure: the write load of the last step, a second
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Write pressure")]
     pub(crate) step_to: Option<Bytes>,
     /// Under write pressure: from step to step, a second
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Write pressure")]
     pub(crate) step_by: Option<Bytes>,
     /// Under write pressure: the reader asks so many times a second, whether or not it was answered
     /// (its latency counts from when it should have asked); else each read follows the last
-    #[arg(long, value_name = "IO/S")]
+    #[arg(long, value_name = "IO/S", help_heading = "Write pressure")]
     pub(crate) reader_rate: Option<f64>,
     /// Go on, to forty times the duration, until this percentile is known: of the reader under write
     /// pressure, else of each point; as 99.99
-    #[arg(long, value_name = "PERCENT", conflicts_with = "until")]
+    #[arg(long, value_name = "PERCENT", conflicts_with = "until", help_heading = "How long")]
     pub(crate) until_credible: Option<Credible>,
     /// First write all of each target, so that its state of wear is known: `preconditioned` twice in
     /// sequence, `steady` that and then its size at random. `qdepth plan` says how many bytes. An
     /// emulated medium is put into that state
-    #[arg(long, value_name = "STATE", conflicts_with = "read_only")]
+    #[arg(
+        long,
+        value_name = "STATE",
+        conflicts_with = "read_only",
+        help_heading = "What is measured"
+    )]
     pub(crate) precondition: Option<WearFlag>,
     /// Leave out every profile that writes
-    #[arg(long)]
+    #[arg(long, help_heading = "What is measured")]
     pub(crate) read_only: bool,
     /// Seed of all draws
-    #[arg(long)]
+    #[arg(long, help_heading = "What is measured")]
     pub(crate) seed: Option<u64>,
     /// In a comparison: names of its columns, in the order of the targets
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…", help_heading = "Comparisons")]
     pub(crate) variants: Option<Vec<String>>,
     /// In a comparison: the column that the others are divided by, by its name or number
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", help_heading = "Comparisons")]
     pub(crate) base: Option<String>,
     /// With `processes`: how many, a column each
-    #[arg(long, value_delimiter = ',', value_name = "N,…")]
-    pub(crate) processes: Option<Vec<u32>>,
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "N,…",
+        allow_negative_numbers = true,
+        help_heading = "Comparisons"
+    )]
+    pub(crate) processes: Option<Vec<Numbers>>,
     /// With `devices`: an array of the drives, a column beside them
-    #[arg(long, value_name = "TARGET")]
+    #[arg(long, value_name = "TARGET", help_heading = "Comparisons")]
     pub(crate) array: Vec<String>,
     #[command(flatten)]
     pub(crate) bandwidth: BandwidthOptions,
@@ -113,6 +138,8 @@ impl Load {
             outstanding,
             profile,
             duration,
+            warm_up,
+            file_size,
             until,
             area,
             request_size,
@@ -136,9 +163,11 @@ impl Load {
         }
         again.extend(words.iter().cloned());
         let options = [
-            ("outstanding", outstanding.as_deref().map(listed)),
+            ("outstanding", outstanding.as_deref().map(Numbers::all).as_deref().map(listed)),
             ("profile", profile.as_deref().map(listed)),
             ("duration", duration.map(|value| value.to_string())),
+            ("warm-up", warm_up.map(|value| value.to_string())),
+            ("file-size", file_size.map(|value| value.to_string())),
             ("until", until.map(|value| value.to_string())),
             ("area", area.clone()),
             ("request-size", request_size.map(|value| value.to_string())),
@@ -150,7 +179,7 @@ impl Load {
             ("precondition", precondition.map(WearFlag::name)),
             ("variants", variants.as_deref().map(listed)),
             ("base", base.clone()),
-            ("processes", processes.as_deref().map(listed)),
+            ("processes", processes.as_deref().map(Numbers::all).as_deref().map(listed)),
         ];
         for (name, value) in options {
             again.extend(value.into_iter().flat_map(|value| [format!("--{name}"), value]));

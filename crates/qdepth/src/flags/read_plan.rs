@@ -8,11 +8,11 @@ use qdepth_files::{Input, limit};
 use qdepth_media::{is_emulated, several};
 use qdepth_reference::Reference;
 use qdepth_workload::{
-    Choices, PlanFile, Stairs, published_name, shipped_plan_names, shipped_plan_text,
+    Choices, PlanFile, Stairs, meant, published_name, shipped_plan_names, shipped_plan_text,
 };
 
 use crate::ended::Usage;
-use crate::flags::{Load, WearFlag};
+use crate::flags::{Load, Numbers, WearFlag};
 use crate::lab::request::PlanRequest;
 
 /// The plan of a run without arguments.
@@ -80,8 +80,10 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     }
     let choices = Choices {
         profiles: load.profile.clone(),
-        outstanding: load.outstanding.clone(),
+        outstanding: load.outstanding.as_deref().map(Numbers::all),
         duration: load.duration,
+        warm_up: load.warm_up,
+        file_size: load.file_size,
         until: load.until,
         area: load.area.clone(),
         request_size: load.request_size,
@@ -97,7 +99,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         read_only: load.read_only,
         variants: load.variants.clone(),
         base: load.base.clone(),
-        processes: load.processes.clone(),
+        processes: load.processes.as_deref().map(Numbers::all),
         arrays: load.array.len(),
         published,
     };
@@ -134,10 +136,11 @@ fn must_exist(target: &Path) -> Result<()> {
         return Ok(());
     }
     let plans: Vec<&str> = shipped_plan_names().collect();
+    let name = target.display().to_string();
     let what = format!(
-        "{} is neither a plan ({}, or a TOML file) nor a file, directory or device that exists, nor an emulated medium (media:NAME)",
-        target.display(),
-        plans.join(", ")
+        "{name} is neither a plan ({}, or a TOML file){} nor a file, directory or device that exists, nor an emulated medium (media:NAME)",
+        plans.join(", "),
+        meant(&name, shipped_plan_names()),
     );
     Err(Usage(what)).context("cannot start")
 }

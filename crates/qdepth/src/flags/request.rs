@@ -36,6 +36,7 @@ impl RunOptions {
             plan,
             logbook: self.logbook.logbook.clone(),
             events: self.events.clone(),
+            is_kept: true,
             keep: self.keep,
             stop_on_throttle: self.stop_on_throttle,
             expect: self.expect.clone(),
@@ -94,7 +95,7 @@ mod tests {
     fn options(words: &[String]) -> RunOptions {
         match Flags::try_parse_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command
         {
-            Command::Run(options) => *options,
+            Some(Command::Run(options)) => *options,
             _ => panic!("{words:?} is no run"),
         }
     }

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
 
-use crate::flags::Flags;
+use crate::flags::{Flags, with_examples};
 
 /// What a run that is taken up again still asks for: where it is kept and told of, whose loss is
 /// consented to, and where its workers are kept. Everything else is the stored plan's.
@@ -36,7 +36,7 @@ impl Flags {
     pub(crate) fn read_from<T: Into<OsString> + Clone>(
         words: impl IntoIterator<Item = T>,
     ) -> Result<Self, Error> {
-        let mut command = Self::command();
+        let mut command = with_examples();
         let found = command.try_get_matches_from_mut(words)?;
         if let Some(run) = found.subcommand_matches("run").filter(|run| run.get_flag("resume")) {
             let known = command.find_subcommand("run").cloned().unwrap_or_default();

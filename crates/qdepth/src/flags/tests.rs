@@ -2,8 +2,8 @@
 
 use clap::{Arg, CommandFactory};
 
-use super::Flags;
 use super::resumed::APPLIES;
+use super::{Command, Flags};
 
 /// A value that some option of this kind takes.
 fn value(arg: &Arg) -> Option<&'static str> {
@@ -18,6 +18,34 @@ fn value(arg: &Arg) -> Option<&'static str> {
         let of_list = first.map(|value| &*Box::leak(value.into_boxed_str()));
         values.into_iter().chain(of_list).find(parses).expect("a value that parses")
     })
+}
+
+/// The command lines of a document: of its consoles, and between backticks.
+fn command_lines(text: &str) -> Vec<String> {
+    let consoles = text.lines().filter_map(|line| line.strip_prefix("$ "));
+    let spans = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let all = consoles.chain(spans).map(|line| line.split(" # ").next().unwrap_or(line).trim());
+    all.filter(|line| *line == "qdepth" || line.starts_with("qdepth ")).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_command_of_readme_and_guide_is_a_command_line() {
+    let texts = [include_str!("../../../../README.md"), include_str!("../../../../docs/guide.md")];
+    let mut lines = 0;
+    for line in texts.iter().flat_map(|text| command_lines(text)) {
+        lines += 1;
+        // What is left to the reader.
+        let line = line.replace("--destroy …", "--destroy SERIAL").replace(" > run.json", "");
+        let line = line.replace(" …", "").replace("{1,2,3,4}", "1").replace("\u{a0}", " ");
+        let words = shlex::split(&line).unwrap_or_else(|| panic!("{line}: no shell line"));
+        let parsed = Flags::read_from(&words);
+        assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        let Ok(Flags { command: Some(Command::Run(run)), .. }) = parsed else { continue };
+        let plan = super::read_plan::plan_word(&run.load).0.to_owned();
+        let own = plan.ends_with(".toml");
+        assert!(own || qdepth_workload::shipped_plan_text(&plan).is_some(), "{line}: {plan}");
+    }
+    assert!(lines >= 60, "{lines}");
 }
 
 #[test]

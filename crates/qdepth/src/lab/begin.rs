@@ -74,7 +74,7 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
         None if path.exists() => {}
         None => return Err(nothing_to_resume().into()),
     }
-    let mut logbook = Logbook::open(path)?;
+    let mut logbook = if request.is_kept { Logbook::open(path)? } else { Logbook::in_memory()? };
     logbook.reserve(RESERVE_BYTES)?;
     let ready = match asked {
         Some(asked) => fresh(lab, &mut logbook, asked, expect.as_ref())?,

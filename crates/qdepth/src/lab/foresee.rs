@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_host::guard::{Verdict, Writing, review};
 use qdepth_host::system::System;
-use qdepth_host::target::Inspected;
+use qdepth_host::target::{Inspected, Kind};
 use qdepth_media::Spelled;
-use qdepth_workload::{Plan, TargetShape, resolve};
+use qdepth_workload::{Plan, TargetShape, needs_writing, resolve};
 
 use crate::lab::prepare::{Found, Made, all_different, find, foreseen, of_one_kind};
 use crate::lab::request::PlanRequest;
@@ -23,7 +25,29 @@ pub(crate) fn foresee(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec
     // A real target is asked what it offers once it is known to be none of the others.
     let shapes = found.iter().zip(shapes);
     let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| foreseen(target, &made), Ok));
-    Ok((resolve(&asked.file, &asked.choices, &shapes.collect::<Result<Vec<_>>>()?)?, found))
+    match resolve(&asked.file, &asked.choices, &shapes.collect::<Result<Vec<_>>>()?) {
+        Ok(plan) => Ok((plan, found)),
+        Err(error) => {
+            files_may_be_used(system, asked, &real)?;
+            Err(error.into())
+        }
+    }
+}
+
+/// What is wrong with a plan for a file that may not be used at all is not what to mend.
+fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -> Result<()> {
+    let writes = needs_writing(&asked.file, &asked.choices)?;
+    let now = Timestamp::now();
+    let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
+    let with_contents = |target: &&&Inspected| matches!(target.kind, Kind::RegularFile { size_bytes, .. } if size_bytes > 0);
+    for target in all.iter().filter(with_contents) {
+        for (_, verdict) in review(system, target, writes.then_some(&writing)) {
+            if let Verdict::Refuses(refusal) = verdict {
+                return Err(refusal.into());
+            }
+        }
+    }
+    Ok(())
 }
 
 type Looked = (Found, Option<TargetShape>);

@@ -16,6 +16,7 @@ pub(crate) mod emulate;
 pub(crate) mod events;
 pub(crate) mod execute;
 pub(crate) mod expect;
+pub(crate) mod first;
 pub(crate) mod foresee;
 pub(crate) mod identity;
 pub(crate) mod memory;

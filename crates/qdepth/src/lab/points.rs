@@ -16,6 +16,7 @@ use crate::lab::events::Events;
 use crate::lab::execute::{Measured, Rank, Ranks};
 use crate::lab::expect::below_expected;
 use crate::lab::seal::seal;
+use crate::lab::virtual_time;
 use crate::lab::visits::{Shown, Visited, in_turn, length, sweeps};
 
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
@@ -50,6 +51,7 @@ pub(crate) fn points(
         let measured = in_turn(lab, ready, &wanted, show)?;
         for (group, visited) in wanted.iter().zip(measured) {
             let Some(Visited { measured, started_at, .. }) = visited else { continue };
+            let group = &*virtual_time::bounded(&ready.targets, group);
             ranks.extend(group.iter().zip(&measured).map(of_workers));
             for (point, measured) in group.iter().zip(&measured) {
                 if ready.done.contains(&point.index) {

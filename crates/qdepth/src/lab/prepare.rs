@@ -16,6 +16,7 @@ use qdepth_host::system::System;
 use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_logbook::record::TargetKind;
+use qdepth_measure::Bytes;
 use qdepth_media::{Spelled, Wear, is_emulated};
 use qdepth_workload::{Extent, Plan, TargetShape};
 use rustix::fs::{FlockOperation, flock};
@@ -498,8 +499,8 @@ pub(crate) fn consent_for(
     }
     let name = &device.identity.kernel_name;
     let Some(again) = screen.ask(&format!(
-        "Everything on /dev/{name} ({} bytes) will be lost. Type the last 4 characters of `{typed}`: ",
-        device.identity.size_bytes
+        "Everything on /dev/{name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
+        Bytes(device.identity.size_bytes).for_people()
     )) else {
         bail!(Refusal::new(
             Guard::G9Consent,

@@ -126,7 +126,8 @@ fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observa
     let (system, engine) = (lab.system, lab.request.engine);
     let mut facts = environment::observe(system);
     facts.extend(placed::facts(lab, plan, prepared));
-    if prepared.iter().any(|target| target.real().is_some()) {
+    // What nobody keeps need not say what the generator does under other loads.
+    if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
         let all = calibrate::cpus();
         let more = if all > 1 { vec![all] } else { Vec::new() };
         facts.extend(calibrate::facts(engine.first(), &more));

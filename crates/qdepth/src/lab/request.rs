@@ -20,6 +20,8 @@ pub(crate) struct RunRequest {
     pub(crate) logbook: PathBuf,
     /// Where it is told what happens, a line of JSON each; `-` is the standard output.
     pub(crate) events: Option<PathBuf>,
+    /// Whether the run is kept there; else it is in memory only, and only told.
+    pub(crate) is_kept: bool,
     /// Whether the measurement file stays for the next run.
     pub(crate) keep: bool,
     /// Whether the run ends at the first point during which heat slowed something down.
@@ -109,7 +111,8 @@ impl PlanRequest {
             return Made::OwnFiles(FilesMade { bytes, names: self.file.file_names.clone() });
         }
         let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
-        Made::MeasurementFile(of_area.or(self.file.file_size).unwrap_or(STANDARD_AREA).0)
+        let chosen = self.choices.file_size.or(of_area).or(self.file.file_size);
+        Made::MeasurementFile(chosen.unwrap_or(STANDARD_AREA).0)
     }
 
     /// What the points' own files take of a directory at a time: the most that the plan would have

@@ -56,7 +56,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
         return Ok(None);
     }
     let (mut logbook, ready) = begun?;
-    screen.begins(&ready.plan, &ready.run.plan_hash);
+    screen.begins(&ready.plan, &ready.run.plan_hash, ready.run.emulated);
     let mut ranks = Vec::new();
     events.started(&logbook, &ready);
     let measured = points(lab, &ready, &mut logbook, (&mut ranks, &mut events));

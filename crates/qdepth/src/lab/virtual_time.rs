@@ -14,6 +14,36 @@ use crate::lab::execute::{Measured, SCREEN_LAG, bug, watch};
 use crate::lab::prepare::{Emulation, Prepared, What};
 use crate::lab::witnesses::Seen;
 
+/// A medium that answers within this time is no storage: it shows what the loop costs.
+const NO_TIME_US: f64 = 0.1;
+/// Requests of a point on such a medium: its virtual time would last hours of ours.
+const REQUESTS_MAX: u64 = 1_000_000;
+
+/// A group as it can be measured: on a medium that takes no time, points end after a million
+/// requests, without a lead-in.
+pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
+    let takes_no_time = |target: &Prepared| {
+        let What::Emulated(emulation) = &target.what else { return false };
+        let facts = emulation.spelled.facts();
+        let mut times = facts.iter().filter(|(_, key, _)| key == "service_us");
+        times.any(|(_, _, time)| {
+            let us = time.split(' ').next().and_then(|us| us.parse::<f64>().ok());
+            us.is_some_and(|us| us <= NO_TIME_US)
+        })
+    };
+    let bounded = |point: &Point| {
+        let mut point = point.clone();
+        if takes_no_time(&targets[point.target as usize]) && point.offered_io_per_s().is_none() {
+            let most = (REQUESTS_MAX as f64 * point.request_size.mean()) as u64;
+            let asked = point.stop.bytes;
+            point.stop.bytes = if asked == 0 { most } else { asked.min(most) };
+            point.warm_up_ns = 0;
+        }
+        point
+    };
+    group.iter().map(bounded).collect()
+}
+
 /// The loads of one medium share its time, and media that are on one host share that; others share
 /// nothing, so each goes through a time of its own.
 pub(crate) fn measure(

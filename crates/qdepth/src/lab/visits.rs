@@ -12,6 +12,7 @@ use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::events::Events;
 use crate::lab::execute::{Measured, execute};
+use crate::lab::virtual_time;
 use crate::screen::Running;
 
 /// Those who look on.
@@ -115,6 +116,7 @@ fn once_more(
     shown: &mut Shown<'_, '_>,
 ) -> Result<Visited> {
     let Shown { logbook, events, running, before } = shown;
+    let points = &*virtual_time::bounded(&ready.targets, points);
     running.group(points, |target| &ready.run.targets[target as usize].name, *before);
     let (started_at, now) = (Timestamp::now().to_string(), qdepth_linux::now());
     let offset = former.as_ref().map_or(Nanos::ZERO, |former| now.since(former.began));

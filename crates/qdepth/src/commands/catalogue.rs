@@ -1,0 +1,85 @@
+//! What is shipped, with the question that each answers; pages of the manual, and completions of
+//! shells, from the one description of the command line.
+
+use anyhow::Result;
+use clap_complete::generate;
+use clap_mangen::Man;
+use qdepth_report::{Align, Cell, Column, Row, Table};
+use qdepth_workload::{
+    meant, shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
+    shipped_question,
+};
+
+use crate::ended::{Status, Usage};
+use crate::flags::{CompletionsOptions, ManOptions, with_examples};
+use crate::terminal::{print, print_document, print_table};
+
+pub(crate) fn plans() -> Result<Status> {
+    let all = shipped_plan_names().map(|name| (name, shipped_plan_text(name)));
+    listed("plan", all)?;
+    print("\nqdepth run PLAN [TARGET…] measures one; qdepth plan --show PLAN prints it")?;
+    Ok(Status::Valid)
+}
+
+pub(crate) fn profiles() -> Result<Status> {
+    let all = shipped_profile_names().map(|name| (name, shipped_profile_text(name)));
+    listed("profile", all)?;
+    print("\nqdepth run --profile NAME,… measures these; qdepth plan --show NAME prints one")?;
+    Ok(Status::Valid)
+}
+
+fn listed<'a>(what: &str, all: impl Iterator<Item = (&'a str, Option<&'a str>)>) -> Result<()> {
+    let cell = |text: String| Cell { text, ..Cell::default() };
+    let row = |(name, text): (&str, Option<&str>)| Row {
+        cells: vec![cell(name.to_owned()), cell(shipped_question(text.unwrap_or_default()))],
+        opens_group: true,
+    };
+    let column = |heading: &str| Column {
+        heading: heading.to_owned(),
+        unit: String::new(),
+        align: Align::Text,
+        rank: 0,
+    };
+    let columns = vec![column(what), column("question")];
+    let (caption, note) = (String::new(), String::new());
+    print_table(&Table { caption, columns, rows: all.map(row).collect(), note }, false)
+}
+
+pub(crate) fn completions(options: CompletionsOptions) -> Result<Status> {
+    let mut text = Vec::new();
+    generate(options.shell, &mut with_examples(), "qdepth", &mut text);
+    print_document(String::from_utf8_lossy(&text).trim_end())?;
+    Ok(Status::Valid)
+}
+
+pub(crate) fn man(options: &ManOptions) -> Result<Status> {
+    let mut root = with_examples();
+    root.build();
+    if options.names {
+        print_document(&names(&root, "qdepth").join("\n"))?;
+        return Ok(Status::Valid);
+    }
+    let mut command = &root;
+    for word in &options.command {
+        let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+        command = command.find_subcommand(word).ok_or_else(|| {
+            let meant = meant(word, known.iter().copied());
+            Usage(format!("there is no page `{word}`{meant}; there are: {}", known.join(", ")))
+        })?;
+    }
+    let page = std::iter::once("qdepth").chain(options.command.iter().map(String::as_str));
+    let name = page.collect::<Vec<_>>().join("-");
+    let mut text = Vec::new();
+    Man::new(command.clone()).title(name).render(&mut text)?;
+    print_document(String::from_utf8_lossy(&text).trim_end())?;
+    Ok(Status::Valid)
+}
+
+/// The words behind `qdepth man` of every page, a line each; of the program's own none.
+fn names(command: &clap::Command, name: &str) -> Vec<String> {
+    let mut all = vec![name.to_owned()];
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        all.extend(names(sub, &format!("{name} {}", sub.get_name())));
+    }
+    all
+}

@@ -1,0 +1,360 @@
+//! Tables of a terminal: nothing is wider than it. Columns stand in blocks without lines between
+//! them; where there is no room, those that matter least are left out and named below, long names
+//! are shortened in the middle, sentences are broken between words, and a table that is too narrow
+//! for its numbers becomes a list.
+
+use qdepth_files::{Lines, visible};
+use qdepth_report::{Align, Column, Table};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Between two columns.
+const GAP: usize = 2;
+/// A column of words is not made narrower than this.
+const WORDS_MIN: usize = 8;
+/// A column of words is made so narrow before another column is left out.
+const WORDS_ENOUGH: usize = 16;
+
+/// A table as lines that a terminal may have: nothing in it is obeyed but our own colours.
+#[derive(Debug)]
+pub(crate) struct Laid(String);
+
+impl Laid {
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How a table stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    /// Columns of the terminal.
+    pub(crate) width: usize,
+    /// Whether the first column becomes a title above the rows that share it.
+    pub(crate) blocks: bool,
+    /// Whether grades are coloured.
+    pub(crate) colours: bool,
+}
+
+/// Lays a table out.
+pub(crate) fn lay(data: &Table, style: Style) -> Laid {
+    let grid = Grid::of(data, style);
+    let mut lines = if grid.fits() { grid.lines(style) } else { listed(data, style.width) };
+    if grid.fits() && !grid.left_out.is_empty() {
+        let said = format!(
+            "left out in {} columns: {} (a wider terminal has them, and `qdepth export --csv`)",
+            style.width,
+            grid.left_out.join(", ")
+        );
+        lines.extend(wrapped(&said, style.width, ""));
+    }
+    if !data.note.is_empty() {
+        lines.extend(wrapped(&visible(&data.note, Lines::One), style.width, ""));
+    }
+    Laid(lines.join("\n"))
+}
+
+/// Columns that the screen has, with their cells.
+struct Grid {
+    columns: Vec<Placed>,
+    rows: Vec<Cells>,
+    left_out: Vec<String>,
+    room: usize,
+}
+
+/// A row: the title of its block, and its cells.
+struct Cells {
+    block: String,
+    cells: Vec<String>,
+}
+
+struct Placed {
+    heading: Vec<String>,
+    align: Align,
+    width: usize,
+}
+
+impl Grid {
+    fn of(data: &Table, style: Style) -> Self {
+        let blocks = style.blocks && data.columns.len() > 1;
+        let from = usize::from(blocks);
+        let text = |text: &str| visible(text, Lines::One).into_owned();
+        let cell = |row: &qdepth_report::Row, at: usize| {
+            row.cells.get(at).map_or_else(String::new, |cell| text(&cell.text))
+        };
+        let sized = |at: usize, column| {
+            let cells = data.rows.iter().map(|row| cell(row, at).width()).max().unwrap_or(0);
+            Sized::of(at, column, cells)
+        };
+        let all = data.columns.iter().enumerate().skip(from);
+        let mut kept: Vec<Sized<'_>> = all.map(|(at, column)| sized(at, column)).collect();
+        let mut left_out = Vec::new();
+        while needed(kept.iter().map(|one| one.enough)) > style.width {
+            let least = kept.iter().enumerate().filter(|(_, one)| one.column.rank > 0);
+            let Some((place, _)) = least.max_by_key(|(_, one)| one.column.rank) else {
+                break;
+            };
+            let one = kept.remove(place);
+            left_out.insert(0, one.column.heading.replace("-\n", "").replace('\n', " "));
+        }
+        left_out.retain(|heading| !heading.is_empty());
+        narrow(&mut kept, style.width);
+        let rows = data.rows.iter().map(|row| Cells {
+            block: if blocks { cell(row, 0) } else { String::new() },
+            cells: kept.iter().map(|one| cell(row, one.at)).collect(),
+        });
+        let rows = rows.collect();
+        let placed = |one: &Sized<'_>| Placed {
+            heading: (heading(one.column).iter())
+                .flat_map(|line| wrapped(line, one.width, ""))
+                .collect(),
+            align: one.column.align,
+            width: one.width,
+        };
+        Self { columns: kept.iter().map(placed).collect(), rows, left_out, room: style.width }
+    }
+
+    fn width(&self) -> usize {
+        needed(self.columns.iter().map(|column| column.width))
+    }
+
+    fn fits(&self) -> bool {
+        self.width() <= self.room
+    }
+
+    fn lines(&self, style: Style) -> Vec<String> {
+        let rule = "─".repeat(self.width());
+        let mut lines = Vec::new();
+        let most = self.columns.iter().map(|column| column.heading.len()).max().unwrap_or(0);
+        for line in 0..most {
+            let part = |column: &Placed| column.heading.get(line).cloned().unwrap_or_default();
+            lines.push(self.line(&self.columns.iter().map(part).collect::<Vec<_>>(), false));
+        }
+        lines.push(rule.clone());
+        let mut block: Option<&str> = None;
+        for row in &self.rows {
+            if block != Some(&row.block) {
+                lines.extend(block.map(|_| rule.clone()));
+                let title = (!row.block.is_empty()).then(|| wrapped(&row.block, self.room, ""));
+                lines.extend(title.into_iter().flatten());
+                block = Some(&row.block);
+            }
+            let broken: Vec<Vec<String>> =
+                row.cells.iter().zip(&self.columns).map(|(cell, c)| within(cell, c)).collect();
+            let most = broken.iter().map(Vec::len).max().unwrap_or(0);
+            for line in 0..most {
+                let part = |cell: &Vec<String>| cell.get(line).cloned().unwrap_or_default();
+                lines.push(self.line(&broken.iter().map(part).collect::<Vec<_>>(), style.colours));
+            }
+        }
+        lines
+    }
+
+    fn line(&self, cells: &[String], colours: bool) -> String {
+        let padded = |(cell, column): (&String, &Placed)| {
+            let space = column.width.saturating_sub(cell.width());
+            let (before, behind) = match column.align {
+                Align::Number => (space, 0),
+                Align::Centre => (space / 2, space - space / 2),
+                Align::Text | Align::Places => (0, space),
+            };
+            let colour = if colours && column.align == Align::Centre { colour(cell) } else { None };
+            let cell =
+                colour.map_or_else(|| cell.clone(), |c| format!("\u{1b}[{c}m{cell}\u{1b}[0m"));
+            format!("{}{cell}{}", " ".repeat(before), " ".repeat(behind))
+        };
+        let line = cells.iter().zip(&self.columns).map(padded).collect::<Vec<_>>();
+        line.join(&" ".repeat(GAP)).trim_end().to_owned()
+    }
+}
+
+/// Of a grade: green, yellow, red.
+fn colour(grade: &str) -> Option<u8> {
+    match grade {
+        "A" => Some(32),
+        "B" => Some(33),
+        "C" => Some(31),
+        _ => None,
+    }
+}
+
+fn needed(widths: impl Iterator<Item = usize>) -> usize {
+    let (count, sum) = widths.fold((0_usize, 0), |(count, sum), width| (count + 1, sum + width));
+    sum + GAP * count.saturating_sub(1)
+}
+
+/// A column with the widths that it may have.
+struct Sized<'a> {
+    at: usize,
+    column: &'a Column,
+    /// What it has; at first what nothing in it is broken at.
+    width: usize,
+    /// At which another column is left out sooner than it is made narrower.
+    enough: usize,
+    /// Below which a number, or a word of the heading, would be cut.
+    least: usize,
+}
+
+impl<'a> Sized<'a> {
+    fn of(at: usize, column: &'a Column, cells: usize) -> Self {
+        let heading = heading(column);
+        let words = heading.iter().flat_map(|line| line.split(' '));
+        let word = words.map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let width = heading.iter().map(|line| line.width()).fold(cells, usize::max);
+        let (enough, least) = match column.align {
+            Align::Text | Align::Places => (width.min(WORDS_ENOUGH), width.min(WORDS_MIN)),
+            Align::Number | Align::Centre => (cells.max(word), cells.max(word)),
+        };
+        Self { at, column, width, enough, least }
+    }
+}
+
+/// Takes from the widest column that may be narrower until all fit, or none can give more.
+fn narrow(kept: &mut [Sized<'_>], room: usize) {
+    while needed(kept.iter().map(|one| one.width)) > room {
+        let wide = kept.iter_mut().filter(|one| one.width > one.least);
+        let Some(widest) = wide.max_by_key(|one| one.width) else { return };
+        widest.width -= 1;
+    }
+}
+
+/// The heading, a line each, with the unit below.
+fn heading(column: &Column) -> Vec<String> {
+    let unit = (!column.unit.is_empty()).then_some(column.unit.as_str());
+    column.heading.lines().chain(unit).map(str::to_owned).collect()
+}
+
+/// A cell in its column: words are broken, a single long one is shortened.
+fn within(cell: &str, column: &Placed) -> Vec<String> {
+    if cell.width() <= column.width {
+        vec![cell.to_owned()]
+    } else {
+        wrapped(cell, column.width, "")
+    }
+}
+
+/// A text in lines of this width, those behind the first with an indent; a word that is longer is
+/// shortened in the middle.
+pub(crate) fn wrapped(text: &str, width: usize, indent: &str) -> Vec<String> {
+    let options = textwrap::Options::new(width.max(1))
+        .subsequent_indent(indent)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let lines = textwrap::wrap(text, options);
+    lines.iter().map(|line| shortened(line, width)).collect()
+}
+
+/// A name in this width: what is left out of its middle is an ellipsis. Its end tells most.
+pub(crate) fn shortened(name: &str, width: usize) -> String {
+    if name.width() <= width || width == 0 {
+        return name.to_owned();
+    }
+    let (front, back) = ((width - 1) / 2, (width - 1).div_ceil(2));
+    let taken = |letters: &mut dyn Iterator<Item = char>, room: usize| {
+        let mut used = 0;
+        let fits = |letter: &char| {
+            used += letter.width().unwrap_or(0);
+            used <= room
+        };
+        letters.take_while(fits).collect::<String>()
+    };
+    let head = taken(&mut name.chars(), front);
+    let tail: String = taken(&mut name.chars().rev(), back).chars().rev().collect();
+    format!("{head}…{tail}")
+}
+
+/// Each row as lines `heading: value`, where no table fits.
+fn listed(data: &Table, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for row in &data.rows {
+        if !lines.is_empty() {
+            lines.push("─".repeat(width.min(WORDS_MIN)));
+        }
+        for (column, cell) in data.columns.iter().zip(&row.cells) {
+            let unit = if column.unit.is_empty() { "" } else { " " };
+            let name = column.heading.replace("-\n", "").replace('\n', " ");
+            let line = match name.as_str() {
+                "" => cell.text.clone(),
+                name => format!("{name}: {}{unit}{}", cell.text, column.unit),
+            };
+            lines.extend(wrapped(&visible(&line, Lines::One), width, "  "));
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_report::{Cell, Row};
+
+    use super::*;
+
+    fn column(heading: &str, align: Align, rank: u8) -> Column {
+        Column { heading: heading.to_owned(), unit: String::new(), align, rank }
+    }
+
+    fn table() -> Table {
+        let columns = vec![
+            column("Profile", Align::Text, 0),
+            column("Target", Align::Text, 0),
+            column("Out-\nstanding", Align::Number, 0),
+            column("IO/s", Align::Number, 0),
+            column("p99", Align::Number, 2),
+            column("Max", Align::Number, 3),
+            column("Grade", Align::Centre, 0),
+        ];
+        let row = |profile: &str, target: &str, outstanding: &str| {
+            let cells = [profile, target, outstanding, "1,234,567", "12.345", "1,234.5", "A"];
+            let cell = |text: &str| Cell { text: text.to_owned(), ..Cell::default() };
+            Row { cells: cells.into_iter().map(cell).collect(), opens_group: false }
+        };
+        let long = "/mnt/a/very/long/path/to/some/storage/that/has/a/name (xfs on nvme0n1)";
+        let rows = vec![
+            row("Database", long, "1"),
+            row("Database", "測定対象の長い名前です", "512"),
+            row("Restore", "bad\u{1b}[31mname\nin two lines", "1"),
+        ];
+        Table { caption: String::new(), columns, rows, note: "A note of several words".to_owned() }
+    }
+
+    fn laid(width: usize) -> String {
+        lay(&table(), Style { width, blocks: true, colours: false }).text().to_owned()
+    }
+
+    #[test]
+    fn nothing_is_wider_than_the_terminal_and_no_number_is_cut() {
+        for width in 20..=140 {
+            let text = laid(width);
+            for line in text.lines() {
+                assert!(line.width() <= width, "{width}: {} of `{line}`", line.width());
+            }
+            assert!(text.contains("1,234,567"), "{width}: {text}");
+            assert!(!text.contains('\u{1b}'), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_matters_least_is_left_out_first_and_named() {
+        let (wide, narrow, least) = (laid(140), laid(56), laid(44));
+        assert!(wide.contains("Max") && wide.contains("p99") && !wide.contains("left out"));
+        assert!(narrow.contains("left out in 56 columns: Max ("), "{narrow}");
+        assert!(least.replace('\n', " ").contains("columns: p99, Max ("), "{least}");
+        for text in [&wide, &narrow, &least] {
+            assert_eq!(text.matches("Database").count(), 1, "a title of a block: {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_shortened_in_the_middle() {
+        assert_eq!(shortened("/mnt/storage/scratch", 11), "/mnt/…ratch");
+        assert_eq!(shortened("short", 11), "short");
+        assert_eq!(shortened("測定対象の名前", 7), "測…前");
+    }
+
+    #[test]
+    fn colours_are_our_own_and_only_where_they_are_asked_for() {
+        let style = Style { width: 100, blocks: true, colours: true };
+        let text = lay(&table(), style).text().to_owned();
+        assert_eq!(text.matches("\u{1b}[32mA\u{1b}[0m").count(), 3);
+        assert!(!text.contains("\u{1b}[31mname"));
+    }
+}

@@ -1,0 +1,274 @@
+//! The first minute: `qdepth` alone in directories of every kind, tables in terminals of every
+//! width, and what a newcomer types wrong.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::process::Command;
+
+use common::{Ended, Place, alone, can, points, sh};
+
+#[cfg(test)]
+fn run_in(folder: &Path, columns: Option<&str>, words: &[&str]) -> Ended {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qdepth"));
+    command.args(words).current_dir(folder).env_remove("COLUMNS");
+    if let Some(columns) = columns {
+        command.env("COLUMNS", columns);
+    }
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ended { status: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
+}
+
+#[cfg(test)]
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn alone_it_measures_four_points_and_leaves_nothing() {
+    let (_alone, place) = (alone(), Place::new());
+    for name in [b"plain".to_vec(), b"two\nlines \x1b[31m \xff".to_vec()] {
+        let folder = place.path().join(std::ffi::OsString::from_vec(name));
+        fs::create_dir(&folder).unwrap();
+        let ended = run_in(&folder, None, &["--json"]).expect_finished();
+        let document = ended.json();
+        assert_eq!(document["run"]["plan"], "first");
+        assert_eq!(document["run"]["state"], "sealed");
+        let loads: Vec<(String, u64)> = points(&document)
+            .iter()
+            .map(|p| {
+                (p["profile"].as_str().unwrap().to_owned(), p["outstanding"].as_u64().unwrap())
+            })
+            .collect();
+        let is = |name: &str, outstanding| (name.to_owned(), outstanding);
+        let (random, sequential) = ("random-4k-read", "sequential-1m-read");
+        let wanted = [is(random, 1), is(random, 32), is(sequential, 1), is(sequential, 32)];
+        assert_eq!(loads, wanted);
+        assert_eq!(points(&document)[2]["request_size_bytes"], 1_048_576.0);
+        assert!(points(&document).iter().all(|point| point["writes"] == 0));
+        assert!(names(&folder).is_empty(), "{:?}", names(&folder));
+    }
+    let said = run_in(&place.path().join("plain"), None, &[]).expect_finished();
+    for text in ["made for this and removed", "qdepth run disk-mark", "qdepth plans", "IO/s"] {
+        assert!(said.out.contains(text), "no `{text}`: {}", said.out);
+    }
+    assert!(said.out.lines().filter(|line| line.contains('─')).all(|l| l.chars().count() <= 80));
+}
+
+#[test]
+fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
+    let test = "alone_it_reads_what_is_there_where_nothing_can_be_made";
+    if !can(test, &["mount", "umount"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let folder = place.join("small");
+    fs::create_dir(&folder).unwrap();
+    let at = folder.display();
+    sh(&format!("mount -t tmpfs -o size=12m tmpfs {at}")).unwrap();
+    place.later(format!("umount {at}"));
+    let tiny = run_in(&folder, None, &["--json"]).expect_finished();
+    assert_eq!(points(&tiny.json()).len(), 4);
+    assert!(names(&folder).is_empty());
+    // A file that is nobody's is read where there is no room, or no right, for one of ours.
+    sh(&format!("head -c 9000000 /dev/urandom > {at}/film")).unwrap();
+    for options in ["rw", "ro"] {
+        sh(&format!("mount -o remount,{options} {at}")).unwrap();
+        let before = sh(&format!("sha256sum {at}/film")).unwrap();
+        let read = run_in(&folder, None, &["--json"]).expect_finished();
+        assert_eq!(read.json()["targets"][0]["kind"], "file", "{options}");
+        assert_eq!(sh(&format!("sha256sum {at}/film")).unwrap(), before);
+        assert_eq!(names(&folder), ["film"]);
+    }
+    sh(&format!("mount -o remount,rw {at} && rm {at}/film")).unwrap();
+    // The kernel lets the file of an ended ring go a little later.
+    let again = format!("i=0; until mount -o remount,ro {at}; do");
+    sh(&format!("{again} i=$((i + 1)); [ $i -lt 50 ] || exit 1; sleep 0.1; done")).unwrap();
+    let refused = run_in(&folder, None, &["--json"]).expect(3);
+    assert_eq!(refused.out, "");
+    for text in ["nothing was changed", "qdepth run first DIR"] {
+        assert!(refused.err.contains(text), "{}", refused.err);
+    }
+}
+
+#[test]
+fn a_file_of_an_earlier_run_is_read_and_kept() {
+    let (_alone, place) = (alone(), Place::new());
+    let words = "run first . --file-size 8MiB --duration 100ms --keep --no-report";
+    place.run(words).expect_finished();
+    let said = run_in(place.path(), None, &[]).expect_finished();
+    assert!(said.out.contains("8MiB that an earlier run kept"), "{}", said.out);
+    assert!(place.has("qdepth-measurement-file"));
+}
+
+#[test]
+fn no_table_is_wider_than_the_terminal() {
+    let place = Place::new();
+    let words = "run media:p3700-800gb raid0(media:p3700-800gb*2) --outstanding 1,8 \
+                 --duration 50ms --no-report --profile database,streaming";
+    place.run(words).expect_finished();
+    place.run(words).expect_finished();
+    let lines: [&[&str]; 7] = [
+        &["list"],
+        &["show"],
+        &["plans"],
+        &["profiles"],
+        &["host"],
+        &["compare", "latest~1", "latest"],
+        &["plan", "quick", "media:p3700-800gb"],
+    ];
+    for words in lines {
+        for columns in ["40", "60", "80", "120", "200"] {
+            let ended = run_in(place.path(), Some(columns), words);
+            assert!(!ended.out.is_empty(), "{words:?}: {}", ended.err);
+            let most: usize = columns.parse().unwrap();
+            for line in ended.out.lines() {
+                // A command that is to be copied is not broken.
+                let copied = line.trim_start().starts_with("qdepth ");
+                let wide = unicode_width::UnicodeWidthStr::width(line);
+                assert!(copied || wide <= most, "{words:?} in {columns} columns, {wide}: `{line}`");
+            }
+        }
+        // Without a terminal tables are laid out for 80 columns; sentences stay whole.
+        let piped = run_in(place.path(), None, words);
+        let rules = piped.out.lines().filter(|line| line.starts_with('─'));
+        for line in rules {
+            assert!(line.chars().count() <= 80, "{words:?}: `{line}`");
+        }
+    }
+    let show = run_in(place.path(), Some("80"), &["show"]).out;
+    assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
+    assert!(show.contains("EMULATED"), "{show}");
+}
+
+#[test]
+fn what_a_newcomer_types_wrong_is_answered() {
+    let place = Place::new();
+    place
+        .write("own.toml", "name = \"x\"\nprofiles = [\"mail\", \"databse\"]\noutstanding = [1]\n");
+    let cases: &[(&str, i32, &[&str])] = &[
+        ("quick", 2, &["`quick` is a plan: qdepth run quick"]),
+        ("standart /tmp", 2, &["`standard` is a plan: qdepth run standard /tmp"]),
+        ("diskmark", 2, &["qdepth run disk-mark"]),
+        (".", 2, &["`.` is a target: qdepth run first ."]),
+        ("media:null", 2, &["qdepth run first media:null"]),
+        ("rum", 2, &["'run'"]),
+        ("run standart", 2, &["did you mean `standard`?", "disk-mark"]),
+        ("run own.toml", 2, &["no profile `mail`"]),
+        ("run --profile databse media:null", 2, &["did you mean `database`?"]),
+        ("plan --show quik", 2, &["did you mean `quick`?"]),
+        ("run --outstanding -1", 2, &["`-1` is no number", "1-8"]),
+        ("run --outstanding 8-1", 2, &["as 1-8"]),
+        ("run --outstanding 1-512", 2, &["as 1,2,4,8,16,32,64,128,256,512"]),
+        ("run --outstanding 1;8", 2, &["`1;8` is no number"]),
+        ("run --outstanding", 2, &["--outstanding"]),
+        ("run --duration -5s", 2, &["'-5'"]),
+        ("run --warm-up 9999h media:p3700-800gb", 2, &["a warm-up of", "at most 24h"]),
+        ("run --file-size 10parsecs", 2, &["10parsecs"]),
+        ("run --engine iouring", 2, &["io_uring"]),
+        ("run --jsno", 2, &["--json"]),
+        ("--jsno", 2, &["--json"]),
+        ("list --logbook nowhere.db", 4, &["no logbook at nowhere.db"]),
+        ("show 0", 4, &["qdepth.db"]),
+        ("compare latest", 2, &["<B>"]),
+        ("media p3700-800g", 2, &["p3700-800gb"]),
+        ("run media:p3700", 2, &["no medium `p3700` (did you mean `p3700-"]),
+        ("man rum", 2, &["did you mean `run`?"]),
+        ("completions tcsh", 2, &["bash", "zsh", "fish"]),
+        ("plan --resume", 2, &["qdepth export"]),
+        ("run quick /etc/passwd", 3, &["/etc/passwd", "nothing was changed"]),
+        ("plan quick /etc", 3, &[]),
+        ("run quick /dev/null", 3, &["/dev/null"]),
+    ];
+    for (words, status, says) in cases {
+        let ended = place.run(words);
+        assert_eq!(ended.status, Some(*status), "{words}: {}{}", ended.out, ended.err);
+        for text in *says {
+            assert!(ended.err.contains(text), "`{words}` does not say `{text}`: {}", ended.err);
+        }
+        for left in ["qdepth.db", "qdepth-report.html", "qdepth-measurement-file"] {
+            assert!(!place.has(left), "`{words}` leaves {left}");
+        }
+    }
+}
+
+#[test]
+fn plans_fit_a_small_space_and_own_profiles_have_names() {
+    let place = Place::new();
+    for (words, says) in [
+        ("plan area . --file-size 64MiB", "32MiB"),
+        ("plan processes . --file-size 64MiB", "64MiB"),
+        ("plan quick . --read-only", "Random 4 KiB, 100 % read"),
+        (
+            "plan quick . --warm-up 2s --engine sync --keep --logbook x.db --report y.html",
+            "30 points",
+        ),
+        ("plan disk-mark .", "8 points"),
+        ("plan quick media:p3700-800gb", "virtual time"),
+    ] {
+        let ended = place.run(words).expect(0);
+        assert!(ended.out.contains(says), "{words}: no `{says}` in {}", ended.out);
+    }
+    let own = "name = \"own\"\nprofiles = [\"mail\", \"streaming\"]\noutstanding = [1]\n\
+               duration = \"50ms\"\n[[profile]]\nname = \"mail\"\nrandom = 100\nread = 100\n\
+               request_size = \"4KiB\"\n";
+    place.write("own.toml", own);
+    let words = "run own.toml media:p3700-800gb --json --no-report --warm-up 20ms";
+    let document = place.run(words).expect_finished().json();
+    let names: Vec<&str> =
+        points(&document).iter().map(|point| point["profile"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mail", "streaming"]);
+    assert!(points(&document).iter().all(|point| point["warm_up_ns"] == 20_000_000));
+    let ranged = place.run(
+        "run quick media:p3700-800gb --profile streaming --outstanding 1-3,8 \
+                            --duration 20ms --json --no-report",
+    );
+    assert_eq!(points(&ranged.expect_finished().json()).len(), 4);
+}
+
+#[test]
+fn a_medium_that_takes_no_time_takes_little_of_ours() {
+    let place = Place::new();
+    let words = "run quick media:null --json --no-report --profile database --outstanding 1,512";
+    let ended = place.start(words).wait_at_most(std::time::Duration::from_secs(120));
+    let document = ended.expect_finished().json();
+    for point in points(&document) {
+        assert_eq!(point["warm_up_ns"], 0);
+        assert!(point["reads"].as_u64().unwrap() > 100_000, "{point}");
+    }
+}
+
+#[test]
+fn the_program_says_what_it_is_and_documents_itself() {
+    let place = Place::new();
+    let version = place.run("--version").expect(0).out;
+    for text in [env!("CARGO_PKG_VERSION"), "commit", "features", "io_uring"] {
+        assert!(version.contains(text), "{version}");
+    }
+    assert_eq!(place.run("-V").expect(0).out.lines().count(), 1);
+    let pages = place.run("man --names").expect(0).out;
+    assert!(pages.lines().count() > 25, "{pages}");
+    for page in pages.lines() {
+        let words = page.trim_start_matches("qdepth");
+        let troff = place.run(&format!("man{words}")).expect(0).out;
+        assert!(troff.contains(".TH ") && troff.contains(".SH NAME"), "{page}: {troff}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        let text = place.run(&format!("completions {shell}")).expect(0).out;
+        assert!(text.contains("disk") || text.contains("serve-medium"), "{shell}");
+    }
+    let plans = place.run("plans").expect(0).out;
+    for text in ["disk-mark", "write-pressure", "How fast is this storage"] {
+        assert!(plans.contains(text), "{plans}");
+    }
+}
