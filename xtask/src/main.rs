@@ -4,6 +4,7 @@
 
 mod bench;
 mod command;
+mod dist;
 mod media;
 mod test;
 mod tidy;
@@ -12,7 +13,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | dist [--quick] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -23,6 +24,7 @@ fn main() -> Result<()> {
         ["test", "--quick"] => test::quick(),
         ["tidy"] => tidy::tidy(),
         ["trust", rest @ ..] => trust::trust(rest),
+        ["dist", rest @ ..] => dist::dist(rest),
         ["vm"] => match vm::vm()? {
             Some(vm::Counts { passed, failed: 0 }) => {
                 println!("{passed} checks of the virtual machine passed");

@@ -29,6 +29,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("fdisk", "sfdisk"),
     ("util-linux", "losetup"),
     ("chromium", "chromium"),
+    ("rpm", "rpmbuild"),
+    ("cpio", "cpio"),
     ("poppler-utils", "pdftotext"),
     ("valgrind", "valgrind"),
     ("openmpi-bin", "mpirun.openmpi"),

@@ -1,0 +1,306 @@
+//! `cargo xtask dist`: packages of the program in `target/dist`: `.deb`, `.rpm`, `.whl` and a tar
+//! archive, with pages of the manual, completions, licences, a bill of materials and checksums.
+//! Each that can be is installed in an empty root and run. `--quick` packs the debug build, to try
+//! the packing itself.
+
+#![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::command::{output, root, show, there_is};
+
+/// Where a page of the manual of one command is.
+const MAN: &str = "usr/share/man/man1";
+/// Shells, with where each looks for completions.
+const COMPLETIONS: [(&str, &str); 3] = [
+    ("bash", "usr/share/bash-completion/completions/qdepth"),
+    ("zsh", "usr/share/zsh/vendor-completions/_qdepth"),
+    ("fish", "usr/share/fish/vendor_completions.d/qdepth.fish"),
+];
+const DOCS: &str = "usr/share/doc/qdepth";
+/// Largest tree of an installed package without qdepth-pdf, bytes.
+const INSTALLED_MAX: u64 = 20_000_000;
+const WHEEL: &str = include_str!("dist/wheel.py");
+const READER: &str = include_str!("dist/reader.py");
+
+pub fn dist(words: &[&str]) -> Result<()> {
+    let quick = match words {
+        [] => false,
+        ["--quick"] => true,
+        _ => bail!("cargo xtask dist [--quick]"),
+    };
+    let to = root().join("target/dist");
+    let program = build(quick)?;
+    let stage = to.join("stage");
+    if stage.exists() {
+        fs::remove_dir_all(&stage)?;
+    }
+    let version = staged(&stage, &program, quick)?;
+    let bytes = size(&stage)?;
+    println!("{bytes} bytes are installed");
+    if !quick && bytes > INSTALLED_MAX {
+        bail!("{bytes} bytes are installed, and {INSTALLED_MAX} are the most");
+    }
+    let mut made = vec![archive(&to, &stage, &version)?];
+    made.extend(deb(&to, &stage, &version)?);
+    made.extend(wheel(&to, &program, &version)?);
+    made.extend(rpm(&to, &stage, &version)?);
+    checked(&to, &made, &version)?;
+    sums(&to, &made)
+}
+
+/// The program, stripped.
+fn build(quick: bool) -> Result<PathBuf> {
+    let (profile, folder) = if quick { ("dev", "debug") } else { ("dist", "dist") };
+    let words = ["build", "--locked", "--workspace", "--exclude", "qdepth-pdf", "--bin", "qdepth"];
+    show("cargo", &[&words[..], &["--profile", profile]].concat())?;
+    Ok(root().join("target").join(folder).join("qdepth"))
+}
+
+/// Everything that a package installs, below a folder; the version.
+fn staged(stage: &Path, program: &Path, quick: bool) -> Result<String> {
+    let put = |name: &str, bytes: &[u8]| -> Result<()> {
+        let path = stage.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(stage))?;
+        fs::write(&path, bytes).with_context(|| path.display().to_string())
+    };
+    put("usr/bin/qdepth", &fs::read(program)?)?;
+    let installed = stage.join("usr/bin/qdepth");
+    fs::set_permissions(&installed, fs::Permissions::from_mode(0o755))?;
+    if quick {
+        show("strip", &[&installed.display().to_string()])?;
+    }
+    let run = |words: &[&str]| output(&installed.display().to_string(), words, &[0]);
+    let pages = run(&["man", "--names"])?;
+    for page in pages.lines() {
+        let words: Vec<&str> = page.split(' ').skip(1).collect();
+        let text = run(&[&["man"], &words[..]].concat())?;
+        put(&format!("{MAN}/{}.1", page.replace(' ', "-")), text.as_bytes())?;
+    }
+    for (shell, place) in COMPLETIONS {
+        put(place, run(&["completions", shell])?.as_bytes())?;
+    }
+    for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        put(&format!("{DOCS}/{name}"), &fs::read(root().join(name))?)?;
+    }
+    let parts = parts()?;
+    put(&format!("{DOCS}/qdepth.cdx.json"), format!("{:#}\n", bill(&parts)).as_bytes())?;
+    put(&format!("{DOCS}/licences.md"), licences(&parts).as_bytes())?;
+    let version = run(&["-V"])?;
+    version.split_whitespace().nth(1).map(str::to_owned).context("`qdepth -V` has no version")
+}
+
+/// What the program is made of: crates with version and licence.
+type Parts = BTreeMap<(String, String), String>;
+
+/// The packages below `qdepth`, build tools and tests left out.
+fn parts() -> Result<Parts> {
+    let target = "x86_64-unknown-linux-gnu";
+    let words = ["metadata", "--format-version", "1", "--locked", "--filter-platform", target];
+    let all: Value = serde_json::from_str(&output("cargo", &words, &[0])?)?;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let nodes: BTreeMap<String, Vec<Value>> = list(&all["resolve"]["nodes"])
+        .iter()
+        .map(|node| (text(&node["id"]), list(&node["deps"])))
+        .collect();
+    let packages = list(&all["packages"]);
+    let own = packages.iter().find(|package| package["name"] == "qdepth").context("no qdepth")?;
+    let (mut known, mut below) = (BTreeSet::new(), vec![text(&own["id"])]);
+    while let Some(id) = below.pop() {
+        if !known.insert(id.clone()) {
+            continue;
+        }
+        for dep in nodes.get(&id).into_iter().flatten() {
+            let normal = list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"].is_null());
+            below.extend(normal.then(|| text(&dep["pkg"])));
+        }
+    }
+    let of = |package: &&Value| known.contains(&text(&package["id"]));
+    let part = |package: &Value| {
+        let name = (text(&package["name"]), text(&package["version"]));
+        (name, text(&package["license"]))
+    };
+    Ok(packages.iter().filter(of).map(part).collect())
+}
+
+/// A bill of materials in the form of CycloneDX 1.5.
+fn bill(parts: &Parts) -> Value {
+    let component = |((name, version), licence): (&(String, String), &String)| {
+        json!({
+            "type": "library",
+            "name": name,
+            "version": version,
+            "purl": format!("pkg:cargo/{name}@{version}"),
+            "licenses": [{ "expression": licence.replace('/', " OR ") }],
+        })
+    };
+    json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": { "component": { "type": "application", "name": "qdepth" } },
+        "components": parts.iter().map(component).collect::<Vec<_>>(),
+    })
+}
+
+fn licences(parts: &Parts) -> String {
+    let row = |((name, version), licence): (&(String, String), &String)| {
+        format!("| {name} | {version} | {licence} |\n")
+    };
+    let head =
+        "# Licences of what qdepth is made of\n\n| crate | version | licence |\n|---|---|---|\n";
+    parts.iter().map(row).fold(head.to_owned(), |text, row| text + &row)
+}
+
+fn size(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        bytes += if path.is_dir() { size(&path)? } else { path.metadata()?.len() };
+    }
+    Ok(bytes)
+}
+
+/// The time of the last commit: packages of one commit are the same bytes.
+fn epoch() -> Result<String> {
+    Ok(output("git", &["log", "-1", "--format=%ct"], &[0])?.trim().to_owned())
+}
+
+fn archive(to: &Path, stage: &Path, version: &str) -> Result<PathBuf> {
+    let made = to.join(format!("qdepth-{version}-x86_64-linux.tar.gz"));
+    let (mtime, place) = (format!("--mtime=@{}", epoch()?), stage.display().to_string());
+    let words = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", &mtime];
+    let file = made.display().to_string();
+    show("tar", &[&words[..], &["-I", "gzip -n9", "-cf", &file, "-C", &place, "usr"]].concat())?;
+    Ok(made)
+}
+
+fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
+    if !there_is("dpkg-deb") {
+        println!("SKIPPED: .deb: dpkg-deb is not installed");
+        return Ok(None);
+    }
+    let control = stage.join("DEBIAN");
+    fs::create_dir_all(&control)?;
+    let text = format!(
+        "Package: qdepth\nVersion: {version}\nArchitecture: amd64\nMaintainer: qdepth developers\n\
+         Depends: libc6, libgcc-s1\nRecommends: smartmontools, nvme-cli\nSection: admin\n\
+         Priority: optional\nHomepage: https://github.com/qdepth/qdepth\nInstalled-Size: {}\n\
+         Description: storage performance at every queue depth\n Measured, explained, published.\n",
+        size(stage)? / 1024
+    );
+    fs::write(control.join("control"), text)?;
+    let made = to.join(format!("qdepth_{version}_amd64.deb"));
+    let (from, file) = (stage.display().to_string(), made.display().to_string());
+    let date = format!("SOURCE_DATE_EPOCH={}", epoch()?);
+    show("env", &[&date, "dpkg-deb", "--root-owner-group", "--build", &from, &file])?;
+    fs::remove_dir_all(&control)?;
+    Ok(Some(made))
+}
+
+fn wheel(to: &Path, program: &Path, version: &str) -> Result<Option<PathBuf>> {
+    if !there_is("python3") {
+        println!("SKIPPED: .whl: python3 is not installed");
+        return Ok(None);
+    }
+    let (script, reader) = (to.join("wheel.py"), to.join("reader.py"));
+    fs::write(&script, WHEEL)?;
+    fs::write(&reader, READER)?;
+    let stripped = to.join("stage/usr/bin/qdepth");
+    let program = if stripped.exists() { stripped } else { program.to_owned() };
+    let made = to.join(format!("qdepth-{version}-py3-none-linux_x86_64.whl"));
+    let words = [&script, &program, &reader, &made].map(|path| path.display().to_string());
+    let [script, program, reader, file] = words.each_ref().map(String::as_str);
+    show("python3", &[script, program, reader, file, version, &epoch()?])?;
+    Ok(Some(made))
+}
+
+fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
+    if !there_is("rpmbuild") {
+        println!("SKIPPED: .rpm: rpmbuild is not installed (Debian: apt install rpm)");
+        return Ok(None);
+    }
+    let spec = to.join("qdepth.spec");
+    let text = format!(
+        "Name: qdepth\nVersion: {version}\nRelease: 1\nSummary: Storage performance at every queue \
+         depth\nLicense: Apache-2.0 OR MIT\nURL: https://github.com/qdepth/qdepth\n\
+         %define _build_id_links none\n%define __os_install_post %{{nil}}\n\
+         %description\nMeasured, explained, published.\n%install\ncp -a {}/usr %{{buildroot}}/\n\
+         %files\n/usr/bin/qdepth\n/{MAN}/*\n{}/{DOCS}\n",
+        stage.display(),
+        COMPLETIONS.map(|(_, place)| format!("/{place}\n")).concat(),
+    );
+    fs::write(&spec, text)?;
+    let top = to.join("rpm");
+    let define = format!("_topdir {}", top.display());
+    let date = format!("SOURCE_DATE_EPOCH={}", epoch()?);
+    show("env", &[&date, "rpmbuild", "-bb", "--define", &define, &spec.display().to_string()])?;
+    let name = format!("qdepth-{version}-1.x86_64.rpm");
+    let made = to.join(&name);
+    fs::rename(top.join("RPMS/x86_64").join(&name), &made)?;
+    Ok(Some(made))
+}
+
+/// Installs each package in an empty root, and asks the program there what it is.
+fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
+    for package in made {
+        let name = package.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let fresh = to.join("root");
+        if fresh.exists() {
+            fs::remove_dir_all(&fresh)?;
+        }
+        fs::create_dir_all(&fresh)?;
+        let (file, place) = (package.display().to_string(), fresh.display().to_string());
+        let program = match package.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => {
+                show("tar", &["-xf", &file, "-C", &place])?;
+                fresh.join("usr/bin/qdepth")
+            }
+            Some("deb") => {
+                show("dpkg-deb", &["-x", &file, &place])?;
+                fresh.join("usr/bin/qdepth")
+            }
+            Some("whl") => {
+                show("python3", &["-m", "venv", &place])?;
+                let pip = fresh.join("bin/pip").display().to_string();
+                show(&pip, &["install", "--quiet", "--no-index", "--no-deps", &file])?;
+                let python = fresh.join("bin/python").display().to_string();
+                show(&python, &["-c", "import qdepth; assert qdepth.program()"])?;
+                fresh.join("bin/qdepth")
+            }
+            Some("rpm") => {
+                let unpacked = format!("cd '{place}' && rpm2cpio '{file}' | cpio -idm --quiet");
+                show("sh", &["-c", &unpacked])?;
+                fresh.join("usr/bin/qdepth")
+            }
+            _ => bail!("{name}: nobody knows how to install it"),
+        };
+        let said = output(&program.display().to_string(), &["--version"], &[0])?;
+        if !said.contains(version) {
+            bail!("{name}: the program says {said}");
+        }
+        println!("{name}: installed, and runs");
+        fs::remove_dir_all(&fresh)?;
+    }
+    Ok(())
+}
+
+fn sums(to: &Path, made: &[PathBuf]) -> Result<()> {
+    let names: Vec<String> = made
+        .iter()
+        .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+        .collect();
+    let place = to.display().to_string();
+    let line = format!("cd '{place}' && sha256sum {}", names.join(" "));
+    let text = output("sh", &["-c", &line], &[0])?;
+    fs::write(to.join("SHA256SUMS"), &text)?;
+    print!("{text}");
+    Ok(())
+}
