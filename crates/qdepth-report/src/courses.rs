@@ -7,17 +7,32 @@ use crate::number;
 use crate::view::{Load, Point, View, percentile_ns};
 use crate::words::say;
 
+/// Targets of which one paragraph tells; more have one each.
+const ONE_PARAGRAPH: usize = 4;
+
 /// The sentences of a load: how its main value goes on each target, how the targets compare, and
 /// its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     let lines: Vec<(u32, Vec<At>)> = view.targets.iter().map(|t| (*t, line(load, *t))).collect();
-    let courses = lines.iter().filter_map(|(target, points)| {
+    let goes = |(target, points): &(u32, Vec<At>)| {
         Some(who(view, *target) + &course(view, load, &claims(points)?))
-    });
-    let mut told = vec![courses.collect::<Vec<_>>().join(view.words.gap)];
-    told.extend(compared(view, load, &lines));
-    let latencies = view.targets.iter().filter_map(|target| latency(view, load, *target));
-    told.push(latencies.collect::<Vec<_>>().join(view.words.gap));
+    };
+    let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
+    let mut told = Vec::new();
+    if lines.len() > ONE_PARAGRAPH {
+        told.extend(compared(view, load, &lines));
+        let of_target = |line: &(u32, Vec<At>)| {
+            let parts = [goes(line), latency(view, load, line.0)];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(view.words.gap)
+        };
+        told.extend(lines.iter().map(of_target));
+    } else {
+        let courses: Vec<String> = lines.iter().filter_map(goes).collect();
+        told.push(courses.join(view.words.gap));
+        told.extend(compared(view, load, &lines));
+        let latencies: Vec<String> = view.targets.iter().filter_map(waits).collect();
+        told.push(latencies.join(view.words.gap));
+    }
     told.retain(|text| !text.is_empty());
     told
 }
@@ -139,7 +154,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
     let tail = percentile_ns(last.latency(), 0.999).map(number::duration);
     values.extend(tail.map(|tail| ("tail", tail)));
     let template = if valid.len() > 1 { words.latency } else { words.latency_single };
-    Some(who(view, target) + &say(template, &values))
+    Some(say(template, &values))
 }
 
 #[cfg(test)]

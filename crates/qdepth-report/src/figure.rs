@@ -4,7 +4,9 @@
 //! A picture is a complete SVG in the colours of [`PALETTE`]: it can stand alone or in print. A
 //! page that wants other colours (dark mode) restyles the attributes with its own style sheet.
 
-use std::fmt::Write as _;
+mod frame;
+mod panels;
+
 use std::sync::Arc;
 
 use kuva::prelude::{
@@ -14,6 +16,7 @@ use kuva::render::layout::TickFormat;
 use kuva::render::render::{render_multiple, render_twin_y};
 
 use crate::document::Picture;
+use crate::figure::frame::{body_of, framed, legend};
 use crate::number;
 
 /// Colours that stay apart for colour-blind readers and in grey (after Okabe and Ito 2008,
@@ -35,26 +38,10 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::Pentagon,
 ];
 const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
-/// What kuva writes into a picture whose marks say what they are.
-const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
 /// The mark of figures that were not measured on a device, in every language.
 const EMULATED: &str = "EMULATED";
-const LEGEND_LEFT: f64 = 62.0;
-const LEGEND_ROW: f64 = 19.0;
-/// A bar in a legend.
-const SWATCH: &str = "M-9 -5h18v10h-18z";
-/// The markers again, as paths around the origin.
-const OUTLINES: [&str; 6] = [
-    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
-    "M-3 -3h6v6h-6z",
-    "M0 -4l4 4l-4 4l-4 -4z",
-    "M0 -3.6l3.6 6h-7.2z",
-    "M0 3.6l3.6 -6h-7.2z",
-    "M0 -3.6l3.4 2.5l-1.3 4h-4.2l-1.3 -4z",
-];
-
 /// A line diagram.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
@@ -70,6 +57,9 @@ pub struct Figure {
     pub series: Vec<Series>,
     /// A second vertical axis, on the right, with lines of its own.
     pub right: Option<RightAxis>,
+    /// Where one diagram would hold too many lines: a small one for each colour that the lines
+    /// have, with these names, in which the others stand in grey. Empty: all lines in one diagram.
+    pub panels: Vec<String>,
 }
 
 /// A horizontal axis.
@@ -205,11 +195,15 @@ impl Figure {
     /// The picture as SVG, with a title and a description for those who cannot see it. `id` must
     /// be unique on the page.
     pub(crate) fn svg(&self, label: &Label<'_>) -> String {
+        if !self.panels.is_empty() {
+            return panels::svg(self, label);
+        }
         let plots = match &self.x_axis {
             Horizontal::Groups(names) => vec![Plot::Bar(self.bars(names))],
             _ => self.plots(&self.series),
         };
         let layout = self.layout(&plots);
+        let layout = layout.with_x_label(self.x_label.as_str()).with_y_label(self.y_label.as_str());
         let scene = match &self.right {
             None => render_multiple(plots, layout),
             Some(right) => {
@@ -219,7 +213,12 @@ impl Figure {
             }
         };
         let svg = SvgBackend::new().render_scene(&scene);
-        accessible(&svg, self.legend(), label)
+        let beside = self.right.iter().flat_map(|right| &right.series);
+        let named = self.series.iter().chain(beside).filter(|series| !series.name.is_empty());
+        let bars = matches!(self.x_axis, Horizontal::Groups(_));
+        let (legend, below) = legend(&named.collect::<Vec<_>>(), bars, HEIGHT);
+        let (width, body) = body_of(&svg, label.id);
+        framed(&(body + &legend), (width, HEIGHT + below), label)
     }
 
     fn layout(&self, plots: &[Plot]) -> Layout {
@@ -238,8 +237,6 @@ impl Figure {
             .with_font_family(FONT)
             .with_width(WIDTH)
             .with_height(HEIGHT)
-            .with_x_label(self.x_label.as_str())
-            .with_y_label(self.y_label.as_str())
             .with_label_size(13)
             .with_tick_size(12)
             .with_body_size(12)
@@ -308,53 +305,6 @@ impl Figure {
 
     fn largest(&self) -> f64 {
         self.values().fold(0.0, f64::max)
-    }
-
-    /// Lines with their names, in rows below the picture, and the height that they take. Own work:
-    /// the swatches of kuva are too short to tell dashes from dots.
-    fn legend(&self) -> (String, f64) {
-        let beside = self.right.iter().flat_map(|right| &right.series);
-        let all = self.series.iter().chain(beside);
-        let named: Vec<&Series> = all.filter(|s| !s.name.is_empty()).collect();
-        let longest = named.iter().map(|series| text_width(&series.name)).fold(0.0, f64::max);
-        let width = 40.0 + longest + 14.0;
-        let columns = ((WIDTH / width) as usize).max(1);
-        // Six lines stand better in two rows of three than in four and two.
-        let columns = if columns > 3 && named.len().is_multiple_of(3) { 3 } else { columns };
-        let left = LEGEND_LEFT.min(WIDTH - columns as f64 * width).max(0.0);
-        let mut out = String::new();
-        for (index, series) in named.iter().enumerate() {
-            let x = left + (index % columns) as f64 * width;
-            let y = HEIGHT + 16.0 + (index / columns) as f64 * LEGEND_ROW;
-            let colour = colour(series.colour);
-            let line = series.stroke.style().map_or_else(String::new, |style| {
-                let dashes = style
-                    .dasharray()
-                    .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
-                format!("<path d=\"M0 0H30\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>")
-            });
-            let outline = match self.x_axis {
-                Horizontal::Groups(_) => SWATCH,
-                _ => OUTLINES[series.colour % OUTLINES.len()],
-            };
-            let marker = match series.markers {
-                Markers::None => String::new(),
-                Markers::Rings => format!(
-                    "<circle cx=\"15\" r=\"6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"/>"
-                ),
-                Markers::Plain | Markers::HollowWithoutInterval => format!(
-                    "<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>"
-                ),
-            };
-            // Writing into a String cannot fail.
-            let _ = write!(
-                out,
-                "<g transform=\"translate({x:.1} {y:.1})\">{line}{marker}\
-                 <text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
-                escaped(&series.name),
-            );
-        }
-        (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW + 12.0)
     }
 
     fn plots(&self, series: &[Series]) -> Vec<Plot> {
@@ -494,11 +444,6 @@ impl Stroke {
     }
 }
 
-/// About how wide a name is in a legend: Japanese letters are as wide as they are high.
-fn text_width(name: &str) -> f64 {
-    name.chars().map(|c| if c >= '\u{2e80}' { 12.0 } else { 6.4 }).sum()
-}
-
 fn colour(index: usize) -> &'static str {
     PALETTE[index % PALETTE.len()]
 }
@@ -538,63 +483,4 @@ fn tick_step(largest: f64) -> f64 {
     let power = 10f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|f| f * power >= raw * 0.999);
     factor.unwrap_or(10.0) * power
-}
-
-/// Gives the root element a view box instead of a fixed size, a role, a title and a description.
-fn accessible(
-    svg: &str,
-    (legend, legend_height): (String, f64),
-    &Label { id, title, description, mark }: &Label<'_>,
-) -> String {
-    let Some((root, body)) = svg.split_once('>') else { return String::new() };
-    let size = |name: &str| {
-        let value =
-            root.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split_once('"'));
-        value.map_or("100", |(value, _)| value)
-    };
-    let body = body.split_once("-->").map_or(body, |(_, rest)| rest);
-    let body = own_names(body, id).replace(HOVER_STYLE, "");
-    let mut out = String::new();
-    let (width, height) = (size("width"), HEIGHT + legend_height);
-    let body = body.trim_end().trim_end_matches("</svg>");
-    // Writing into a String cannot fail.
-    let _ = write!(
-        out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
-         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{legend}{}</svg>",
-        escaped(title),
-        escaped(description),
-        stamp(mark),
-    );
-    out
-}
-
-/// The mark of what was not measured on a device, within the picture: it stays there when the
-/// picture is taken out of its page.
-fn stamp(mark: &str) -> String {
-    if mark.is_empty() {
-        return String::new();
-    }
-    format!(
-        "<text class=\"stamp\" x=\"508\" y=\"14\" text-anchor=\"end\" font-size=\"12\" \
-         font-weight=\"bold\" letter-spacing=\"1\">{}</text>",
-        escaped(mark)
-    )
-}
-
-/// kuva numbers its clip paths through the life of the process: pictures would differ from one
-/// rendering to the next, and two on a page could share a name.
-fn own_names(svg: &str, id: &str) -> String {
-    const PREFIX: &str = "kuva-clip-";
-    let mut parts = svg.split(PREFIX);
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let _ = write!(out, "{id}-clip{}", part.trim_start_matches(|c: char| c.is_ascii_digit()));
-    }
-    out
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

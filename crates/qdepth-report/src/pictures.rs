@@ -15,6 +15,12 @@ use crate::words::{counted, say};
 const LINES: [(f64, &str, Stroke); 2] =
     [(0.99, "p99", Stroke::Dashed), (0.999, "p99.9", Stroke::Dotted)];
 
+/// Targets whose lines can be told from each other in one diagram.
+const TOGETHER: usize = 4;
+/// Where the largest value of one target is so many times that of another, one axis from zero would
+/// press the smaller onto it.
+const FAR_APART: f64 = 30.0;
+
 /// The pictures of a load: its rate, and its latency.
 pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<Picture> {
     drawn([rate(view, load), latency(view, load, &statistics(view))])
@@ -72,12 +78,13 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         (words.rate_title, words.rate_y)
     };
     let references = references::of_rate(view, load);
-    // Alone in the picture a line needs no name.
-    let named = view.compares() || !references.is_empty();
+    let panels = if references.is_empty() { panels(view, load) } else { Vec::new() };
+    // Alone in the picture a line needs no name, and in a panel it has the panel's.
+    let named = panels.is_empty() && (view.compares() || !references.is_empty());
     let series = targets_of(view, load).into_iter().map(|(colour, target)| Series {
         name: if named { view.target_name(target) } else { String::new() },
         colour,
-        stroke: stroke_of(colour),
+        stroke: if panels.is_empty() { stroke_of(colour) } else { Stroke::Solid },
         markers: Markers::HollowWithoutInterval,
         marks: marks(view, load, target, |p| {
             Some(MarkValue::Known(p.main().value, p.main().interval))
@@ -85,7 +92,8 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     });
     let mut series: Vec<Series> = series.collect();
     series.extend(references.clone());
-    let figure = figure(view, y_label.to_owned(), Scale::FromZero, series);
+    let scale = if panels.is_empty() { Scale::FromZero } else { scale(&series) };
+    let figure = Figure { panels, ..figure(view, y_label.to_owned(), scale, series) };
     Picture {
         id: format!("{}-rate", load.id),
         title: view.marked(say(title, &[("profile", load.title.clone())])),
@@ -93,6 +101,31 @@ fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
         data: rate_data(view, load, &references),
         origin: view.origin(),
         figure,
+    }
+}
+
+/// A panel for each target, where there are more than one diagram holds.
+fn panels(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
+    let targets = targets_of(view, load);
+    if targets.len() <= TOGETHER {
+        return Vec::new();
+    }
+    targets.into_iter().map(|(_, target)| view.target_name(target)).collect()
+}
+
+fn scale(series: &[Series]) -> Scale {
+    let largest = |series: &Series| {
+        let known = series.marks.iter().filter_map(|mark| match mark.value {
+            MarkValue::Known(value, _) => Some(value),
+            MarkValue::Invalid | MarkValue::Missing => None,
+        });
+        known.reduce(f64::max)
+    };
+    let all = || series.iter().filter_map(largest);
+    let (least, most) = (all().reduce(f64::min), all().reduce(f64::max));
+    match least.zip(most) {
+        Some((least, most)) if least > 0.0 && most > FAR_APART * least => Scale::Log,
+        _ => Scale::FromZero,
     }
 }
 
@@ -109,6 +142,7 @@ pub(crate) fn figure(
         x_axis: Horizontal::Intensities(view.intensities.iter().copied().collect()),
         series,
         right: None,
+        panels: Vec::new(),
     }
 }
 
@@ -227,6 +261,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Pictur
     let words = &view.words.pictures;
     let valid = || load.points.iter().filter(|p| p.is_valid());
     let unit = TimeUnit::suiting(valid().flat_map(|p| statistics.iter().filter_map(|s| s.of(p))));
+    let panels = panels(view, load);
     let mut series = Vec::new();
     for (colour, target) in targets_of(view, load) {
         for statistic in statistics {
@@ -236,8 +271,12 @@ fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Pictur
             };
             let marks = marks(view, load, target, value);
             let drawn = marks.iter().any(|m| matches!(m.value, MarkValue::Known(..)));
-            let name = series_name(view, target, statistic.name);
-            let alone = statistics.len() == 1;
+            let own = !panels.is_empty();
+            let name = match own {
+                true => statistic.name.to_owned(),
+                false => series_name(view, target, statistic.name),
+            };
+            let alone = statistics.len() == 1 && !own;
             let stroke = if alone { stroke_of(colour) } else { statistic.stroke };
             let markers = Markers::Plain;
             series.extend(drawn.then_some(Series { name, colour, stroke, markers, marks }));
@@ -250,7 +289,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Pictur
         description: latency_description(view, load, unit),
         data: latency_data(view, load, statistics, unit),
         origin: view.origin(),
-        figure: figure(view, y_label, Scale::Log, series),
+        figure: Figure { panels, ..figure(view, y_label, Scale::Log, series) },
     }
 }
 

@@ -202,12 +202,36 @@ fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
             ],
         ))
     };
+    let best = |target: &u32| Some((*target, load.maximum(*target)?.main().value));
+    let known: Vec<(u32, f64)> = view.targets.iter().filter_map(best).collect();
+    if let Some([most, least]) = ends(&known) {
+        let values = [
+            ("profile", load.title.clone()),
+            ("n", known.len().to_string()),
+            ("most", one(&most)?),
+            ("least", one(&least)?),
+        ];
+        return Some(say(words.maximum_of_many, &values));
+    }
     let values: Vec<String> = view.targets.iter().filter_map(one).collect();
     if values.is_empty() {
         return None;
     }
     let values = [("profile", load.title.clone()), ("values", list(view, values))];
     Some(say(words.maximum_is, &values))
+}
+
+/// Of more targets than a sentence can name: the one with the largest value, and that with the
+/// smallest.
+fn ends(known: &[(u32, f64)]) -> Option<[u32; 2]> {
+    if known.len() <= TARGETS_NAMED {
+        return None;
+    }
+    let by_value = |a: &&(u32, f64), b: &&(u32, f64)| a.1.total_cmp(&b.1);
+    // Of equals the first.
+    let most = known.iter().rev().max_by(by_value)?;
+    let least = known.iter().min_by(by_value)?;
+    Some([most.0, least.0])
 }
 
 fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
@@ -219,7 +243,15 @@ fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
         let on = || say(words.on, &[("value", value.clone()), ("target", target)]);
         Some(if view.compares() { on() } else { value.clone() })
     };
-    let latencies: Vec<String> = view.targets.iter().filter_map(one).collect();
+    let mean = |target: &u32| Some((*target, load.at(*target, view.lowest())?.latency().mean_ns?));
+    let known: Vec<(u32, f64)> = view.targets.iter().filter_map(mean).collect();
+    let latencies: Vec<String> = match ends(&known) {
+        Some([longest, shortest]) => {
+            let values = [("shortest", one(&shortest)?), ("longest", one(&longest)?)];
+            vec![say(words.from_to, &values)]
+        }
+        None => view.targets.iter().filter_map(one).collect(),
+    };
     if latencies.is_empty() {
         return None;
     }

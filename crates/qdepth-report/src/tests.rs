@@ -295,6 +295,36 @@ fn escaped(text: &str) -> String {
     named.iter().fold(text.to_owned(), |text, (letter, name)| text.replace(letter, name))
 }
 
+/// One line style for two drives, and a legend that is taller than its diagram, tell nothing.
+#[test]
+fn more_targets_than_a_diagram_holds_have_a_small_one_each() {
+    for targets in [4, 5, 7, 23] {
+        let (run, points) = (fixture::run(targets), fixture::points(targets));
+        let document = compose(&run, &points, Lang::En);
+        let of_loads = pictures(&document).into_iter().filter(|p| p.id.starts_with("load-"));
+        let (mut drawn, many) = (0, usize::from(targets > 4));
+        for picture in of_loads {
+            let panels = &picture.figure.panels;
+            assert_eq!(panels.len(), targets as usize * many, "{}", picture.id);
+            let svg = picture.svg();
+            assert_eq!(svg.matches("font-size=\"12\" font-weight=\"bold\"").count(), panels.len());
+            let lines = picture.figure.series.len() / targets as usize;
+            let named =
+                if many == 0 { lines * targets as usize } else { lines * (lines - 1).min(1) };
+            assert_eq!(svg.matches("<text x=\"37\"").count(), named, "{}", picture.id);
+            drawn += 1;
+        }
+        assert!(drawn >= 8, "{drawn} pictures");
+        let answer = &summary_sentences(&run, &points, Lang::En)[0];
+        assert_eq!(
+            answer.contains(&format!(" is the highest of {targets}, ")),
+            many == 1,
+            "{answer}"
+        );
+        assert!(many == 0 || answer.len() < 600, "{answer}");
+    }
+}
+
 #[test]
 fn what_is_missing_or_not_valid_is_a_gap() {
     let points = fixture::troubled(fixture::points(1));

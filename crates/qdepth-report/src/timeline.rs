@@ -102,6 +102,7 @@ fn figure(
     right: Option<RightAxis>,
 ) -> Figure {
     Figure {
+        panels: Vec::new(),
         x_label: x.to_owned(),
         x_axis: Horizontal::UpTo(end_ns as f64 / 1e9),
         y_label,

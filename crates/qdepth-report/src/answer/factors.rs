@@ -234,6 +234,7 @@ impl<'v, 'a> Factors<'v, 'a> {
                 series: series.collect(),
                 x_axis: Horizontal::Groups(titles),
                 right: None,
+                panels: Vec::new(),
             },
         }
     }

@@ -138,6 +138,7 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
             series: series.collect(),
             x_axis: Horizontal::Groups(titles),
             right: None,
+            panels: Vec::new(),
         },
     }
 }

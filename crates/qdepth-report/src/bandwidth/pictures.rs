@@ -40,6 +40,7 @@ fn of(view: &View<'_>, bandwidth: &Bandwidth, direction: usize) -> Picture {
             y_scale: Scale::FromZero,
             series: series.collect(),
             right: None,
+            panels: Vec::new(),
         },
     }
 }

@@ -93,6 +93,7 @@ fn picture(
         y_scale: Scale::FromZero,
         series: series.collect(),
         right: None,
+        panels: Vec::new(),
     };
     let between = view.words.list[0];
     let values = [("groups", titles.join(between)), ("columns", columns(view).join(between))];

@@ -93,6 +93,7 @@ pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
             label: words.stair_y.to_owned(),
             series: vec![stair(view, &treads)],
         }),
+        panels: Vec::new(),
     };
     let both = SCALES.into_iter().zip(words.over_time);
     let all = both.map(|((id, scale), title)| Picture {
@@ -274,6 +275,7 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         y_scale,
         series: series.clone(),
         right: None,
+        panels: Vec::new(),
     };
     let both = SCALES.into_iter().zip(words.over_load);
     let all = both.map(|((id, scale), title)| Picture {

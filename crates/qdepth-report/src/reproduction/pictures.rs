@@ -139,6 +139,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
         x_axis: Horizontal::Intensities(diagram.intensities.clone()),
         series,
         right: None,
+        panels: Vec::new(),
     };
     let lines = diagram.lines.iter().map(|line| told(view.lang, &line.name));
     let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);

@@ -57,6 +57,8 @@ pub(super) static WORDS: Words = Words {
         maximum: "{value} {unit} ({per}未完了 I/O 数 {outstanding})",
         maximum_on: "{target} で {value} {unit} ({per}未完了 I/O 数 {outstanding})",
         maximum_is: "{profile} の最大値は {values}",
+        maximum_of_many: "{profile} では {n} 件のうち最高は {most}、最低は {least}",
+        from_to: "{shortest} (最短) から {longest} (最長)",
         on: "{target} で {value}",
         latency: "{per}未完了 I/O 数 {outstanding} における平均{kind}は {latencies} であった",
         latency_of: "{kind} ({profile}) ",
@@ -125,7 +127,7 @@ pub(super) static WORDS: Words = Words {
     },
     tables: TableWords {
         key_caption: "全未完了 I/O 数にわたる最大値と、その点および最低負荷でのレイテンシー",
-        key_note: "1 MiB/s は 2^20 バイト毎秒である。「±」のない値には 95 % 区間がない。最大値は複数の測定点から選ばれるため、最大でその「±」だけ上に偏る。",
+        key_note: "1 MiB/s は 2²⁰ バイト毎秒である。「±」のない値には 95 % 区間がない。最大値は複数の測定点から選ばれるため、最大でその「±」だけ上に偏る。",
         quotient_caption: "同じ最大値の比",
         quotient_note: "比の両方の値は、この計測で測定したものである。",
         profile_caption: "測定した負荷プロファイル",
@@ -227,7 +229,7 @@ const METHOD: &[[&str; 2]] = &[
     ],
     [
         "レート",
-        "測定窓内に完了した I/O の数を測定窓の長さで割ったものである。失敗した I/O は、レートにもレイテンシーにも含めない。1 MiB/s は 2^20 バイト毎秒であり、媒体の容量は 10 のべき乗で数える。",
+        "測定窓内に完了した I/O の数を測定窓の長さで割ったものである。失敗した I/O は、レートにもレイテンシーにも含めない。1 MiB/s は 2²⁰ バイト毎秒であり、媒体の容量は 10 のべき乗で数える。",
     ],
     [
         "95 % 区間",

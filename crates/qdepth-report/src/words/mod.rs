@@ -242,6 +242,8 @@ pub(crate) struct SummaryWords {
     pub(crate) maximum: &'static str,
     pub(crate) maximum_on: &'static str,
     pub(crate) maximum_is: &'static str,
+    pub(crate) maximum_of_many: &'static str,
+    pub(crate) from_to: &'static str,
     pub(crate) on: &'static str,
     pub(crate) latency_of: &'static str,
     pub(crate) range: &'static str,

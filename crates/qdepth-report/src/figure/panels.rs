@@ -1,0 +1,139 @@
+//! Small multiples: where one diagram would hold too many lines, each of those that are compared has a
+//! small one, in which it stands in colour before the others in grey (Tufte 1990, chapter 4). All
+//! have the same axes, so a look from one to the next compares.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use kuva::prelude::{Layout, LinePlot, Plot, SvgBackend};
+use kuva::render::layout::TickFormat;
+use kuva::render::render::render_multiple;
+
+use super::frame::{body_of, escaped, framed, legend, text_width};
+use super::{Figure, Horizontal, Label, Scale, Series, Stroke, power_of_two};
+
+/// Width of all of them together, where there are not very many.
+const WIDTH: f64 = 780.0;
+/// A panel is not narrower.
+const NARROWEST: f64 = 170.0;
+/// Height of a panel as a share of its width.
+const ASPECT: f64 = 0.72;
+/// Above each panel, for its name.
+const HEAD: f64 = 18.0;
+/// Above all panels, for the mark of emulated figures.
+const TOP: f64 = 14.0;
+/// Left of all panels and below them, for the names of the axes.
+const AXIS: f64 = 20.0;
+/// The others: dark enough to be seen on white, light enough to stay behind.
+const OTHERS: &str = "#c9cdd2";
+
+/// The picture as SVG.
+pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
+    let columns = (figure.panels.len() as f64).sqrt().ceil().max(3.0);
+    let width = ((WIDTH - AXIS) / columns).max(NARROWEST).floor();
+    let height = (width * ASPECT).floor();
+    let rows = (figure.panels.len() as f64 / columns).ceil();
+    let (all_wide, all_high) = (columns * width + AXIS, TOP + rows * (height + HEAD));
+    let mut body = String::new();
+    for (place, name) in figure.panels.iter().enumerate() {
+        let (row, column) = (place / columns as usize, place % columns as usize);
+        let plots = plots(figure, place);
+        let layout = alike(figure, figure.layout(&plots)).with_width(width).with_height(height);
+        let drawn = SvgBackend::new().render_scene(&render_multiple(plots, layout));
+        let (_, panel) = body_of(&drawn, &format!("{}-{place}", label.id));
+        let (x, y) = (AXIS + column as f64 * width, TOP + HEAD + row as f64 * (height + HEAD));
+        // Writing into a String cannot fail.
+        let _ = write!(
+            body,
+            "<g transform=\"translate({x} {y})\"><text x=\"{:.1}\" y=\"2\" text-anchor=\"middle\" \
+             font-size=\"12\" font-weight=\"bold\">{}</text>{panel}</g>",
+            width / 2.0,
+            escaped(&fitting(name, width)),
+        );
+    }
+    let (legend, below) = legend(&strokes(figure), false, all_high + AXIS);
+    let middle = (TOP + all_high) / 2.0;
+    let _ = write!(
+        body,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"13\">{}</text>\
+         <text transform=\"translate(14 {middle:.1}) rotate(-90)\" text-anchor=\"middle\" \
+         font-size=\"13\">{}</text>{legend}",
+        all_wide / 2.0,
+        all_high + 12.0,
+        escaped(&figure.x_label),
+        escaped(&figure.y_label),
+    );
+    framed(&body, (all_wide, all_high + AXIS + below), label)
+}
+
+/// The same axes for all, with fewer numbers.
+fn alike(figure: &Figure, layout: Layout) -> Layout {
+    let layout = match figure.x_axis {
+        Horizontal::Intensities(_) => {
+            layout.with_x_tick_format(TickFormat::Custom(Arc::new(power_of_eight)))
+        }
+        _ => layout,
+    };
+    let ends = |of: fn(f64, f64) -> f64| figure.values().filter(|v| *v > 0.0).reduce(of);
+    match (figure.y_scale, ends(f64::min), ends(f64::max)) {
+        (Scale::Log, Some(least), Some(most)) => layout
+            .with_y_axis_min(10_f64.powf(least.log10().floor()))
+            .with_y_axis_max(10_f64.powf(most.log10().ceil())),
+        _ => layout,
+    }
+}
+
+fn power_of_eight(exponent: f64) -> String {
+    if (exponent / 3.0).fract().abs() < 1e-6 { power_of_two(exponent) } else { String::new() }
+}
+
+/// The colours of the lines, in their order: one for each panel.
+fn colours(figure: &Figure) -> Vec<usize> {
+    let mut all = Vec::new();
+    for series in &figure.series {
+        if !all.contains(&series.colour) {
+            all.push(series.colour);
+        }
+    }
+    all
+}
+
+fn plots(figure: &Figure, place: usize) -> Vec<Plot> {
+    let own = colours(figure).get(place).copied();
+    let mut plots = Vec::new();
+    let others = figure.series.iter().filter(|series| Some(series.colour) != own);
+    // Of each of the others one line says where it is.
+    for series in others.filter(|series| series.stroke == Stroke::Solid) {
+        for stretch in figure.stretches(&series.marks) {
+            let line = LinePlot::new().with_data(stretch).with_color(OTHERS);
+            plots.push(Plot::Line(line.with_stroke_width(1.2)));
+        }
+    }
+    for series in figure.series.iter().filter(|series| Some(series.colour) == own) {
+        figure.draw(&Series { colour: 0, ..series.clone() }, &mut plots);
+    }
+    plots
+}
+
+/// A line of each kind, where there are several.
+fn strokes(figure: &Figure) -> Vec<&Series> {
+    let first = colours(figure).first().copied();
+    let kinds: Vec<&Series> =
+        figure.series.iter().filter(|series| Some(series.colour) == first).collect();
+    if kinds.len() > 1 { kinds } else { Vec::new() }
+}
+
+/// As much of a name as stands above a panel.
+fn fitting(name: &str, width: f64) -> String {
+    if text_width(name) <= width {
+        return name.to_owned();
+    }
+    let mut short = String::new();
+    for letter in name.chars() {
+        if text_width(&short) + 13.0 > width {
+            break;
+        }
+        short.push(letter);
+    }
+    short.trim_end().to_owned() + "…"
+}
