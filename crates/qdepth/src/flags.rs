@@ -11,6 +11,7 @@ use qdepth_report::{Lang, Limit, Telling};
 
 mod alone;
 mod bandwidth;
+mod certify;
 mod compare;
 mod examples;
 mod host;
@@ -29,6 +30,7 @@ mod trend;
 
 pub(crate) use alone::{CompletionsOptions, FirstOptions, ManOptions};
 pub(crate) use bandwidth::BandwidthOptions;
+pub(crate) use certify::CertifyOptions;
 pub(crate) use compare::CompareOptions;
 pub(crate) use examples::with_examples;
 pub(crate) use host::{
@@ -115,6 +117,9 @@ pub(crate) enum Command {
     Reproduce(ReproduceOptions),
     /// What this machine is, and what it is to a measurement
     Host(HostOptions),
+    /// Prove that the instrument measures rightly here: its clock, known truths, its own rates, its
+    /// intervals, comparisons of what is the same; touches no storage
+    Certify(CertifyOptions),
     /// Show the logbook as web pages, read only, on this machine
     Serve(ServeOptions),
     /// Serve an emulated medium in real time as a block device, for any NBD client

@@ -97,6 +97,7 @@ const WAYS: &[(&str, &str)] = &[
     ("logbook check", ""),
     ("logbook merge", ""),
     ("logbook prune", "--state killed --dry-run"),
+    ("certify", "--duration 10ms"),
     ("host", ""),
     ("host calibrate", "--engine sync"),
     ("host check", "--duration 10ms"),

@@ -66,6 +66,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Command::Steady(options) => commands::steady::steady(&options),
         Command::Trend(options) => commands::trend::trend(&options),
         Command::Host(options) => commands::host::host(&options),
+        Command::Certify(options) => commands::certify::certify(&options),
         Command::Media(options) => commands::media::media(&options),
         Command::Predict(options) => commands::predict::predict_plan(&options),
         Command::Reproduce(options) => commands::reproduce::reproduce(&options),

@@ -1,6 +1,7 @@
 //! One file for each verb of the command line.
 
 pub(crate) mod catalogue;
+pub(crate) mod certify;
 pub(crate) mod compare;
 pub(crate) mod fio;
 pub(crate) mod first;

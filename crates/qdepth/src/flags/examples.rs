@@ -186,6 +186,14 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "certify",
+        [
+            ["qdepth certify", "prove the instrument here, in a minute"],
+            ["qdepth certify --duration 3min", "more samples of the generator's scatter"],
+            ["qdepth certify --json", "for a program"],
+        ],
+    ),
+    (
         "serve",
         [
             ["qdepth serve", "the runs of qdepth.db as pages, on this computer only"],

@@ -9,6 +9,7 @@ use crate::screen::Screen;
 pub(crate) mod begin;
 pub(crate) mod calibrate;
 pub(crate) mod campaign;
+pub(crate) mod certify;
 pub(crate) mod check;
 pub(crate) mod crew;
 pub(crate) mod disturbed;
