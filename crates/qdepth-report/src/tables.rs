@@ -399,10 +399,13 @@ pub(crate) fn terminal(view: &View<'_>) -> Table {
         number_in("", "MiB/s").ranked(2),
         number_in(words.mean, unit.symbol()),
         number_in("p99", unit.symbol()).ranked(4),
-        number_in(words.maximum_time, unit.symbol()).ranked(5),
+        number_in(words.maximum_time, unit.symbol()).ranked(8),
     ]);
     let ends = view.points().any(|(_, point)| asks_precision(point));
-    let ending = ends.then(|| ending_columns(view).map(|column| column.ranked(7)));
+    let ending = ends.then(|| {
+        let [measured, ended_by] = ending_columns(view);
+        [measured.ranked(7), ended_by.ranked(6)]
+    });
     columns.extend(ending.into_iter().flatten());
     columns.extend(view.expects().then(|| expected_columns(view)).into_iter().flatten());
     let align = Align::Centre;

@@ -208,12 +208,16 @@ impl<'a> Sized<'a> {
     }
 }
 
-/// Takes from the widest column that may be narrower until all fit, or none can give more.
+/// Takes from the widest column that may be narrower until all fit, or none can give more: first
+/// from those in which a heading is broken by it, and no cell.
 fn narrow(kept: &mut [Sized<'_>], room: usize) {
-    while needed(kept.iter().map(|one| one.width)) > room {
-        let wide = kept.iter_mut().filter(|one| one.width > one.least);
-        let Some(widest) = wide.max_by_key(|one| one.width) else { return };
-        widest.width -= 1;
+    let limits: [fn(&Sized<'_>) -> usize; 2] = [|one| one.enough.max(one.least), |one| one.least];
+    for limit in limits {
+        while needed(kept.iter().map(|one| one.width)) > room {
+            let wide = kept.iter_mut().filter(|one| one.width > limit(one));
+            let Some(widest) = wide.max_by_key(|one| one.width) else { break };
+            widest.width -= 1;
+        }
     }
 }
 
