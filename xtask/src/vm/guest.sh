@@ -326,7 +326,8 @@ for drive in $A $B; do blkdiscard -f /dev/$drive; done
 preconditioned() {
     before=$(written $C)
     words="quick /dev/$C --profile streaming --outstanding 4 --duration 300ms --precondition preconditioned"
-    ends 0 qdepth plan $words && says '2044MiB to precondition it' /tmp/out || return 1
+    # A plan says what it would write, and which guards want a word first.
+    ends 3 qdepth plan $words && says '2044MiB to precondition it' /tmp/out || return 1
     ends_well qdepth run $words --no-report --logbook /tmp/w.db --json $DESTROY \
         --overwrite-signature data || return 1
     says 'sequential 128KiB, 2 passes of 1022MiB' /tmp/out || return 1
