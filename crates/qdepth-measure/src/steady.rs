@@ -31,6 +31,9 @@ const FINE_PARTS: usize = 20;
 /// over the level.
 const CHANGE_LEVEL: f64 = 0.01;
 const CHANGE_MOST: f64 = 0.02;
+/// What MSER-5 would cut off of the last half matters where the level without it is another by more
+/// than this share: where there is little noise, a remainder of a thousandth is cut off, too.
+const CUT_MOST: f64 = 0.002;
 /// Ratio of von Neumann below which the parts hang on one another (1 in 30 of independent ones), and
 /// the least that they must vary for that to matter, over the level.
 const WANDERING: f64 = 1.2;
@@ -186,7 +189,8 @@ pub struct Steadiness {
 /// as many as the load needs to reach every place of the medium that it writes, twice.
 ///
 /// Three witnesses must agree: the means of five equal parts of the last half keep 10 % range and
-/// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it; and it
+/// 5 % slope; the truncation point of MSER-5 (White, Simulation 69, 1997) does not lie in it, unless
+/// what it cuts off changes the level by less than 0.2 %; and it
 /// holds no change for good ([`changes`], at 1 %) of more than 2 %, nor parts that hang on one another. Where the spectrum
 /// of the last half has a peak that chance does not explain, the parts are whole cycles.
 pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
@@ -224,7 +228,8 @@ pub fn steadiness(series: &[f64], least: usize) -> Steadiness {
     let (parts, fine) = (means(tail_whole, PARTS), means(tail_whole, FINE_PARTS));
     let (range_share, slope_share) = shares(&parts, level);
     let kept = range_share <= OWN_RANGE_MOST && slope_share.abs() <= OWN_SLOPE_MOST;
-    let settled = truncation(series).is_none_or(|point| point <= from);
+    let cut = |point: usize| (mean(&series[point..]) - level).abs() > CUT_MOST * level;
+    let settled = truncation(series).is_none_or(|point| point <= from || !cut(point));
     let step = |fine: &[f64]| {
         let changes = changes(fine, CHANGE_LEVEL);
         changes.iter().any(|c| (c.after - c.before).abs() > CHANGE_MOST * level)
