@@ -238,7 +238,12 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     let bad = |what| ResolveError::Value { profile: "staircase".to_owned(), what };
     let staircase = staircase(file, choices)?.map(|s| s.steps().map_err(bad)).transpose()?;
-    for written in file.steps.iter().chain(staircase.iter().flatten()) {
+    let mut all = Vec::new();
+    for step in &file.steps {
+        let bad = |what| ResolveError::Value { profile: step.title.clone(), what };
+        all.extend(step.each().map_err(bad)?);
+    }
+    for written in all.iter().chain(staircase.iter().flatten()) {
         let load = |spec: &LoadSpec| {
             let named = profiles.iter().find(|profile| profile.name == spec.profile);
             let profile = named.cloned().map_or_else(|| no_such(&spec.profile, &profiles), Ok)?;

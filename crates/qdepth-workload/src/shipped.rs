@@ -9,8 +9,8 @@ macro_rules! embed {
 
 const PLANS: &[(&str, &str)] = embed!("plans":
     "first", "disk-mark", "standard", "quick", "latency", "write-pressure", "devices", "arrays",
-    "processes", "area", "options", "media-comparison", "bandwidth", "pts-wsat", "pts-iops", "fit",
-    "fit-read");
+    "processes", "area", "options", "media-comparison", "bandwidth", "pts-iops", "pts-throughput",
+    "pts-latency", "pts-wsat", "pts-hir", "pts-xsr", "fit", "fit-read");
 const PROFILES: &[(&str, &str)] = embed!("profiles":
     "database", "file-server", "file-copy", "streaming", "restore",
     "latency-read", "latency-write", "jesd219",

@@ -65,6 +65,8 @@ pub struct SweepSpec {
 pub struct StepSpec {
     /// Name for people, as `"100 MB/s"`.
     pub title: String,
+    /// So often one after the other, each with its number behind the name. Left out: once.
+    pub times: Option<u32>,
     /// The loads.
     #[serde(rename = "load")]
     pub loads: Vec<LoadSpec>,
@@ -85,6 +87,25 @@ pub struct StaircaseSpec {
     pub to: Bytes,
     /// Bytes per second from step to step.
     pub by: Bytes,
+}
+
+impl StepSpec {
+    /// Once for each of its times.
+    ///
+    /// # Errors
+    /// Where that is none, or more often than can be meant.
+    pub(crate) fn each(&self) -> Result<Vec<Self>, String> {
+        let Some(times) = self.times else { return Ok(vec![self.clone()]) };
+        if !(1..=STEPS_MAX).contains(&u64::from(times)) {
+            return Err(format!("times = {times}; 1 to {STEPS_MAX} are possible"));
+        }
+        let one = |number: u32| Self {
+            title: format!("{} {number}/{times}", self.title),
+            times: None,
+            loads: self.loads.clone(),
+        };
+        Ok((1..=times).map(one).collect())
+    }
 }
 
 impl StaircaseSpec {
@@ -109,7 +130,8 @@ impl StaircaseSpec {
             if rate.0 > 0 {
                 loads.push(LoadSpec { bytes_per_s: Some(rate), ..self.rising.clone() });
             }
-            StepSpec { title: format!("{} MB/s", rate.0 as f64 / f64::from(1 << 20)), loads }
+            let title = format!("{} MB/s", rate.0 as f64 / f64::from(1 << 20));
+            StepSpec { title, times: None, loads }
         };
         Ok((0..count).map(step).filter(|step| !step.loads.is_empty()).collect())
     }

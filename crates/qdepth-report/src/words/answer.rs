@@ -60,6 +60,16 @@ pub(super) static ENGLISH: AnswerWords = AnswerWords {
             "pts-iops",
             "What rates does this storage reach by request size and share of reads once it is steady?",
         ],
+        [
+            "pts-throughput",
+            "What throughput does this storage reach in sequence once it is steady?",
+        ],
+        [
+            "pts-latency",
+            "How long does this storage take to answer a single request once it is steady?",
+        ],
+        ["pts-hir", "How much does this storage recover while nobody asks it for anything?"],
+        ["pts-xsr", "How long does this storage take to get over another load?"],
         ["fit", "What must be measured of a drive for a medium of its own?"],
         [
             "fit-read",
@@ -131,6 +141,16 @@ pub(super) static JAPANESE: AnswerWords = AnswerWords {
             "pts-iops",
             "定常状態のこのストレージは、要求サイズと読み取りの割合ごとにどれだけのレートに達するか。",
         ],
+        [
+            "pts-throughput",
+            "定常状態のこのストレージは、シーケンシャルアクセスでどれだけのスループットに達するか。",
+        ],
+        [
+            "pts-latency",
+            "定常状態のこのストレージは、単独の要求に応答するまでにどれだけの時間を要するか。",
+        ],
+        ["pts-hir", "要求のない間に、このストレージの性能はどれだけ回復するか。"],
+        ["pts-xsr", "このストレージは、別の負荷の影響からどれだけの時間で回復するか。"],
         ["fit", "ドライブのエミュレーション用モデルを作るには、何を測定すべきか。"],
         [
             "fit-read",
