@@ -51,6 +51,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             bytes_per_stream: 0,
             until: None,
             samples: None,
+            until_steady: None,
             visits: 1,
         },
         seed: 7,

@@ -14,6 +14,7 @@ mod groups;
 mod histogram;
 mod laws;
 mod resolvable;
+mod rounds;
 mod scaling;
 mod spectrum;
 mod steady;
@@ -32,6 +33,7 @@ pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};
 pub use resolvable::{Repeatability, repeatability};
+pub use rounds::{SteadyRounds, SteadyRule, SteadyVerdict};
 pub use scaling::{Saturation, saturation, together};
 pub use steady::{
     Course, Line, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,

@@ -1,6 +1,6 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
-use qdepth_measure::{Nanos, Seed};
+use qdepth_measure::{Nanos, Seed, SteadyRule};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -40,6 +40,15 @@ pub struct Samples {
     pub least_ns: u64,
 }
 
+/// A load of preconditioning goes on in rounds of its duration until its rate is steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UntilSteady {
+    /// By which rule.
+    pub rule: SteadyRule,
+    /// So many rounds at most.
+    pub rounds: u32,
+}
+
 /// When a point ends; whichever comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
@@ -58,6 +67,9 @@ pub struct Stop {
     /// Enough samples, for it and what runs beside it; none = the whole time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
+    /// Rounds until steady, of a load of preconditioning; none = one window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_steady: Option<UntilSteady>,
     /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub visits: u32,
@@ -284,6 +296,11 @@ impl Point {
             seed: seed.0,
             ..self.clone()
         }
+    }
+    /// A round of it, of a load until steady: draws of its own, from 0.
+    pub fn round(&self, number: u32) -> Self {
+        let seed = Seed(self.seed).derive("round").derive(&number.to_string()).0;
+        Self { seed, ..self.clone() }
     }
     /// The same point measured in one go.
     pub fn in_one_go(&self) -> Self {

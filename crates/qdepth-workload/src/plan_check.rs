@@ -91,6 +91,9 @@ impl Point {
         share("read share", self.read_share)?;
         share("compressible share", self.payload.compressible_share)?;
         self.distribution.check(self.request_size.sizes.len())?;
+        if let Some(until) = self.stop.until_steady.filter(|until| until.rounds == 0) {
+            return Err(format!("{} rounds until steady", until.rounds));
+        }
         if let Some(until) = self.stop.until {
             share("precision", until.share)?;
         }

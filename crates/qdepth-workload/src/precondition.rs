@@ -1,12 +1,12 @@
 //! Preconditioning: what is written to a target, all of it, so that its wear is known before the
 //! first point. Loads like any other: the measuring loop carries them out.
 
-use qdepth_measure::{Nanos, Seed};
+use qdepth_measure::{Nanos, Seed, SteadyRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::comparison::Place;
-use crate::plan::{Plan, Point};
+use crate::plan::{Plan, Point, UntilSteady};
 use crate::profile::{PlanFile, Profile};
 use crate::resolve::{Choices, Load, ResolveError, TargetShape, point};
 use crate::steps::LoadSpec;
@@ -17,6 +17,10 @@ const STEP: &str = "precondition";
 const PASSES_MAX: u32 = 100;
 /// The longest that a step may take: that of a point.
 const LONGEST: Nanos = Nanos::from_secs(7 * 86_400);
+/// A round where nobody says otherwise: SNIA's.
+const ROUND: Nanos = Nanos::from_secs(60);
+/// Most rounds.
+const ROUNDS_MAX: u32 = 10_000;
 
 /// How worn in a target is to be, in the words of emulated media (`@state=`). `fresh` is not among
 /// them: that takes a purge.
@@ -26,6 +30,37 @@ pub enum Wear {
     Preconditioned,
     /// That, and then as many bytes as it has at random.
     Steady,
+}
+
+/// What the command line wants of it, in place of what the plan says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preconditioning {
+    /// A state by its name.
+    State(Wear),
+    /// Written through twice in sequence, and then at random in rounds until the rule says steady.
+    UntilSteady {
+        /// Which rule.
+        rule: SteadyRule,
+        /// Length of a round; none: a minute.
+        round: Option<Nanos>,
+    },
+}
+
+impl Preconditioning {
+    fn steps(self) -> Vec<Step> {
+        match self {
+            Self::State(wear) => wear.steps(),
+            Self::UntilSteady { rule, round } => {
+                let until = Step {
+                    passes: None,
+                    rule: Some(rule),
+                    round,
+                    ..Step::of(Method::UntilSteady, 1)
+                };
+                vec![Step::of(Method::Sequential, 2), until]
+            }
+        }
+    }
 }
 
 /// How a target is written.
@@ -39,6 +74,11 @@ pub enum Method {
     /// 4 KiB, each place once, in random order: scatters a purged drive's data in a third of the
     /// bytes that the other two take, and leaves its spare area unused. Left out, `passes` is 1.
     OnePass,
+    /// 4 KiB anywhere, in rounds of `round` that follow one another until `rule` says that the rate is
+    /// steady, `rounds` at most. Left out, they are a minute, `own`, and 25 by `snia`'s rule or a day
+    /// by our own, which also gives up once all was written four times in 25 rounds, or sixteen
+    /// times where the rate drifts.
+    UntilSteady,
 }
 
 /// A step of preconditioning, as written.
@@ -49,6 +89,9 @@ struct Step {
     _step: Word,
     method: Method,
     passes: Option<u32>,
+    rule: Option<SteadyRule>,
+    round: Option<Nanos>,
+    rounds: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -59,7 +102,41 @@ enum Word {
 
 impl Step {
     fn of(method: Method, passes: u32) -> Self {
-        Self { _step: Word::Precondition, method, passes: Some(passes) }
+        let (rule, round, rounds) = (None, None, None);
+        Self { _step: Word::Precondition, method, passes: Some(passes), rule, round, rounds }
+    }
+
+    /// What is wrong with it.
+    fn check(self) -> Result<(), String> {
+        let Self { method, passes, rule, round, rounds, .. } = self;
+        if let Some(passes) = passes.filter(|passes| *passes == 0 || *passes > PASSES_MAX) {
+            return Err(format!("passes = {passes}; 1 to {PASSES_MAX} are possible"));
+        }
+        let of_rounds = rule.is_some() || round.is_some() || rounds.is_some();
+        if method != Method::UntilSteady && of_rounds {
+            return Err(
+                "`rule`, `round` and `rounds` are said of the method `until-steady`".to_owned()
+            );
+        }
+        if method == Method::UntilSteady && passes.is_some() {
+            return Err(
+                "`until-steady` ends by its rule or by `rounds`: leave `passes` out".to_owned()
+            );
+        }
+        let possible = SteadyRule::ROUNDS_MIN..=ROUNDS_MAX;
+        match rounds.filter(|rounds| !possible.contains(rounds)) {
+            Some(rounds) => Err(format!(
+                "rounds = {rounds}; {} to {ROUNDS_MAX} are possible",
+                SteadyRule::ROUNDS_MIN
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn until_steady(self) -> Option<UntilSteady> {
+        let rule = self.rule.unwrap_or_default();
+        let rounds = self.rounds.unwrap_or(rule.rounds_most());
+        (self.method == Method::UntilSteady).then_some(UntilSteady { rule, rounds })
     }
 }
 
@@ -87,7 +164,9 @@ impl Method {
             Self::Sequential => {
                 "name = \"sequential\"\nrandom = 0\nread = 0\nrequest_size = \"128KiB\""
             }
-            Self::Random => "name = \"random\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\"",
+            Self::Random | Self::UntilSteady => {
+                "name = \"random\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\""
+            }
             Self::OnePass => {
                 "name = \"one-pass\"\nrandom = 100\nread = 0\nrequest_size = \"4KiB\"\n\
                  distribution = { kind = \"each-once\" }"
@@ -126,15 +205,12 @@ fn steps(file: &PlanFile, choices: &Choices) -> Result<Vec<Step>, ResolveError> 
         )));
     }
     let steps = match choices.precondition {
-        Some(wear) => wear.steps(),
+        Some(wanted) => wanted.steps(),
         None => ours
             .map(|step| Step::deserialize(step).map_err(|error| bad(error.to_string())))
             .collect::<Result<_, _>>()?,
     };
-    let wrong = |passes: &u32| *passes == 0 || *passes > PASSES_MAX;
-    if let Some(passes) = steps.iter().filter_map(|step| step.passes).find(wrong) {
-        return Err(bad(format!("passes = {passes}; 1 to {PASSES_MAX} are possible")));
-    }
+    steps.iter().try_for_each(|step| step.check().map_err(bad))?;
     if choices.read_only && !steps.is_empty() {
         return Err(bad("it writes, and only reading is allowed"));
     }
@@ -173,6 +249,7 @@ pub(crate) fn points(
             let mut point = point(&of_its_own, &everything, &load, &place)?;
             point.index = points.len() as u32;
             point.group = group as u32;
+            point.stop.until_steady = step.until_steady();
             point.seed = Seed(seed).derive(STEP).derive(&point.index.to_string()).0;
             points.push(point);
         }
@@ -181,12 +258,14 @@ pub(crate) fn points(
 }
 
 fn load(profile: Profile, step: Step) -> Load {
+    let passes = step.passes.unwrap_or(step.method.usual_passes());
+    let in_rounds = step.method == Method::UntilSteady;
     let spec = LoadSpec {
         profile: profile.name.clone(),
         outstanding: step.method.outstanding(),
-        passes: Some(step.passes.unwrap_or(step.method.usual_passes())),
+        passes: (!in_rounds).then_some(passes),
         warm_up: Some(Nanos::ZERO),
-        duration: Some(LONGEST),
+        duration: Some(if in_rounds { step.round.unwrap_or(ROUND) } else { LONGEST }),
         ..LoadSpec::default()
     };
     Load { profile, spec }
@@ -198,7 +277,8 @@ impl Plan {
         self.precondition.chunk_by(|a, b| a.group == b.group)
     }
 
-    /// Bytes that preconditioning writes to a target.
+    /// Bytes that preconditioning writes to a target, but for rounds until steady: those are not
+    /// known before.
     pub fn precondition_bytes(&self, target: usize) -> u64 {
         let of_target = self.precondition.iter().filter(|point| point.target as usize == target);
         of_target.map(Point::bytes_of_streams).sum()

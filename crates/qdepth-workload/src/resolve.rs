@@ -78,7 +78,7 @@ pub struct Choices {
     /// Another seed.
     pub seed: Option<u64>,
     /// Bring the targets into this state of wear first, in place of what the plan says of it.
-    pub precondition: Option<precondition::Wear>,
+    pub precondition: Option<precondition::Preconditioning>,
     /// Leave out every point that writes.
     pub read_only: bool,
     /// In a comparison: names of its columns.

@@ -1,7 +1,7 @@
 //! Plans from text to points, and the laws of the requests that are drawn from them.
 
 use proptest::prelude::*;
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, Nanos, SteadyRule};
 use qdepth_workload::*;
 
 const SHAPE: TargetShape =
@@ -457,7 +457,8 @@ fn the_command_line_chooses_steps_reader_size_and_samples() {
 fn preconditioning_writes_all_of_each_target_before_the_points() {
     let file: PlanFile =
         toml::from_str("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]").expect("a plan");
-    let steady = Choices { precondition: Some(Wear::Steady), ..Choices::default() };
+    let steady =
+        Choices { precondition: Some(Preconditioning::State(Wear::Steady)), ..Choices::default() };
     let plan = resolve(&file, &steady, &[SHAPE, SHAPE]).expect("resolves");
     let told = plan.precondition.iter().map(|p| (&*p.profile, p.group, p.target));
     assert_eq!(
@@ -469,13 +470,96 @@ fn preconditioning_writes_all_of_each_target_before_the_points() {
     assert_eq!(plan.wear(), Some(Wear::Steady));
     assert_eq!(plan.points.len(), 2, "its points are as before");
     assert_eq!(Plan::from_text(&plan.text()).as_ref(), Ok(&plan));
-    let half = Choices { precondition: Some(Wear::Preconditioned), ..Choices::default() };
+    let half = Choices {
+        precondition: Some(Preconditioning::State(Wear::Preconditioned)),
+        ..Choices::default()
+    };
     let plan = resolve(&file, &half, &[SHAPE]).expect("resolves");
     assert_eq!((plan.precondition_bytes(0), plan.wear()), (2 << 30, Some(Wear::Preconditioned)));
     let reading = "name=\"t\"\noutstanding=[4]\n[[profile]]\nname=\"r\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"";
     let reading: PlanFile = toml::from_str(reading).expect("a plan");
     assert_eq!(needs_writing(&reading, &Choices::default()), Ok(false));
     assert_eq!(needs_writing(&reading, &half), Ok(true), "a plan that reads writes first");
+}
+
+#[test]
+fn a_step_is_taken_so_many_times() {
+    let steps = |times: &str| {
+        let step =
+            format!("[[step]]\ntitle=\"s\"\n{times}load=[{{profile=\"database\",outstanding=2}}]");
+        plan(&format!("name=\"t\"\nprofiles=[\"database\"]\n{step}"))
+    };
+    let three = steps("times=3\n").expect("resolves");
+    let titles = three.points.iter().map(|point| &*point.step);
+    assert_eq!(titles.collect::<Vec<_>>(), ["s 1/3", "s 2/3", "s 3/3"]);
+    assert_ne!(three.points[0].seed, three.points[1].seed);
+    assert_eq!(steps("").expect("resolves").points[0].step, "s");
+    for times in ["times=0\n", "times=20000\n"] {
+        let refused = steps(times).expect_err("refused");
+        assert!(refused.contains("1 to 10000"), "{refused}");
+    }
+}
+
+#[test]
+fn the_plans_after_snias_tests_ask_what_its_tests_ask() {
+    let of = |name: &str| plan(shipped_plan_text(name).expect("shipped")).expect("resolves").points;
+    let asked = |name: &str| -> Vec<(u32, f64, u64, u32)> {
+        let one = |p: &Point| {
+            (p.request_size.max(), p.read_share, p.stop.duration_ns / 1_000_000_000, p.outstanding)
+        };
+        of(name).iter().map(one).collect()
+    };
+    let (kib, mib) = (1 << 10, 1 << 20);
+    let throughput = [(mib, 1.0), (mib, 0.0), (128 * kib, 1.0), (128 * kib, 0.0)];
+    assert_eq!(asked("pts-throughput"), throughput.map(|(size, read)| (size, read, 60, 32)));
+    let sizes = [8 * kib, 4 * kib, 512];
+    let latency = [1.0, 0.65, 0.0].iter().flat_map(|read| sizes.map(|size| (size, *read, 60, 1)));
+    assert_eq!(asked("pts-latency"), latency.collect::<Vec<_>>());
+    let iops = of("pts-iops");
+    assert_eq!(iops.len(), 56);
+    assert!(iops.iter().all(|p| p.random_share >= 1.0 && p.stop.duration_ns == 60_000_000_000));
+    assert_eq!(
+        asked("pts-xsr"),
+        [(mib, 0.0, 1800, 32), (8 * kib, 0.0, 1800, 32), (mib, 0.0, 1800, 32)]
+    );
+    let shares = of("pts-xsr").iter().map(|p| p.random_share).collect::<Vec<_>>();
+    assert_eq!(shares, [0.0, 1.0, 0.0]);
+    let hir = of("pts-hir");
+    for pause in [5, 10, 15, 25, 50] {
+        let after = |p: &&Point| p.delay_ns == pause * 1_000_000_000;
+        let after: Vec<&Point> = hir.iter().filter(after).collect();
+        assert_eq!(after.len(), 6, "{pause} s");
+        assert!(after.iter().all(|p| p.stop.duration_ns == 5_000_000_000), "{pause} s");
+    }
+    let continuous = hir.iter().filter(|p| p.delay_ns == 0);
+    assert_eq!(continuous.map(|p| p.stop.duration_ns).collect::<Vec<_>>(), [60_000_000_000; 6]);
+    assert!(hir.iter().all(|p| p.read_share <= 0.0 && p.random_share >= 1.0));
+}
+
+#[test]
+fn rounds_until_steady_follow_what_is_written_in_sequence() {
+    let file: PlanFile =
+        toml::from_str("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[4]").expect("a plan");
+    let until = |rule, round| Choices {
+        precondition: Some(Preconditioning::UntilSteady { rule, round }),
+        // Those of the points, and not of what comes before them.
+        duration: Some(Nanos::from_secs(2)),
+        ..Choices::default()
+    };
+    for (rule, round, seconds, rounds) in
+        [(SteadyRule::Own, None, 60, 1440), (SteadyRule::Snia, Some(Nanos::from_secs(10)), 10, 25)]
+    {
+        let plan = resolve(&file, &until(rule, round), &[SHAPE]).expect("resolves");
+        let [first, last] = plan.precondition.as_slice() else { panic!("{plan:?}") };
+        assert_eq!((first.bytes_of_streams(), first.stop.until_steady), (2 << 30, None));
+        assert_eq!(last.stop.until_steady, Some(UntilSteady { rule, rounds }));
+        assert_eq!((last.bytes_of_streams(), last.stop.duration_ns), (0, seconds * 1_000_000_000));
+        assert_eq!((&*last.profile, last.area), ("random", SHAPE.usable));
+        assert_eq!(plan.precondition_bytes(0), 2 << 30, "those of the rounds are not known");
+        assert_eq!(plan.wear(), Some(Wear::Steady));
+        assert_eq!(Plan::from_text(&plan.text()).as_ref(), Ok(&plan));
+        assert_ne!(last.round(0).seed, last.round(1).seed);
+    }
 }
 
 #[test]
@@ -494,6 +578,10 @@ fn steps_of_preconditioning_stand_last_and_are_whole() {
         (format!("{step}passes=0"), "1 to 100"),
         (format!("{step}speed=1"), "unknown field `speed`"),
         (step.replace("sequential", "upwards"), "one-pass"),
+        (format!("{step}rounds=9"), "`until-steady`"),
+        (step.replace("sequential", "until-steady\"\nrounds=4\nrule=\"own"), "5 to 10000"),
+        (step.replace("sequential", "until-steady\"\npasses=4\nrule=\"own"), "leave `passes`"),
+        (step.replace("sequential", "until-steady\"\nrule=\"ours"), "snia"),
     ] {
         let refused = with(&steps).expect_err("refused");
         assert!(refused.contains(says), "{steps}: {refused}");

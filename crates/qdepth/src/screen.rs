@@ -81,6 +81,14 @@ impl Screen {
         self.writing(format!("preconditioning: {step}"), bytes)
     }
 
+    /// The bar of rounds that go on until targets are steady: how many bytes that takes is not known.
+    pub(crate) fn rounds(&self, step: &str) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(None, self.draw_target());
+        bar.set_style(style("{msg} {binary_bytes}, {binary_bytes_per_sec}"));
+        bar.set_message(terminal::shown(&format!("preconditioning: {step}")).into_owned());
+        bar
+    }
+
     fn writing(&self, what: String, bytes: u64) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(bytes), self.draw_target());
         bar.set_style(style(

@@ -104,3 +104,77 @@ fn an_emulated_medium_is_put_into_the_state() {
     let spelled = of("steady", "").0;
     assert!((steady - spelled).abs() < 1e-9, "the words mean the same: {steady} {spelled}");
 }
+
+/// What is told of rounds until steady, and whether the run doubts it.
+#[cfg(test)]
+fn rounds_told(document: &Value) -> (String, bool) {
+    let told = told(document).into_iter().find(|told| told.contains(" rounds of "));
+    let doubted = codes(document).contains(&"not-steady".to_owned());
+    (told.expect("rounds are told"), doubted)
+}
+
+#[test]
+fn rounds_end_with_a_verdict_and_not_with_an_error() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", READS);
+    let words = "plan.toml . --precondition until-steady --round 300ms";
+    let shown = place.run(&format!("plan {words}")).expect(0).out;
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("64MiB, and as much as its rounds take to precondition it"), "{shown}");
+    assert!(shown.contains("until steady by our own rule, 1440 rounds of 300ms"), "{shown}");
+    let run = place.run(&format!("run {words} --no-report --json")).expect_finished();
+    // How even a shared disk is, nobody knows before: what is told and what is doubted agree.
+    let (told, doubted) = rounds_told(&run.json());
+    assert_eq!(doubted, !told.contains(": steady by our own rule after "), "{told}");
+    assert!(told.contains("times the area"), "{told}");
+    assert!(run.err.contains("round 5 "), "{}", run.err);
+    assert!(!codes(&run.json()).contains(&"medium-state-unknown".to_owned()));
+    let refused = place.run("run plan.toml . --round 1s").expect(2).err;
+    assert!(refused.contains("--precondition until-steady --round"), "{refused}");
+}
+
+#[test]
+fn an_emulated_medium_shows_in_rounds_that_it_is_steady() {
+    let place = Place::new();
+    let of = |rule: &str| {
+        let words = format!(
+            "run quick media:p3700-800gb@state=fresh --precondition {rule} --round 1s \
+             --profile random-4k-write --outstanding 64 --duration 1s --no-report --json"
+        );
+        let document = place.run(&words).expect_finished().json();
+        assert!(told(&document).contains(&"steady".to_owned()), "it was put there");
+        rounds_told(&document)
+    };
+    for (rule, whose) in [("until-steady", "our own"), ("until-steady-snia", "SNIA's")] {
+        let (told, doubted) = of(rule);
+        assert!(told.contains(&format!(": steady by {whose} rule after 5 rounds of 1s")), "{told}");
+        assert!(!doubted, "{told}");
+    }
+}
+
+#[test]
+fn what_goes_up_and_down_is_measured_with_a_doubt() {
+    let place = Place::new();
+    // Each round begins with credits for its first 0.4 s: 16,000 I/Os a second, then 3,000.
+    place.write(
+        "volume.toml",
+        "title = \"A volume\"\nkind = \"volume\"\nabout = \"a test\"\n[parameters]\n\
+         capacity_gb = { value = 1, from = \"definition\" }\n\
+         latency_us = { value = 800, from = \"definition\" }\n\
+         io_per_s = { value = 3000, from = \"definition\" }\n\
+         burst_io_per_s = { value = 16000, from = \"definition\" }\n\
+         credits = { value = 5200, from = \"definition\" }\n\
+         mb_s = { value = 125, from = \"definition\" }\n",
+    );
+    let step = "[[prepare]]\nstep = \"precondition\"\nmethod = \"until-steady\"\nround = \"1s\"\n";
+    place.write("plan.toml", &READS.replace("[[profile]]", &format!("{step}[[profile]]")));
+    let run = place.run("run plan.toml media:volume.toml --no-report --json").expect_finished();
+    let document = run.json();
+    let (told, doubted) = rounds_told(&document);
+    assert!(doubted && told.contains("cyclic, every 1.0 rounds by our own rule"), "{told}");
+    let findings = document["findings"].as_array().unwrap();
+    let found = findings.iter().find(|finding| finding["code"] == "not-steady").unwrap();
+    assert_eq!(found["labels"]["course"], "cyclic");
+    let period_ns = found["values"]["period_ns"].as_f64().unwrap();
+    assert!((period_ns / 1e9 - 1.0).abs() < 0.05, "{found:#}");
+}

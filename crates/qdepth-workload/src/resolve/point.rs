@@ -185,6 +185,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
             least_ns: UNTIL_LEAST.min(duration).0,
         }),
         samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
+        until_steady: None,
         visits: 1,
     };
     stop.visits = visits(file, stop)?;

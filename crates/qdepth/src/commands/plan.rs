@@ -182,6 +182,8 @@ fn emulated(plan: &Plan, spelling: &Path, all: &[&Point]) -> Vec<String> {
     ];
     if let Some(wear) = plan.wear() {
         lines.push(format!("  {:<10} without writing", wear.name()));
+        let rounds = plan.precondition.iter().find(|point| point.stop.until_steady.is_some());
+        lines.extend(rounds.map(|point| format!("  then       {}", precondition::what(point))));
     }
     lines.extend(points(all));
     lines
@@ -243,8 +245,10 @@ fn written(all: &[&Point], first: &[&Point], target: &Inspected, fills: Fills) -
     }
     if !first.is_empty() {
         let bytes = Bytes(bytes_of(first));
+        let in_rounds = first.iter().any(|point| point.stop.until_steady.is_some());
+        let rounds = if in_rounds { ", and as much as its rounds take" } else { "" };
         let first: Vec<String> = first.iter().map(|point| precondition::what(point)).collect();
-        parts.push(format!("{bytes} to precondition it ({})", first.join(", then ")));
+        parts.push(format!("{bytes}{rounds} to precondition it ({})", first.join(", then ")));
     }
     let writing: Vec<_> = all.iter().filter(|point| point.writes()).collect();
     let ns: u64 = writing.iter().map(|point| point.lead_in_ns() + point.stop.duration_ns).sum();

@@ -1,8 +1,8 @@
 //! What is asked of a load on the command line, and the words that ask for it again.
 
 use clap::{Args, ValueEnum};
-use qdepth_measure::{Bytes, Credible, Nanos, Tolerance};
-use qdepth_workload::Wear;
+use qdepth_measure::{Bytes, Credible, Nanos, SteadyRule, Tolerance};
+use qdepth_workload::{Preconditioning, Wear};
 
 use crate::flags::BandwidthOptions;
 use crate::flags::numbers::Numbers;
@@ -14,15 +14,27 @@ pub(crate) enum WearFlag {
     Preconditioned,
     /// That, and then as many bytes as it has at random.
     Steady,
+    /// Written through twice, and then at random until our own rule says that the rate is steady.
+    UntilSteady,
+    /// The same by SNIA's rule: 25 rounds at most.
+    UntilSteadySnia,
 }
 
 impl WearFlag {
-    /// As the workload's crate wants it.
-    pub(crate) fn wear(self) -> Wear {
+    /// As the workload's crate wants it, with rounds of this length.
+    pub(crate) fn wanted(self, round: Option<Nanos>) -> Preconditioning {
+        let until = |rule| Preconditioning::UntilSteady { rule, round };
         match self {
-            Self::Preconditioned => Wear::Preconditioned,
-            Self::Steady => Wear::Steady,
+            Self::Preconditioned => Preconditioning::State(Wear::Preconditioned),
+            Self::Steady => Preconditioning::State(Wear::Steady),
+            Self::UntilSteady => until(SteadyRule::Own),
+            Self::UntilSteadySnia => until(SteadyRule::Snia),
         }
+    }
+
+    /// Whether it is reached in rounds.
+    pub(crate) fn has_rounds(self) -> bool {
+        matches!(self, Self::UntilSteady | Self::UntilSteadySnia)
     }
 
     /// As typed.
@@ -34,8 +46,8 @@ impl WearFlag {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
     /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
-    /// write-pressure, pts-wsat, pts-iops, fit, fit-read, or a TOML file), then targets: directories (a measurement
-    /// file is made there), regular files, block devices, emulated
+    /// write-pressure, pts-iops, pts-throughput, pts-latency, pts-wsat, pts-hir, pts-xsr, fit,
+    /// fit-read, or a TOML file), then targets: directories (a measurement file is made there), regular files, block devices, emulated
     /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
     /// of `standard`; without a target: this directory
     #[arg(value_name = "PLAN | TARGET")]
@@ -91,8 +103,10 @@ pub(crate) struct Load {
     #[arg(long, value_name = "PERCENT", conflicts_with = "until", help_heading = "How long")]
     pub(crate) until_credible: Option<Credible>,
     /// First write all of each target, so that its state of wear is known: `preconditioned` twice in
-    /// sequence, `steady` that and then its size at random. `qdepth plan` says how many bytes. An
-    /// emulated medium is put into that state
+    /// sequence, `steady` that and then its size at random, `until-steady` that and then at random
+    /// in rounds until the rate is steady by our own rule, or is given up with a finding
+    /// (docs/method/steady.md), `until-steady-snia` by SNIA's. `qdepth plan` says how many bytes. An
+    /// emulated medium is put into that state, and only the rounds are measured
     #[arg(
         long,
         value_name = "STATE",
@@ -100,6 +114,9 @@ pub(crate) struct Load {
         help_heading = "What is measured"
     )]
     pub(crate) precondition: Option<WearFlag>,
+    /// With --precondition until-steady: length of a round, as 10s; 1min where it is left out
+    #[arg(long, value_name = "TIME", help_heading = "How long")]
+    pub(crate) round: Option<Nanos>,
     /// Leave out every profile that writes
     #[arg(long, help_heading = "What is measured")]
     pub(crate) read_only: bool,
@@ -149,6 +166,7 @@ impl Load {
             reader_rate,
             until_credible,
             precondition,
+            round,
             read_only,
             seed: _,
             variants,
@@ -177,6 +195,7 @@ impl Load {
             ("reader-rate", reader_rate.map(|value| value.to_string())),
             ("until-credible", until_credible.map(|value| value.to_string())),
             ("precondition", precondition.map(WearFlag::name)),
+            ("round", round.map(|value| value.to_string())),
             ("variants", variants.as_deref().map(listed)),
             ("base", base.clone()),
             ("processes", processes.as_deref().map(Numbers::all).as_deref().map(listed)),

@@ -54,6 +54,13 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
     let mut file: PlanFile =
         toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
     load.bandwidth.decide(&mut file)?;
+    if load.round.is_some() && !load.precondition.is_some_and(WearFlag::has_rounds) {
+        return Err(Usage(
+            "--round is said of rounds until steady: --precondition until-steady --round 10s"
+                .to_owned(),
+        )
+        .into());
+    }
     let (published, targets): (Vec<&String>, Vec<&String>) =
         targets.iter().partition(|word| published_name(word).is_some());
     let published = self::published(&published)?;
@@ -95,7 +102,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         },
         until_credible: load.until_credible,
         seed: load.seed,
-        precondition: load.precondition.map(WearFlag::wear),
+        precondition: load.precondition.map(|wear| wear.wanted(load.round)),
         read_only: load.read_only,
         variants: load.variants.clone(),
         base: load.base.clone(),

@@ -144,6 +144,8 @@ mod tests {
             format!("qdepth run write-pressure {drive} --step-from 50MiB --step-to 300MiB"),
             format!("qdepth run write-pressure {drive} --step-by 70MiB --reader-rate 123.5"),
             format!("qdepth run quick {drive} --precondition steady --engine sync"),
+            format!("qdepth run quick {drive} --precondition until-steady"),
+            format!("qdepth run quick {drive} --precondition until-steady-snia --round 2s"),
             format!("qdepth run processes {drive} --processes 1,3 --base 2"),
             format!("qdepth run devices {drive} {drive} --array 'raid0(media:p3700-800gb*2)'"),
             format!("qdepth run media-comparison {drive} media:p4800x-375gb --variants a,'b c'"),

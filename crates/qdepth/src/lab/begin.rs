@@ -9,7 +9,7 @@ use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
-use qdepth_measure::{Bytes, Seed};
+use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::Spelled;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
@@ -36,6 +36,8 @@ pub(crate) struct Ready {
     pub(crate) run: RunRecord,
     pub(crate) done: Vec<u32>,
     pub(crate) written: Written,
+    /// What is remarked of the run, beside what is stored with it already.
+    pub(crate) remarks: Vec<Finding>,
 }
 
 impl Ready {
@@ -118,14 +120,16 @@ fn fresh(
     }
     logbook.begin_run(&run)?;
     let written = written(lab, &plan);
-    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done: Vec::new(), written })
+    let (done, remarks) = (Vec::new(), Vec::new());
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
 }
 
 /// Puts what was done to the targets beside what is known of them.
 fn note(run: &mut RunRecord, done: Done) {
-    for (target, fact) in done {
+    for (target, fact) in done.facts {
         run.targets[target].facts.push(fact);
     }
+    run.findings.extend(done.findings);
 }
 
 /// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
@@ -162,14 +166,15 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
         ))
     })?;
     // A device is as the run left it; a measurement file and a medium may be new.
+    let mut remarks = Vec::new();
     if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
-        precondition(lab, &plan, &mut prepared, engine)?;
+        remarks = precondition(lab, &plan, &mut prepared, engine)?.findings;
     }
     let done = logbook.points_done(&run.id)?.into_iter().collect();
     logbook.reopen(&run.id)?;
     let ceilings = ceilings(&plan, &prepared, engine);
     let written = written(lab, &plan);
-    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written })
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
 }
 
 /// What is told apart of the run's writes, where reads are held against them.

@@ -36,6 +36,7 @@ pub(crate) mod seal;
 pub(crate) mod signals;
 pub(crate) mod standstill;
 pub(crate) mod storage;
+pub(crate) mod until_steady;
 pub(crate) mod variants;
 pub(crate) mod virtual_time;
 mod visits;

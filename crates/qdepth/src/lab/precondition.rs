@@ -4,22 +4,29 @@
 use anyhow::{Context, Result, bail};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::Observation;
-use qdepth_measure::Bytes;
+use qdepth_measure::{Bytes, Finding};
 use qdepth_workload::{Plan, Point, Wear};
 
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, Measured, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Prepared, What};
+use crate::lab::until_steady::{rounds, rounds_text};
 use crate::lab::written::Written;
 use crate::screen::long;
 
 /// Where the state of a target is from.
-const WRITTEN: &str = "written by this run before its first point";
+pub(crate) const WRITTEN: &str = "written by this run before its first point";
 const PUT: &str = "the emulated medium was put into this state";
 
-/// What was done to a target, by its index.
-pub(crate) type Done = Vec<(usize, Observation)>;
+/// What was done to the targets.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    /// Of a target, by its index.
+    pub(crate) facts: Vec<(usize, Observation)>,
+    /// What is doubted of the state that they are in.
+    pub(crate) findings: Vec<Finding>,
+}
 
 /// Does what the plan says of it, and says what was done.
 pub(crate) fn precondition(
@@ -28,23 +35,28 @@ pub(crate) fn precondition(
     targets: &mut [Prepared],
     engine: EngineChoice,
 ) -> Result<Done> {
-    let Some(wear) = plan.wear() else { return Ok(Vec::new()) };
-    let mut done = Vec::new();
+    let Some(wear) = plan.wear() else { return Ok(Done::default()) };
+    let mut done = Done::default();
     for (index, target) in targets.iter_mut().enumerate() {
         if let What::Emulated(emulation) = &mut target.what {
             emulation.spelled.set_wear(match wear {
                 Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
                 Wear::Steady => qdepth_media::Wear::STEADY,
             });
-            done.push((index, fact(target, wear.name().to_owned(), PUT)));
+            done.facts.push((index, fact(target, wear.name().to_owned(), PUT)));
         }
     }
     let unread = Written::default();
     let manner = Manner { engine, stamp: 0, written: &unread, place: Place::Anywhere, crew: None };
     // A run is in real time or in virtual time.
-    if done.is_empty() {
-        for group in plan.precondition_groups() {
-            done.extend(written(lab, targets, group, manner)?);
+    let put = !done.facts.is_empty();
+    for group in plan.precondition_groups() {
+        if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
+            let Done { facts, findings } = rounds(lab, targets, group, manner, (asked, put))?;
+            done.facts.extend(facts);
+            done.findings.extend(findings);
+        } else if !put {
+            done.facts.extend(written(lab, targets, group, manner)?);
         }
     }
     Ok(done)
@@ -56,7 +68,7 @@ fn written(
     targets: &[Prepared],
     group: &[Point],
     manner: Manner<'_>,
-) -> Result<Done> {
+) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(what).unwrap_or_default();
     lab.screen.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
@@ -78,8 +90,8 @@ fn written(
     Ok(done)
 }
 
-/// A step that did not come to its end leaves the target in no state that has a name.
-fn ended(point: &Point, measured: &Measured) -> Result<()> {
+/// Whether the target is still there, and is the same.
+pub(crate) fn is_there(measured: &Measured) -> Result<()> {
     let Measured { outcome, changed, .. } = measured;
     if let Some(changed) = changed {
         bail!(changed.clone());
@@ -87,6 +99,13 @@ fn ended(point: &Point, measured: &Measured) -> Result<()> {
     if let Some(failure) = &outcome.failure {
         bail!("{failure}");
     }
+    Ok(())
+}
+
+/// A step that did not come to its end leaves the target in no state that has a name.
+fn ended(point: &Point, measured: &Measured) -> Result<()> {
+    is_there(measured)?;
+    let outcome = &measured.outcome;
     let written = outcome.bytes() + outcome.bytes_outside;
     if outcome.interrupted || outcome.failed() > 0 || outcome.failed_outside > 0 {
         bail!(
@@ -101,6 +120,9 @@ fn ended(point: &Point, measured: &Measured) -> Result<()> {
 
 /// `sequential 128KiB, 2 passes of 64GiB`.
 pub(crate) fn what(point: &Point) -> String {
+    if let Some(asked) = point.stop.until_steady {
+        return rounds_text(point, asked);
+    }
     let passes = (point.bytes_of_streams() / point.area.length_bytes).max(1);
     format!(
         "{} {}, {passes} {} of {}",
@@ -111,7 +133,7 @@ pub(crate) fn what(point: &Point) -> String {
     )
 }
 
-fn fact(target: &Prepared, value: String, source: &str) -> Observation {
+pub(crate) fn fact(target: &Prepared, value: String, source: &str) -> Observation {
     Observation {
         subject: target.spelling.display().to_string(),
         key: "preconditioned".to_owned(),

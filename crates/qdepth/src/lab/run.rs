@@ -73,7 +73,8 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     };
     let changed = measured.as_ref().err().and_then(|error| error.downcast_ref::<Changed>());
     let changed = changed.map(Changed::finding);
-    let findings: Vec<Finding> = request.remarks.iter().cloned().chain(changed).collect();
+    let remarks = request.remarks.iter().chain(&ready.remarks).cloned();
+    let findings: Vec<Finding> = remarks.chain(changed).collect();
     let id = ready.run.id;
     let ended = logbook.end_run(&id, state, &Timestamp::now().to_string(), &findings);
     events.run_ended(&logbook, state, done as u32);

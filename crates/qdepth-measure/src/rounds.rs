@@ -1,0 +1,335 @@
+//! Rounds of one load that go on until its rate is steady: what is known of them after each, and
+//! whether to go on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::spectrum::{join_neighbours, mean};
+use crate::steady::{Course, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, steadiness};
+use crate::units::Nanos;
+
+/// Samples that a round is cut into for our own rule.
+const SAMPLES_EACH: u64 = 20;
+/// Longer series are halved until they fit, as those of a point.
+const SAMPLES_MAX: usize = 600;
+/// How often random writes must have written the area before our own rule claims anything
+/// (docs/method/steady.md).
+const WRITTEN_LEAST: f64 = 2.0;
+/// What drifts is given up later: a cliff of 1 + 9·exp(−written) needs nine times the area, and for a
+/// look or two on its way it neither drifts nor is steady.
+const WRITTEN_MOST_DRIFTING: f64 = 16.0;
+const AIMLESS_LOOKS: u32 = 3;
+/// Rounds between looks grow by this, since each look may be the one that is wrong: as in the
+/// campaigns that say how often our own rule is.
+const LOOKS: f64 = 1.25;
+
+/// By which rule rounds are steady.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyRule {
+    /// Our own: three witnesses over the last half of all that was seen, and the area written twice.
+    #[default]
+    Own,
+    /// SNIA's, to the letter: the last five rounds within 20 % of their mean, their line within 10 %.
+    Snia,
+}
+
+impl SteadyRule {
+    /// Fewest rounds that a verdict needs.
+    pub const ROUNDS_MIN: u32 = WINDOW_ROUNDS as u32;
+
+    /// As written and stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Snia => "snia",
+        }
+    }
+
+    /// Most rounds where nobody says otherwise: SNIA's 25; of ours a day of minutes.
+    pub fn rounds_most(self) -> u32 {
+        match self {
+            Self::Own => 1440,
+            Self::Snia => ROUNDS_MAX as u32,
+        }
+    }
+}
+
+/// The rounds of a load on one target, so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SteadyRounds {
+    rule: SteadyRule,
+    /// Of each round, I/Os per second.
+    rates: Vec<f64>,
+    /// Of the parts of all rounds.
+    samples: Vec<f64>,
+    /// How often the area was written.
+    written: f64,
+    /// The next look, or this one, is after so many rounds.
+    look: usize,
+    /// So many looks in a row found neither a level nor a drift.
+    aimless: u32,
+}
+
+/// What rounds are by their rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyVerdict {
+    /// What the rate does. By SNIA's rule it is steady, never steady, or of fewer rounds than five.
+    pub course: Course,
+    /// Rate that it rests on, I/Os per second: of SNIA's window, or of the last half.
+    pub level: f64,
+    /// How far rounds, or parts of the last half, are apart, over the level.
+    pub range_share: f64,
+    /// How far the line through them rises over them, over the level.
+    pub slope_share: f64,
+    /// Where it is cyclic: rounds from one cycle to the next.
+    pub period_rounds: Option<f64>,
+}
+
+impl SteadyRounds {
+    /// An area that was written so often is given up by our own rule, after 25 rounds at least, where
+    /// the last three looks found its rate neither steady nor drifting: the end of SNIA's write
+    /// saturation test.
+    pub const WRITTEN_MOST: f64 = 4.0;
+
+    /// Before the first round of a load that had written its area so often.
+    pub fn new(rule: SteadyRule, written: f64) -> Self {
+        Self { rule, written, look: WINDOW_ROUNDS, ..Self::default() }
+    }
+
+    /// One round more: its slices, each with what it completed and how long it was, and how often
+    /// the round wrote the area.
+    pub fn push(&mut self, slices: &[(u64, Nanos)], written: f64) {
+        let (completed, took) = slices.iter().fold((0, 0), |(n, t), (m, l)| (n + m, t + l.0));
+        let rate = |completed: u64, ns: u64| completed as f64 / (ns.max(1) as f64 / 1e9);
+        if self.rates.len() >= self.look {
+            self.look = (self.look as f64 * LOOKS) as usize + 1;
+        }
+        self.rates.push(rate(completed, took));
+        self.written += written;
+        let (mut some, mut since) = (0, 0);
+        for (completed, length) in slices {
+            (some, since) = (some + completed, since + length.0);
+            if since >= took.div_ceil(SAMPLES_EACH) {
+                self.samples.push(rate(some, since));
+                (some, since) = (0, 0);
+            }
+        }
+        if self.rule == SteadyRule::Own && self.is_looked_at() {
+            let aimless = self.verdict().course == Course::NeverSteady;
+            self.aimless = if aimless { self.aimless + 1 } else { 0 };
+        }
+    }
+
+    /// Rounds so far.
+    pub fn count(&self) -> usize {
+        self.rates.len()
+    }
+
+    /// Rate of the last round, I/Os per second.
+    pub fn last_rate(&self) -> f64 {
+        self.rates.last().copied().unwrap_or(0.0)
+    }
+
+    /// How often the area was written.
+    pub fn written(&self) -> f64 {
+        self.written
+    }
+
+    /// Whether it is asked now if they are steady: SNIA's rule after each round from the fifth on,
+    /// ours after 5, 7, 9, 12, 16 and so on.
+    pub fn is_looked_at(&self) -> bool {
+        match self.rule {
+            SteadyRule::Snia => self.count() >= WINDOW_ROUNDS,
+            SteadyRule::Own => self.count() == self.look,
+        }
+    }
+
+    /// Whether they end now since a level is known.
+    pub fn is_settled(&self) -> bool {
+        self.is_looked_at() && self.verdict().course.has_level()
+    }
+
+    /// Whether they end now since there were enough: so many, or by our own rule 25 in which the
+    /// area was written four times, sixteen times where the rate drifts.
+    pub fn is_over(&self, most: u32) -> bool {
+        let enough =
+            if self.aimless >= AIMLESS_LOOKS { Self::WRITTEN_MOST } else { WRITTEN_MOST_DRIFTING };
+        let long =
+            self.rule == SteadyRule::Own && self.count() >= ROUNDS_MAX && self.written >= enough;
+        long || self.count() >= most as usize
+    }
+
+    /// What they are.
+    pub fn verdict(&self) -> SteadyVerdict {
+        match self.rule {
+            SteadyRule::Snia => self.by_snia(),
+            SteadyRule::Own => self.by_own(),
+        }
+    }
+
+    fn by_snia(&self) -> SteadyVerdict {
+        let Some(window) = Window::of(&self.rates) else {
+            let course = match self.count() < WINDOW_ROUNDS {
+                true => Course::TooShort,
+                false => Course::NeverSteady,
+            };
+            let level = mean(&self.rates);
+            let (range_share, slope_share, period_rounds) = (0.0, 0.0, None);
+            return SteadyVerdict { course, level, range_share, slope_share, period_rounds };
+        };
+        SteadyVerdict {
+            course: if window.is_steady() { Course::Steady } else { Course::NeverSteady },
+            level: window.mean,
+            range_share: window.range / window.mean,
+            slope_share: window.line.slope * (WINDOW_ROUNDS as f64 - 1.0) / window.mean,
+            period_rounds: None,
+        }
+    }
+
+    fn by_own(&self) -> SteadyVerdict {
+        let mut samples = self.samples.clone();
+        while samples.len() > SAMPLES_MAX {
+            join_neighbours(&mut samples);
+        }
+        let least = match self.written > 0.0 {
+            true => (samples.len() as f64 * WRITTEN_LEAST / self.written).ceil() as usize,
+            false => usize::MAX,
+        };
+        let Steadiness { course, level, range_share, slope_share, .. } =
+            steadiness(&samples, least);
+        let each = samples.len() as f64 / self.count().max(1) as f64;
+        let period_rounds = match course {
+            Course::Cyclic { period } => Some(period / each),
+            _ => None,
+        };
+        SteadyVerdict { course, level, range_share, slope_share, period_rounds }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deals::Draw;
+    use crate::steady::first_steady;
+
+    /// A round of twenty slices of 50 ms with these rates.
+    fn round(rates: &[f64]) -> Vec<(u64, Nanos)> {
+        let slice = |rate: &f64| ((rate / 20.0).round() as u64, Nanos::from_millis(50));
+        rates.iter().map(slice).collect()
+    }
+
+    /// Rounds of a rate that falls from 1 + `height` to 1 over `tau` rounds, in 100,000 I/Os per
+    /// second, until they end; `written` is how often a round writes the area.
+    fn cliff(
+        (rule, most): (SteadyRule, u32),
+        (height, tau, written): (f64, f64, f64),
+        draw: &mut Draw,
+    ) -> SteadyRounds {
+        let mut rounds = SteadyRounds::new(rule, 0.0);
+        while !rounds.is_settled() && !rounds.is_over(most) {
+            let from = rounds.count() as f64;
+            let one = |part: u32, draw: &mut Draw| {
+                let at = from + f64::from(part) / 20.0;
+                1e5 * (1.0 + height * (-at / tau).exp()) * (1.0 + 0.02 * draw.normal())
+            };
+            let rates: Vec<f64> = (0..20).map(|part| one(part, draw)).collect();
+            rounds.push(&round(&rates), written);
+        }
+        rounds
+    }
+
+    #[test]
+    fn snias_rounds_end_where_its_rule_says_and_at_25_at_the_latest() {
+        let mut draw = Draw(21);
+        let mut never = 0;
+        for _ in 0..300 {
+            let noise = 0.25 * draw.uniform();
+            let rates: Vec<f64> =
+                (0..ROUNDS_MAX).map(|_| 1e5 * (noise * draw.normal()).exp()).collect();
+            let mut rounds = SteadyRounds::new(SteadyRule::Snia, 0.0);
+            let all = rates.iter().map(|rate| (*rate).round());
+            let most = SteadyRule::Snia.rounds_most();
+            for rate in all.clone() {
+                rounds.push(&[(rate as u64, Nanos::from_secs(1))], 0.0);
+                if rounds.is_settled() || rounds.is_over(most) {
+                    break;
+                }
+            }
+            let known = first_steady(&all.collect::<Vec<_>>());
+            assert_eq!(rounds.count(), known.map_or(ROUNDS_MAX, |window| window.last));
+            let course = rounds.verdict().course;
+            assert_eq!(course == Course::Steady, known.is_some(), "{course:?}");
+            never += u32::from(known.is_none());
+        }
+        assert!(never > 20, "{never}: both were tried");
+    }
+
+    #[test]
+    fn on_a_slow_cliff_our_rounds_go_on_until_its_end_and_snias_do_not() {
+        let mut draw = Draw(22);
+        let (mut claims, mut biased, mut by_snia) = (0, 0, 0);
+        for _ in 0..60 {
+            let height = 1.0 + 8.0 * draw.uniform();
+            let tau = 3.0 + 57.0 * draw.uniform();
+            // What falls is used up when the area was written once.
+            let falls = (height, tau, 1.0 / tau);
+            let own = cliff((SteadyRule::Own, 1440), falls, &mut draw);
+            assert!(own.written() >= WRITTEN_LEAST - 1e-9);
+            let bias = |rounds: &SteadyRounds| (rounds.verdict().level / 1e5 - 1.0).abs();
+            if own.verdict().course.has_level() {
+                claims += 1;
+                biased += u32::from(bias(&own) > 0.05);
+            }
+            let snia = cliff((SteadyRule::Snia, 25), falls, &mut draw);
+            by_snia += u32::from(bias(&snia) > 0.05);
+        }
+        assert!(claims >= 57, "{claims} of 60");
+        assert_eq!(biased, 0, "of {claims}");
+        assert!(by_snia > 30, "{by_snia} of 60: what SNIA's rule does");
+    }
+
+    #[test]
+    fn what_does_not_settle_is_given_up_with_its_course() {
+        let falls = |round: u32| 2.0 - 0.02 * f64::from(round);
+        let mut rounds = SteadyRounds::new(SteadyRule::Own, 0.0);
+        while !rounds.is_settled() && !rounds.is_over(1440) {
+            let from = rounds.count() as u32;
+            let rates: Vec<f64> =
+                (0..20).map(|part| 1e5 * (falls(from) - 0.001 * f64::from(part))).collect();
+            rounds.push(&round(&rates), 0.5);
+        }
+        assert_eq!(rounds.count(), 32, "half the area a round, sixteen times");
+        assert_eq!(rounds.verdict().course, Course::Drifting { rises: false });
+        // Of an area that is not written twice nothing is claimed, however level it is.
+        let mut level = SteadyRounds::new(SteadyRule::Own, 0.0);
+        while !level.is_settled() && !level.is_over(40) {
+            level.push(&round(&[1e5; 20]), 0.04);
+        }
+        assert_eq!((level.count(), level.verdict().course), (40, Course::TooShort));
+        let mut put = SteadyRounds::new(SteadyRule::Own, 2.0);
+        while !put.is_settled() && !put.is_over(40) {
+            put.push(&round(&[1e5; 20]), 0.0);
+        }
+        assert_eq!((put.count(), put.verdict().course), (5, Course::Steady));
+    }
+
+    #[test]
+    fn a_cycle_of_rounds_is_told_in_rounds() {
+        let mut draw = Draw(23);
+        let mut rounds = SteadyRounds::new(SteadyRule::Own, 2.0);
+        while !rounds.is_settled() && !rounds.is_over(60) {
+            let from = rounds.count() as f64;
+            let one = |part: u32, draw: &mut Draw| {
+                let at = from + f64::from(part) / 20.0;
+                1e5 * (1.0 + 0.2 * (at / 1.5 * std::f64::consts::TAU).sin() + 0.01 * draw.normal())
+            };
+            let rates: Vec<f64> = (0..20).map(|part| one(part, &mut draw)).collect();
+            rounds.push(&round(&rates), 0.1);
+        }
+        let told = rounds.verdict();
+        assert!(matches!(told.course, Course::Cyclic { .. }), "{told:?}");
+        let period = told.period_rounds.unwrap();
+        assert!((period / 1.5 - 1.0).abs() < 0.05, "{period}");
+    }
+}
