@@ -18,7 +18,9 @@ use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, View};
 use crate::words::{Lang, counted, say};
-use crate::{bandwidth, courses, host, pictures, pressure, redact, tables, timeline, witnesses};
+use crate::{
+    bandwidth, courses, host, pictures, pressure, pts, redact, tables, timeline, witnesses,
+};
 
 /// A run and its points.
 pub type Measured = (RunRecord, Vec<PointRecord>);
@@ -175,6 +177,10 @@ fn tables_of(view: &View<'_>, compares: bool) -> Vec<Table> {
     if compares && !view.loads.is_empty() {
         return comparison::all_tables(view);
     }
+    let by_snia = pts::tables(view);
+    if !by_snia.is_empty() {
+        return by_snia;
+    }
     if let Some(bandwidth) = Bandwidth::new(view) {
         let tables = [Some(bandwidth::tables::rates(view, &bandwidth))].into_iter();
         return tables.chain([bandwidth::tables::scaling(view, &bandwidth)]).flatten().collect();
@@ -316,6 +322,7 @@ pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
     let mut all = vec![section("key-figures", names.key_figures, key)];
     all.extend(comparison::section(view));
     all.extend(swept.then(|| section("diagrams", names.diagrams, diagrams(view))));
+    all.extend(pts::section(view));
     all.extend(bandwidth::section(view).or_else(|| pressure::section(view)));
     all.extend(timeline::section(view));
     for section in &mut all {

@@ -29,6 +29,7 @@ mod number;
 mod paper;
 mod pictures;
 mod pressure;
+mod pts;
 mod redact;
 mod references;
 mod reproduction;

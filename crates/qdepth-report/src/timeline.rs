@@ -12,6 +12,7 @@ use crate::figure::{
 use crate::number::{MIB, thousands, three_digits};
 use crate::pictures::data_table;
 use crate::pressure::slice_ns;
+use crate::pts::goes_over_time;
 use crate::tables::{number_in, text};
 use crate::trace;
 use crate::view::{Load, Point, View};
@@ -28,16 +29,19 @@ struct Stretch<'v, 'a> {
     points: Vec<(&'v Load<'a>, &'v Point<'a>)>,
 }
 
-/// The section; nothing where no witness watched a device.
+/// The section; nothing where no witness watched a device, and the plan's test asks for no course over
+/// time.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     let words = view.words.timeline;
     let (stretches, end_ns) = stretches(view);
     let devices = devices(&stretches);
-    let witnessed = witnessed(view, &stretches, end_ns, &devices)?;
-    let blocks = vec![
-        Block::Paragraph(words.intro.to_owned()),
-        Block::Pictures(vec![throughput(view, &stretches, end_ns), witnessed]),
-    ];
+    let witnessed = witnessed(view, &stretches, end_ns, &devices);
+    if witnessed.is_none() && !goes_over_time(view) {
+        return None;
+    }
+    let intro = if witnessed.is_some() { words.intro } else { words.intro_alone };
+    let pictures = std::iter::once(throughput(view, &stretches, end_ns)).chain(witnessed);
+    let blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
     Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
 }
 

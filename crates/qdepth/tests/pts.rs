@@ -59,3 +59,48 @@ fn idle_recovery_waits_before_each_of_its_writes() {
         assert_eq!(point["duration_ns"].as_u64(), Some(5_000_000_000), "{point:#}");
     }
 }
+
+/// The figures of a line that begins with these words, without marks of thousands.
+#[cfg(test)]
+fn line(out: &str, head: &str) -> Vec<f64> {
+    let line = out.lines().find(|line| line.starts_with(head));
+    let rest = line.unwrap_or_else(|| panic!("{head}: {out}"))[head.len()..].replace(',', "");
+    rest.split_whitespace().map_while(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn what_snia_tabulates_is_tabulated() {
+    let place = Place::new();
+    let run = |plan: &str, duration: &str| {
+        let words = format!("run {plan} media:p3700-800gb --duration {duration} --no-report");
+        let out = place.run(&words).expect_finished().out;
+        assert!(out.contains("EMULATED"), "{out}");
+        (out, place.run("export").expect_finished().json())
+    };
+    let near = |told: f64, known: &serde_json::Value| {
+        let known = known.as_f64().unwrap();
+        assert!((told / known - 1.0).abs() < 0.006, "{told} for {known}");
+    };
+    let (out, document) = run("pts-iops", "50ms");
+    let told = line(&out, "4 KiB ");
+    let writes = points(&document).iter().filter(|point| point["request_size"] == "4KiB");
+    let rates: Vec<_> = writes.map(|point| point["io_per_s"].clone()).collect();
+    assert_eq!((told.len(), rates.len()), (7, 7), "{out}");
+    told.into_iter().zip(&rates).for_each(|(told, known)| near(told, known));
+    let (out, _) = run("pts-latency", "100ms");
+    for figure in ["Mean", "p99.999", "Max"] {
+        assert!(out.contains(&format!("512 B, {figure}")), "{out}");
+    }
+    let (out, document) = run("pts-xsr", "1s");
+    near(line(&out, "stimulus, Random 8 ")[0], &points(&document)[1]["mib_per_s"]);
+    // The medium owes nothing after it: it is back in the second slice of 100 ms.
+    assert!(out.lines().any(|line| line.starts_with("after") && line.contains("200 ms")), "{out}");
+    let (out, document) = run("pts-hir", "200ms");
+    let all = points(&document);
+    let told = line(&out, "50 s ");
+    near(told[1], &all[all.len() - 7]["io_per_s"]);
+    let (out, document) = run("pts-wsat", "5s");
+    let rows = out.lines().filter(|line| line.contains("B ") && line.ends_with("EMULATED"));
+    assert_eq!(rows.count(), 25, "{out}");
+    assert_eq!(points(&document).len(), 1);
+}

@@ -12,6 +12,7 @@ mod host;
 mod japanese;
 mod paper;
 mod pressure;
+mod pts;
 mod reproduction;
 mod terms;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub(crate) use comparison::ComparisonWords;
 pub(crate) use host::HostWords;
 pub(crate) use paper::{LabelWords, PaperWords};
 pub(crate) use pressure::PressureWords;
+pub(crate) use pts::{PtsWords, pts_words};
 pub(crate) use reproduction::ReproductionWords;
 pub(crate) use terms::{fact_name, told};
 pub(crate) use timeline::TimelineWords;

@@ -4,6 +4,7 @@
 pub(crate) struct TimelineWords {
     pub(crate) section: &'static str,
     pub(crate) intro: &'static str,
+    pub(crate) intro_alone: &'static str,
     pub(crate) x: &'static str,
     pub(crate) throughput_title: &'static str,
     pub(crate) throughput_description: &'static str,
@@ -21,6 +22,7 @@ pub(crate) struct TimelineWords {
 pub(super) static ENGLISH: TimelineWords = TimelineWords {
     section: "Over time",
     intro: "All points in the order of their measurement, each with its warm-up, which has no throughput; the time between points is left out. The second diagram has, over the same time, what the machine itself said of the devices, once a second.",
+    intro_alone: "All points in the order of their measurement, each with its warm-up, which has no throughput; the time between points is left out.",
     x: "measured time [s]",
     throughput_title: "Throughput over time",
     throughput_description: "Line diagram of the throughput over the time of the run, a stretch for each point.",
@@ -38,6 +40,7 @@ pub(super) static ENGLISH: TimelineWords = TimelineWords {
 pub(super) static JAPANESE: TimelineWords = TimelineWords {
     section: "時間経過",
     intro: "全測定点を測定順に、それぞれのウォームアップ (スループットは示さない) とともに並べたものである。測定点の間の時間は省いた。第二の図は、同じ時間軸上で、計算機自身が 1 秒ごとに示したデバイスの状態である。",
+    intro_alone: "全測定点を測定順に、それぞれのウォームアップ (スループットは示さない) とともに並べたものである。測定点の間の時間は省いた。",
     x: "測定時間 [s]",
     throughput_title: "スループットの時間経過",
     throughput_description: "計測の時間に対するスループットの折れ線図。測定点ごとに一区間である。",

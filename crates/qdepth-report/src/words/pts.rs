@@ -1,0 +1,93 @@
+//! Words of the tables that SNIA's tests ask for.
+
+use crate::words::Lang;
+
+#[derive(Debug)]
+pub(crate) struct PtsWords {
+    pub(crate) section: &'static str,
+    pub(crate) size: &'static str,
+    /// Rate, throughput, latency.
+    pub(crate) matrices: [&'static str; 3],
+    pub(crate) matrix_note: &'static str,
+    pub(crate) on: &'static str,
+    pub(crate) saturation: &'static str,
+    pub(crate) until: &'static str,
+    pub(crate) written: &'static str,
+    pub(crate) fills: &'static str,
+    pub(crate) recovery: &'static str,
+    pub(crate) pause: &'static str,
+    pub(crate) before: &'static str,
+    pub(crate) first: &'static str,
+    pub(crate) last: &'static str,
+    pub(crate) mean: &'static str,
+    pub(crate) gain: &'static str,
+    pub(crate) recovery_note: &'static str,
+    pub(crate) stimulus: &'static str,
+    pub(crate) at_end: &'static str,
+    pub(crate) back: &'static str,
+    pub(crate) stimulus_note: &'static str,
+}
+
+/// Those of a language.
+pub(crate) fn pts_words(lang: Lang) -> &'static PtsWords {
+    match lang {
+        Lang::En => &ENGLISH,
+        Lang::Ja => &JAPANESE,
+    }
+}
+
+static ENGLISH: PtsWords = PtsWords {
+    section: "By SNIA's test",
+    size: "Size",
+    matrices: [
+        "Rate by request size and share of reads to writes",
+        "Throughput by request size and share of reads to writes",
+        "Latency by request size and share of reads to writes",
+    ],
+    matrix_note: "One round. SNIA's figures are means over five steady rounds: qdepth run … --repeat until-steady. A dash: too few samples.",
+    on: "{caption}: {target}",
+    saturation: "Random writes against time and bytes written",
+    until: "Up to",
+    written: "Written",
+    fills: "Times the area",
+    recovery: "Writes after pauses",
+    pause: "Pause",
+    before: "Without, before",
+    first: "First",
+    last: "Last",
+    mean: "Mean",
+    gain: "Mean over without",
+    recovery_note: "Rates of the writes that follow each pause, beside those without a pause just before.",
+    stimulus: "Before another load, under it, and after it",
+    at_end: "Last tenth",
+    back: "Back after",
+    stimulus_note: "Back: the first hundredth of the time after the other load in which the throughput is no more than 5 % below the last tenth before it.",
+};
+
+static JAPANESE: PtsWords = PtsWords {
+    section: "SNIA の試験による表",
+    size: "サイズ",
+    matrices: [
+        "要求サイズと読み書きの割合ごとのレート",
+        "要求サイズと読み書きの割合ごとのスループット",
+        "要求サイズと読み書きの割合ごとのレイテンシー",
+    ],
+    matrix_note: "1 ラウンドの値である。SNIA の値は定常状態にある 5 ラウンドの平均である (qdepth run … --repeat until-steady)。「–」は標本の不足を示す。",
+    on: "{caption}: {target}",
+    saturation: "時間と書き込みバイト数に対するランダム書き込みのレート",
+    until: "時刻",
+    written: "書き込み量",
+    fills: "領域に対する倍数",
+    recovery: "休止後の書き込み",
+    pause: "休止",
+    before: "直前の休止なし",
+    first: "最初",
+    last: "最後",
+    mean: "平均",
+    gain: "休止なしに対する平均の変化",
+    recovery_note: "各休止に続く書き込みのレートと、その直前の休止なしの書き込みのレートである。",
+    stimulus: "別の負荷の前、その間、その後",
+    at_end: "最後の 10 分の 1",
+    back: "回復までの時間",
+    stimulus_note: "回復とは、別の負荷の後で、時間の 100 分の 1 ごとのスループットが、その負荷の前の最後の 10 分の 1 を 5 % を超えて下回らない最初の時点をいう。",
+};
