@@ -43,6 +43,7 @@ pub use headline::{
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
 pub use keeping::Merged;
 pub use logbook::Logbook;
+pub use open::{SCHEMA_VERSION, sqlite_version};
 pub use reserve::RESERVE_BYTES;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;

@@ -66,14 +66,18 @@ impl Logbook {
     /// Where there is no such file, or as [`open`](Self::open).
     pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let (connection, file) = open_for_reading(path)?;
-        Self::of(connection, Some(file), path)
+        let (connection, file, purpose) = open_for_reading(path)?;
+        Ok(Self::with(connection, Some(file), path, purpose))
     }
 
     fn of(connection: Connection, file: Option<Named>, path: &Path) -> Result<Self> {
         let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
+        Ok(Self::with(connection, file, path, purpose))
+    }
+
+    fn with(connection: Connection, file: Option<Named>, path: &Path, purpose: Purpose) -> Self {
         let path = path.to_owned();
-        Ok(Self { connection, purpose, path, file, reserve: None, alive: None })
+        Self { connection, purpose, path, file, reserve: None, alive: None }
     }
 
     /// The file.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};
+use rusqlite::backup::{Backup, StepResult};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
@@ -17,9 +18,9 @@ use crate::read::unreadable;
 
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
-/// Versions of the schema that there are.
-const VERSIONS: i64 = 10;
-const _: () = assert!(VERSIONS >= SINCE_VERSION);
+/// Version of the newest form of the tables, which is `user_version` of a logbook.
+pub const SCHEMA_VERSION: i64 = 10;
+const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
 /// How often making a new file is tried again when another process makes it at the same time.
@@ -70,8 +71,9 @@ pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens an existing logbook for reading only.
-pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
+/// Opens an existing logbook for reading only. Whoever reads one of an older schema gets a copy in
+/// memory that was brought up to date: the file stays as it is, and need not be ours to write to.
+pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpose)> {
     let kept = Kept::open(path, Trust::Reading, false);
     let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
         return Err(LogbookError::Missing { path: path.to_owned() });
@@ -96,7 +98,31 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named)> {
         return Err(LogbookError::empty(path));
     }
     check_identity(&connection, path)?;
-    Ok((connection, file))
+    let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
+    // Of a damaged one that cannot be copied, what is left is read as it is.
+    let newest = version(&connection).is_ok_and(|version| version == SCHEMA_VERSION);
+    let copy = (!newest).then(|| up_to_date(&connection, path));
+    Ok((copy.and_then(Result::ok).unwrap_or(connection), file, purpose))
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
+}
+
+/// A copy in memory, of the newest schema.
+fn up_to_date(connection: &Connection, path: &Path) -> Result<Connection> {
+    let copied = || -> rusqlite::Result<Connection> {
+        let mut copy = Connection::open_in_memory()?;
+        let whole = Backup::new(connection, &mut copy)?.step(-1)?;
+        if whole != StepResult::Done {
+            return Err(rusqlite::Error::ExecuteReturnedResults);
+        }
+        Ok(copy)
+    };
+    let mut copy = copied().map_err(doing(path, "copying a logbook of an older schema"))?;
+    migrate(&mut copy, path)?;
+    copy.pragma_update(None, "query_only", true).map_err(doing(path, "keeping the copy"))?;
+    Ok(copy)
 }
 
 /// Neither waits on a lock of this process's, nor follows a link.
@@ -206,7 +232,7 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
         let why = "it is the SQLite file of another application".to_owned();
         return Err(LogbookError::NotALogbook { path: path.to_owned(), why });
     }
-    let (found, known) = (number("user_version")?, VERSIONS);
+    let (found, known) = (number("user_version")?, SCHEMA_VERSION);
     if found > known {
         return Err(LogbookError::Newer { path: path.to_owned(), found, known });
     }
@@ -216,10 +242,7 @@ fn check_identity(connection: &Connection, path: &Path) -> Result<()> {
 /// What digests there are is held against; only a file of an older schema, opened for reading, has
 /// none. It is asked in two ways: a flipped bit can make one of them answer wrongly, not both.
 pub(crate) fn purpose(connection: &Connection) -> rusqlite::Result<Purpose> {
-    let version: i64 =
-        connection
-            .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))?;
-    let has = version >= SINCE_VERSION || connection.table_exists(None, "digest")?;
+    let has = version(connection)? >= SINCE_VERSION || connection.table_exists(None, "digest")?;
     Ok(if has { Purpose::Check } else { Purpose::Nothing })
 }
 
@@ -253,6 +276,11 @@ fn retrying<T>(
     work()
 }
 
+/// Version of the SQLite that is in the program.
+pub fn sqlite_version() -> &'static str {
+    rusqlite::version()
+}
+
 fn migrations() -> Migrations<'static> {
     Migrations::new(vec![
         M::up(include_str!("../migrations/0001_first.sql")),
@@ -272,13 +300,10 @@ fn migrations() -> Migrations<'static> {
 }
 
 fn migrate(connection: &mut Connection, path: &Path) -> Result<()> {
-    let known = VERSIONS;
+    let known = SCHEMA_VERSION;
     let mut failure = None;
     for _ in 0..TRIES {
-        let version: i64 = connection
-            .query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
-            .map_err(doing(path, "reading the version"))?;
-        if version == known {
+        if version(connection).map_err(doing(path, "reading the version"))? == known {
             return Ok(());
         }
         // Another process may make the tables between our look and our try: look again.

@@ -1,0 +1,106 @@
+//! Logbooks of every schema that there was open, say all that they hold, and are brought up to date.
+//!
+//! `logbooks/NNNN.sql` is the text of a logbook of schema NNNN: a sealed run of two points of an
+//! emulated drive, and an interrupted one whose only point had seven reads that failed. One is added
+//! with each migration, and none is ever changed.
+
+#![expect(clippy::disallowed_methods, reason = "a test makes files of its own")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use qdepth_logbook::record::{EndedBy, RunState};
+use qdepth_logbook::{Logbook, SCHEMA_VERSION, export_csv, export_json};
+
+const SEALED: &str = "019aa5ca-cb1b-7000-8000-000000000001";
+const INTERRUPTED: &str = "019aa5ca-cb1b-7000-8000-000000000002";
+
+/// The logbook of this schema, as a file.
+fn older(folder: &Path, version: i64) -> PathBuf {
+    let name = format!("{version:04}");
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/logbooks/{name}.sql"));
+    let text = fs::read_to_string(&text).unwrap_or_else(|why| panic!("{}: {why}", text.display()));
+    let path = folder.join(format!("{name}.db"));
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    // Its tables stand in the order of their names.
+    connection.execute_batch(&format!("PRAGMA foreign_keys = OFF; {text}")).unwrap();
+    path
+}
+
+fn version_of(path: &Path) -> i64 {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    connection.query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0)).unwrap()
+}
+
+/// What every one of them holds.
+fn says_all(logbook: &Logbook, version: i64) -> (String, String) {
+    let runs = logbook.runs().unwrap();
+    let states: Vec<RunState> = runs.iter().map(|headline| headline.state).collect();
+    assert_eq!(states.len(), 2, "schema {version}");
+    assert!(states.contains(&RunState::Sealed) && states.contains(&RunState::Interrupted));
+    let (run, points) = logbook.measured(SEALED).unwrap();
+    assert_eq!((points.len(), run.plan_name.as_str()), (2, "fixture"), "schema {version}");
+    assert_eq!(run.targets.len(), 1);
+    assert_eq!(points[0].ended_by, EndedBy::Duration);
+    assert_eq!(points[1].outstanding, 4);
+    let completed = points[0].reads.completed + points[0].writes.completed;
+    assert!(completed > 1000, "schema {version}: {completed}");
+    let witnesses = points[0].witnesses.len();
+    assert_eq!(witnesses, if version >= 6 { 3 } else { 0 }, "schema {version}");
+    assert_eq!(run.expected.len(), if version >= 8 { 2 } else { 0 }, "schema {version}");
+    let (_, failed) = logbook.measured(INTERRUPTED).unwrap();
+    assert_eq!(failed[0].reads.errors[0].count, 7, "schema {version}");
+    (export_json(&run, &points), export_csv(&run, &points))
+}
+
+#[test]
+fn logbooks_of_every_schema_are_read_and_left_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rates = Vec::new();
+    for version in 1..=SCHEMA_VERSION {
+        let path = older(folder.path(), version);
+        let before = fs::read(&path).unwrap();
+        let (json, csv) = says_all(&Logbook::open_read_only(&path).unwrap(), version);
+        let checked = Logbook::open_read_only(&path).unwrap().check().unwrap();
+        assert!(checked.is_whole(), "schema {version}: {checked:?}");
+        assert_eq!(checked.without_digests, version < 9, "schema {version}");
+        assert_eq!(fs::read(&path).unwrap(), before, "schema {version}: reading changes nothing");
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        rates.push(document["points"][1]["io_per_s"].clone());
+        assert_eq!(csv.lines().count(), 3, "schema {version}: {csv}");
+    }
+    // The same points give the same figures, whatever kept them.
+    assert!(rates[0].as_f64().is_some_and(|rate| rate > 1000.0), "{rates:?}");
+    assert!(rates.iter().all(|rate| *rate == rates[0]), "{rates:?}");
+}
+
+#[test]
+fn logbooks_of_every_schema_are_brought_up_to_date_when_they_are_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in 1..=SCHEMA_VERSION {
+        let path = older(folder.path(), version);
+        let read = says_all(&Logbook::open_read_only(&path).unwrap(), version);
+        let mut logbook = Logbook::open(&path).unwrap();
+        assert_eq!(says_all(&logbook, version), read, "schema {version}");
+        logbook.note(SEALED, "an old one", "2026-11-23T00:00:00Z").unwrap();
+        drop(logbook);
+        assert_eq!(version_of(&path), SCHEMA_VERSION);
+        let again = Logbook::open_read_only(&path).unwrap();
+        let checked = again.check().unwrap();
+        assert!(checked.is_whole() && !checked.without_digests, "schema {version}: {checked:?}");
+        assert!(Logbook::open(&path).unwrap().hold_unfinished().unwrap().is_some());
+    }
+}
+
+#[test]
+fn a_logbook_of_a_newer_schema_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = older(folder.path(), SCHEMA_VERSION);
+    let raise = format!("PRAGMA user_version = {}", SCHEMA_VERSION + 1);
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&raise).unwrap();
+    let before = fs::read(&path).unwrap();
+    let told = Logbook::open(&path).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(told.contains("newer"), "{told}");
+    Logbook::open_read_only(&path).unwrap_err();
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
