@@ -18,7 +18,7 @@ pub enum Privacy {
     Private,
     /// Whom the umask lets.
     Public,
-    /// As [`Privacy::Public`], and it can be run.
+    /// As [`Privacy::Public`], and it can be run; only its owner may write to it, as it is code.
     Program,
 }
 
@@ -35,7 +35,7 @@ impl Privacy {
         match self {
             Self::Private => 0o600,
             Self::Public => 0o666,
-            Self::Program => 0o777,
+            Self::Program => 0o755,
         }
     }
 }

@@ -391,6 +391,26 @@ fn words_of_authority_are_their_owners_alone() {
 }
 
 #[test]
+fn a_directory_of_code_is_its_users_alone() {
+    let dir = folder();
+    for (mode, good) in [(0o700, true), (0o755, true), (0o775, false), (0o1777, false)] {
+        set_mode(dir.path(), mode);
+        let answer = Folder::open(dir.path()).unwrap().must_be_ours_alone();
+        assert_eq!(answer.is_ok(), good, "{mode:o}: {answer:?}");
+        if let Err(error) = answer {
+            assert_eq!(error.how, How::Refused);
+            assert!(error.to_string().contains("chmod go-w"), "{error}");
+        }
+    }
+    if is_root() {
+        set_mode(dir.path(), 0o700);
+        give_to_nobody(dir.path());
+        let error = Folder::open(dir.path()).unwrap().must_be_ours_alone().unwrap_err();
+        assert!(error.to_string().contains("user 65534"), "{error}");
+    }
+}
+
+#[test]
 fn a_kept_file_is_made_private_appended_to_and_taken_away() {
     use std::io::Write;
     let dir = folder();

@@ -63,6 +63,75 @@ fn said(place: &Place, name: &str) -> String {
     fs::read_to_string(place.join(name)).unwrap()
 }
 
+/// The program with these words and this cache directory, as mpirun starts it or alone.
+#[cfg(test)]
+fn with_cache(place: &Place, cache: &str, launcher: &str, words: &str) -> Result<String, String> {
+    let program = env!("CARGO_BIN_EXE_qdepth");
+    let (cache, here) = (place.join(cache), place.path().display());
+    sh(&format!(
+        "cd {here} && XDG_CACHE_HOME={} {launcher} {program} {words} 2>&1",
+        cache.display()
+    ))
+    .map_err(|_| {
+        let again = format!("cd {here}; XDG_CACHE_HOME={} {launcher}", cache.display());
+        sh(&format!("{again} {program} {words} 2>&1; true")).unwrap()
+    })
+}
+
+#[test]
+fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
+    let test = "the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there";
+    if !can(test, &["mpirun.openmpi", "mpicc.openmpi"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("d")).unwrap();
+    let mpirun = "mpirun.openmpi --oversubscribe --allow-run-as-root -n 2";
+    let run = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 64KiB --no-report";
+    let none = with_cache(&place, "cache", mpirun, run).unwrap_err();
+    assert!(none.contains("qdepth host mpi"), "{none}");
+    assert!(!place.has("cache"), "looking for it makes nothing");
+    let make = "host mpi --mpicc mpicc.openmpi";
+    let made = with_cache(&place, "cache", "env", make).unwrap();
+    let shim = place.join("cache/qdepth").join(concat!(
+        "libqdepth-mpi-",
+        env!("CARGO_PKG_VERSION"),
+        ".so"
+    ));
+    assert!(made.contains(&*shim.to_string_lossy()), "{made}");
+    let mode = |path: &std::path::Path| {
+        std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions()) & 0o7777
+    };
+    assert_eq!((mode(&shim), mode(shim.parent().unwrap())), (0o755, 0o700));
+    let beside = std::path::Path::new(env!("CARGO_BIN_EXE_qdepth")).parent().unwrap();
+    assert!(!beside.join("libqdepth-mpi.so").exists(), "nothing lies beside the program");
+    let ran = with_cache(&place, "cache", mpirun, run).unwrap();
+    assert!(ran.contains("clocks: that of rank"), "{ran}");
+    // It is made again over the older one.
+    with_cache(&place, "cache", "env", make).unwrap();
+    // What somebody else may have put there is neither loaded nor replaced.
+    let refused = |why: &str| {
+        for (launcher, words) in [(mpirun, run), ("env", make)] {
+            let said = with_cache(&place, "cache", launcher, words).unwrap_err();
+            assert!(said.contains(why) && !said.contains("clocks:"), "{words}: {said}");
+        }
+    };
+    let at = shim.display();
+    sh(&format!("chmod 666 {at}")).unwrap();
+    refused("may be written to by others");
+    sh(&format!("chmod 755 {at}; chown 65534 {at}")).unwrap();
+    refused("user 65534's");
+    sh(&format!("chown 0 {at}; chmod 777 {}", place.join("cache/qdepth").display())).unwrap();
+    refused("may be written to by others");
+    sh(&format!("cd {} && chmod 700 qdepth && chown 65534 qdepth", place.join("cache").display()))
+        .unwrap();
+    refused("user 65534's");
+    // A cache that cannot be written to.
+    fs::write(place.join("file"), "").unwrap();
+    let said = with_cache(&place, "file", "env", make).unwrap_err();
+    assert!(said.contains("file"), "{said}");
+}
+
 /// How often, and how much: what must be equal to a single process's.
 #[cfg(test)]
 fn counts(document: &Value) -> Vec<[u64; 5]> {

@@ -1,6 +1,6 @@
 //! `qdepth host`: what this machine is, and what it is to a measurement.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_files::{Input, Privacy, Scratch, limit};
 use qdepth_host::environment::{inventory, redact, storage};
@@ -19,8 +19,8 @@ use crate::flags::{
 };
 use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
-use crate::lab::crew::beside;
 use crate::lab::preparation::{may_be_done, open_journal, shown, take_back};
+use crate::lab::shim;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
@@ -179,10 +179,9 @@ fn looked_at(options: &InventoryOptions) -> Result<System> {
     Ok(System::recorded(recording))
 }
 
-/// Compiles the shim through which the program finds a site's MPI, beside the program.
+/// Compiles the shim through which the program finds a site's MPI, into the user's cache.
 fn mpi(mpicc: &str) -> Result<Status> {
-    let shim = beside().context("cannot find the program")?;
-    let library = ResultFile::file(&shim, Privacy::Program)?;
+    let library = shim::to_be_made()?;
     let folder = Scratch::new()?;
     let [source, made] = ["qdepth-mpi.c", "libqdepth-mpi.so"].map(|name| folder.path().join(name));
     ResultFile::file(&source, Privacy::Private)?.write(MPI_SHIM)?;
@@ -199,6 +198,7 @@ fn mpi(mpicc: &str) -> Result<Status> {
         anyhow::bail!("{compiler} could not compile the shim: {}", output.stderr.trim());
     }
     library.write(Input::file(&made, limit::MADE).bytes()?)?;
-    print(&format!("{}: mpirun -n 8 qdepth run bandwidth DIR", shim.display()))?;
+    let shim = library.path().display();
+    print(&format!("{shim}: mpirun -n 8 qdepth run bandwidth DIR"))?;
     Ok(Status::Valid)
 }

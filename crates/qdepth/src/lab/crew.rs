@@ -20,15 +20,12 @@ use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Found, Made, Order, prepare};
+use crate::lab::shim;
 use crate::lab::written::Written;
 use crate::terminal::say;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
-/// Where the shim is, if not beside the program.
-const SHIM: &str = "QDEPTH_MPI";
-/// The name of the shim.
-pub(crate) const SHIM_NAME: &str = "libqdepth-mpi.so";
 
 /// MPI as a wire.
 pub(crate) struct MpiWire(Mpi);
@@ -92,21 +89,8 @@ pub(crate) fn ranks() -> Option<u32> {
 /// The ranks, where a launcher of MPI started several.
 pub(crate) fn crew() -> Result<Option<Crew>> {
     let Some(size) = ranks() else { return Ok(None) };
-    let shim = match std::env::var_os(SHIM) {
-        Some(path) => PathBuf::from(path),
-        None => beside().context("cannot find the program")?,
-    };
-    let mpi = Mpi::open(&shim).map_err(|why| {
-        Usage(format!(
-            "this is one of {size} ranks, and MPI cannot be used: {why}. Compile the shim once with the site's mpicc: qdepth host mpi"
-        ))
-    })?;
+    let mpi = shim::load(size)?;
     Ok(Some(Crew { team: RefCell::new(Team::new(MpiWire(mpi))), shift: RefCell::new(1) }))
-}
-
-/// Where the shim is looked for: beside the program.
-pub(crate) fn beside() -> std::io::Result<PathBuf> {
-    Ok(std::env::current_exe()?.with_file_name(SHIM_NAME))
 }
 
 impl Crew {

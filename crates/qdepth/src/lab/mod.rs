@@ -33,6 +33,7 @@ pub(crate) mod record;
 pub(crate) mod request;
 pub(crate) mod run;
 pub(crate) mod seal;
+pub(crate) mod shim;
 pub(crate) mod signals;
 pub(crate) mod standstill;
 pub(crate) mod storage;
