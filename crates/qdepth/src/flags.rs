@@ -49,7 +49,7 @@ pub(crate) use trend::TrendOptions;
 
 /// Storage performance at every queue depth: measured, explained, published.
 #[derive(Debug, Parser)]
-#[command(version, long_version = alone::LONG_VERSION, args_conflicts_with_subcommands = true, after_long_help = EXIT_STATUS)]
+#[command(version, long_version = alone::long_version(), args_conflicts_with_subcommands = true, after_long_help = EXIT_STATUS)]
 pub(crate) struct Flags {
     #[command(flatten)]
     pub(crate) first: FirstOptions,

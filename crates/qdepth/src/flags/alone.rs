@@ -1,6 +1,11 @@
 //! What the program says of itself, and takes without a command.
 
+use std::sync::OnceLock;
+
 use clap::Args;
+use qdepth_linux::Engine;
+use qdepth_logbook::record::MEASUREMENT_VERSION;
+use qdepth_logbook::{SCHEMA_VERSION, sqlite_version};
 
 /// What may be said where no command is.
 #[derive(Args, Clone, Copy, Debug)]
@@ -10,15 +15,23 @@ pub(crate) struct FirstOptions {
     pub(crate) json: bool,
 }
 
-/// Version, commit, and what this program was built with.
-pub(crate) const LONG_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    "\ncommit    ",
-    env!("QDEPTH_COMMIT"),
-    "\nbuilt     ",
-    env!("QDEPTH_BUILT"),
-    "\nfeatures  io_uring, linux-aio, threads, sync, nvme-passthrough, nbd-server, mpi-shim, sqlite",
-);
+/// Version, commit, how this program was built, and what is in it.
+pub(crate) fn long_version() -> &'static str {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    TEXT.get_or_init(|| {
+        let engines = Engine::ALL.map(Engine::name).join(", ");
+        let checks = if cfg!(debug_assertions) { ", with checks of a debug build" } else { "" };
+        format!(
+            "{}\ncommit    {}\nbuilt     {}{checks}\nengines   {engines}\nlogbook   schema \
+             {SCHEMA_VERSION}, SQLite {}\nmeasures  as version {MEASUREMENT_VERSION} (figures of \
+             one version compare)",
+            env!("CARGO_PKG_VERSION"),
+            env!("QDEPTH_COMMIT"),
+            env!("QDEPTH_BUILT"),
+            sqlite_version(),
+        )
+    })
+}
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CompletionsOptions {
