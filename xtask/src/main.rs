@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a tool of ours, on files of ours")]
 
 mod bench;
+mod book;
 mod command;
 mod dist;
 mod media;
@@ -13,7 +14,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | dist [--quick] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -24,6 +25,7 @@ fn main() -> Result<()> {
         ["test", "--quick"] => test::quick(),
         ["tidy"] => tidy::tidy(),
         ["trust", rest @ ..] => trust::trust(rest),
+        ["book"] => book::book(),
         ["dist", rest @ ..] => dist::dist(rest),
         ["vm"] => match vm::vm()? {
             Some(vm::Counts { passed, failed: 0 }) => {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::command::{root, show, there_is};
-use crate::{bench, tidy, vm};
+use crate::{bench, book, tidy, vm};
 
 /// Debian packages that tests use, each with a program that tells whether it is there.
 const PACKAGES: &[(&str, &str)] = &[
@@ -103,6 +103,7 @@ pub fn test() -> Result<()> {
     for (profile, crates) in PROFILES {
         run(profile, crates, &mut counts)?;
     }
+    tell(&mut counts, "pages as a site, and its links", book::book().map(Some));
     budget(&mut counts);
     virtual_machine(&mut counts);
     counts.close()

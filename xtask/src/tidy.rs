@@ -2,6 +2,7 @@
 //! between modules, sizes, lints, stray paths.
 
 mod circles;
+pub(crate) mod links;
 mod lints;
 mod security;
 mod sizes;
@@ -76,6 +77,7 @@ pub fn tidy() -> Result<()> {
     arrows(&mut broken)?;
     architecture(&mut broken)?;
     lints::check(&mut broken)?;
+    links::check(&mut broken)?;
     let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
     for folder in ["crates", "xtask"] {
         for file in files(&root().join(folder))? {

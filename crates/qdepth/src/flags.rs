@@ -19,6 +19,8 @@ mod load;
 mod logbook;
 mod numbers;
 pub(crate) mod read_plan;
+#[cfg(test)]
+mod reference;
 mod repeat;
 mod request;
 mod resumed;

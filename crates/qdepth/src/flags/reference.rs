@@ -1,0 +1,241 @@
+//! The pages of the reference that follow from the program itself: options, plan files, findings.
+//! They stand in `docs/reference`; a page that is not what the program says fails here, and
+//! `QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth reference` writes it anew.
+
+#![expect(clippy::disallowed_methods, reason = "a test writes pages of the repository")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use clap::{Arg, Command};
+use qdepth_measure::{Code, Finding};
+use qdepth_report::{Lang, finding_text};
+use qdepth_workload::plan_schema;
+use serde_json::{Map, Value};
+
+use super::with_examples;
+
+/// Holds a page against what it must be, or writes it.
+#[track_caller]
+fn is_as_told(name: &str, wanted: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
+    if std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some() {
+        std::fs::write(&path, wanted).expect("the page can be written");
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = found.lines().zip(wanted.lines()).find(|(found, wanted)| found != wanted);
+    assert!(
+        found == wanted,
+        "docs/reference/{name} is not what the program says, from here on: {differs:?}. \
+         QDEPTH_WRITE_REFERENCE=1 cargo test -p qdepth reference writes it"
+    );
+}
+
+/// A text in a cell of a table, with no letter that means something in Markdown.
+fn cell(text: &str) -> String {
+    let mut quoted = false;
+    let mut cell = String::new();
+    for letter in text.split_whitespace().collect::<Vec<_>>().join(" ").chars() {
+        quoted ^= letter == '`';
+        if letter == '|' || (!quoted && matches!(letter, '<' | '*' | '_' | '[')) {
+            cell.push('\\');
+        }
+        cell.push(letter);
+    }
+    cell
+}
+
+fn spelled(arg: &Arg) -> String {
+    let names: Vec<&str> =
+        arg.get_value_names().into_iter().flatten().map(clap::builder::Str::as_str).collect();
+    let value = if arg.get_action().takes_values() {
+        format!(" {}", names.join(" "))
+    } else {
+        String::new()
+    };
+    let short = arg.get_short().map(|short| format!("-{short}, ")).unwrap_or_default();
+    arg.get_long().map_or_else(|| value.trim().to_owned(), |long| format!("{short}--{long}{value}"))
+}
+
+fn meaning(arg: &Arg) -> String {
+    let help = arg.get_long_help().or_else(|| arg.get_help());
+    let mut text = help.map(|help| cell(&help.to_string())).unwrap_or_default();
+    let values: Vec<String> = arg
+        .get_possible_values()
+        .iter()
+        .filter(|_| arg.get_action().takes_values())
+        .map(|value| match value.get_help() {
+            Some(help) => format!("`{}` ({})", value.get_name(), cell(&help.to_string())),
+            None => format!("`{}`", value.get_name()),
+        })
+        .collect();
+    if !values.is_empty() {
+        let _ = write!(text, ". One of {}", values.join(", "));
+    }
+    let defaults: Vec<_> = arg.get_default_values().iter().map(|v| v.to_string_lossy()).collect();
+    if arg.get_action().takes_values() && !defaults.is_empty() {
+        let _ = write!(text, ". Left out: `{}`", defaults.join(","));
+    }
+    text
+}
+
+fn command_page(command: &Command, name: &str, page: &mut String) {
+    let about = command.get_long_about().or_else(|| command.get_about());
+    let about = about.map(|about| cell(&about.to_string())).unwrap_or_default();
+    let _ = write!(page, "\n## `{name}`\n{about}\n");
+    let mut groups: Vec<(&str, Vec<&Arg>)> = Vec::new();
+    let hidden = ["help", "version"];
+    let all = command.get_arguments();
+    for arg in all.filter(|arg| !arg.is_hide_set() && !hidden.contains(&arg.get_id().as_str())) {
+        let usual = if arg.is_positional() { "Words" } else { "Options" };
+        let heading = arg.get_help_heading().unwrap_or(usual);
+        match groups.iter_mut().find(|(known, _)| *known == heading) {
+            Some((_, args)) => args.push(arg),
+            None => groups.push((heading, vec![arg])),
+        }
+    }
+    for (heading, args) in groups {
+        let _ = write!(page, "\n| {heading} | |\n|---|---|\n");
+        for arg in args {
+            let spelled = spelled(arg).replace('|', "\\|");
+            let _ = writeln!(page, "| `{spelled}` | {} |", meaning(arg));
+        }
+    }
+    if let Some(examples) = command.get_after_help() {
+        let _ = write!(page, "\n```text\n{}\n```\n", examples.to_string().trim_end());
+    }
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        command_page(sub, &format!("{name} {}", sub.get_name()), page);
+    }
+}
+
+#[test]
+fn the_reference_of_options_is_what_the_program_takes() {
+    let mut root = with_examples();
+    root.build();
+    let mut page = "# Options\n\nMade of the description of the command line, as `--help` and \
+                    `qdepth man` are.\n"
+        .to_owned();
+    command_page(&root, "qdepth", &mut page);
+    let options = page.matches("| `--").count();
+    assert!(options >= 150, "{options}");
+    is_as_told("options.md", &page);
+}
+
+#[test]
+fn the_reference_of_findings_is_what_reports_say() {
+    let mut page = "# Findings\n\nWhat makes a figure doubtful, as reports explain it. Codes are \
+                    stored and never change their meaning; [measuring](../method/measuring.md#findings) \
+                    has the weight of each. Figures of a case stand in the report's sentence.\n"
+        .to_owned();
+    for code in Code::ALL.iter().copied() {
+        let finding = Finding::remark(code);
+        let text = finding_text(&finding, Lang::En);
+        let _ = write!(
+            page,
+            "\n## `{}`\n**{}.** {}\n\n*What to do*: {}\n",
+            finding.code_text(),
+            cell(&text.title),
+            cell(&text.explanation),
+            cell(&text.advice),
+        );
+    }
+    is_as_told("findings.md", &page);
+}
+
+/// What a schema allows, in words.
+fn kind(schema: &Value) -> String {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        return format!("[{name}](#{})", name.to_lowercase());
+    }
+    for any in ["anyOf", "oneOf"] {
+        if let Some(all) = schema[any].as_array() {
+            let kinds: Vec<String> =
+                all.iter().filter(|one| one["type"] != "null").map(kind).collect();
+            return kinds.join(" or ");
+        }
+    }
+    let of_type = |name: &str| match name {
+        "array" => format!("list of {}", kind(&schema["items"])),
+        "string" => "text".to_owned(),
+        "integer" => "whole number".to_owned(),
+        "number" => "number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "object" => "table".to_owned(),
+        other => other.to_owned(),
+    };
+    if let Some(one) = schema["const"].as_str() {
+        return format!("`\"{one}\"`");
+    }
+    if let Some(all) = schema["enum"].as_array() {
+        let all = all.iter().filter_map(Value::as_str).map(|one| format!("`\"{one}\"`"));
+        return all.collect::<Vec<_>>().join(", ");
+    }
+    match &schema["type"] {
+        Value::String(name) => of_type(name),
+        Value::Array(names) => {
+            let names = names.iter().filter_map(Value::as_str).filter(|name| *name != "null");
+            names.map(of_type).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "any value".to_owned(),
+    }
+}
+
+fn keys(schema: &Value, page: &mut String) {
+    let Some(keys) = schema["properties"].as_object() else { return };
+    page.push_str("\n| key | value | meaning |\n|---|---|---|\n");
+    let needed: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (key, value) in keys {
+        let must = if needed.contains(&key.as_str()) { " (needed)" } else { "" };
+        let says = value["description"].as_str().unwrap_or_default();
+        let _ = writeln!(page, "| `{key}`{must} | {} | {} |", kind(value), cell(says));
+    }
+}
+
+/// A type with its keys, or what it may be.
+fn definition(name: &str, schema: &Value, page: &mut String) {
+    let says = schema["description"].as_str().unwrap_or_default();
+    let _ = write!(page, "\n## {name}\n{}\n", cell(says));
+    keys(schema, page);
+    let several = ["oneOf", "anyOf"].iter().find_map(|any| schema[any].as_array());
+    let Some(several) = several else {
+        if schema["properties"].is_null() {
+            let _ = write!(page, "\nA {}.\n", kind(schema));
+        }
+        return;
+    };
+    for one in several {
+        let says = cell(one["description"].as_str().unwrap_or_default());
+        if one["properties"].is_null() {
+            let _ = write!(page, "\n- {}: {says}\n", kind(one));
+        } else {
+            let _ = write!(page, "\n{says}\n");
+            keys(one, page);
+        }
+    }
+}
+
+#[test]
+fn the_reference_of_plan_files_is_what_is_read() {
+    let schema: Value = serde_json::from_str(&plan_schema()).expect("a JSON Schema");
+    let mut page = "# Plan files\n\nA plan is a TOML file; `qdepth schema plan` prints a JSON \
+                    Schema for editors, `qdepth plan --show standard` a plan to begin with. Unknown \
+                    keys are errors. What is left out is decided when the plan is resolved, and \
+                    the resolved plan (`qdepth plan --json`) omits nothing.\n\nTimes are texts as \
+                    `\"500ms\"`, sizes as `\"4KiB\"`.\n\n## Plan\n"
+        .to_owned();
+    let top = schema["description"].as_str().map(cell).unwrap_or_default();
+    let _ = writeln!(page, "{top}");
+    keys(&schema, &mut page);
+    let none = Map::new();
+    let parts: BTreeMap<&String, &Value> =
+        schema["$defs"].as_object().unwrap_or(&none).iter().collect();
+    for (name, part) in parts {
+        definition(name, part, &mut page);
+    }
+    assert!(page.contains("`request_size` (needed)"), "{page}");
+    is_as_told("plan-files.md", &page);
+}

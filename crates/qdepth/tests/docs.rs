@@ -1,0 +1,324 @@
+//! Every command of the README, the guide and the pages beside it is run, in a directory of its own
+//! for each page. What stands for a reader's own storage is replaced by an emulated drive or a
+//! folder, and what would last is made short: the tables below say how, and a fence that says
+//! `not run: WHY` is counted.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Place, alone};
+
+/// The pages, with the number of commands that are run, and of fences that are not.
+const PAGES: [(&str, usize, usize); 12] = [
+    ("README.md", 3, 1),
+    ("docs/README.md", 3, 0),
+    ("docs/guide.md", 80, 0),
+    ("docs/tasks.md", 22, 0),
+    ("docs/recipes/ci-gate.md", 3, 0),
+    ("docs/recipes/cluster.md", 2, 4),
+    ("docs/recipes/cloud-volumes.md", 9, 0),
+    ("docs/recipes/burn-in.md", 7, 0),
+    ("docs/recipes/kubernetes.md", 1, 0),
+    ("docs/migration/fio.md", 8, 0),
+    ("docs/migration/ior.md", 4, 0),
+    ("docs/migration/iometer.md", 2, 0),
+];
+
+/// What stands for something of the reader's, with what takes its place.
+const STANDS_FOR: &[(&str, &str)] = &[
+    ("--destroy SERIAL2", ""),
+    ("--destroy SERIAL", ""),
+    ("--destroy S4EWNX0M123456", ""),
+    ("--destroy …", ""),
+    ("/dev/nvme{1,2,3,4}n1", "media:p3700-800gb media:p3700-800gb"),
+    ("/dev/nvme1n1", "media:p3700-800gb"),
+    ("/dev/nvme2n1", "media:p3700-800gb"),
+    ("/dev/md0", "'raid0(media:p3700-800gb*2)'"),
+    // PDF is set by a second program.
+    ("html,pdf,md", "html,md"),
+    ("--format pdf", "--format html"),
+    ("--cpus 0-3,8", "--cpus 0"),
+    ("mpirun -n 8 ", ""),
+    ("/lustre/scratch", "/mnt/scratch"),
+    ("RUN RUN", "latest"),
+    ("RUN TEXT", "latest text"),
+    ("RUN WHY", "latest why"),
+    ("RUN", "latest"),
+    ("PLAN TARGET", "quick /mnt/scratch"),
+];
+
+/// What would last, with what is short.
+const SHORT: &[(&str, &str)] = &[
+    ("--repeat until-steady", "--repeat 2"),
+    ("--repeat 10", "--repeat 2"),
+    ("--repeat 6", "--repeat 2"),
+    ("--repeat 5", "--repeat 2"),
+    ("in 1 2 3 4 5 6", "in 1 2"),
+    ("-b 1g -N 8", "-b 1m -N 2"),
+    ("--step-from 100MiB --step-to 700MiB --step-by 100MiB", "--step-from 1MiB --step-to 2MiB"),
+    // On a disk that tests share, the stair may end with its first step.
+    ("write-pressure /mnt/scratch", "write-pressure media:p3700-800gb"),
+    ("plan standard /mnt/scratch", "plan standard /mnt/scratch --file-size 16MiB"),
+    ("run standard --until", "run quick media:p3700-800gb --profile streaming --until"),
+    (
+        "qdepth run --resume",
+        "timeout -s INT 2 \"$QDEPTH\" run --duration 5s --file-size 8MiB; qdepth run --resume",
+    ),
+    ("qdepth certify", "qdepth certify --duration 10ms"),
+    ("qdepth host check", "qdepth host check --duration 100ms"),
+    ("qdepth reproduce", "qdepth reproduce write-pressure"),
+];
+
+/// Options that make a run short, unless they would be none of its plan's.
+const SHORT_RUN: [(&str, &str); 3] =
+    [("--duration", "60ms"), ("--warm-up", "10ms"), ("--file-size", "16MiB")];
+
+/// The same of a plan of bandwidth.
+const SHORT_BANDWIDTH: [(&str, &str); 3] =
+    [("--threads", "1,2"), ("--transfer", "64KiB"), ("--bytes-per-thread", "256KiB")];
+/// Plans that have intensities of their own, or none.
+const OWN_INTENSITIES: [&str; 7] =
+    [".toml", "disk-mark", "fit", "latency", "pts-", "write-pressure", "--outstanding"];
+/// What needs to be run only the first time that it stands on a page.
+const ONCE: [&str; 6] =
+    ["qdepth", "qdepth host", "qdepth run", "qdepth run disk-mark", "qdepth media", "qdepth serve"];
+
+/// Exit statuses of commands that did what they say: valid, invalid points (they are short), cannot
+/// tell (there are few runs), and 124 of a server that was stopped.
+const GOOD: [&str; 4] = ["0", "1", "5", "124"];
+
+/// Calls the program, and writes down how that ended.
+const WRAPPER: &str = r#"#!/bin/sh
+case "$1" in
+serve) timeout -s INT 1 "$QDEPTH" "$@" --port 0 ;;
+serve-medium) timeout -s INT 1 "$QDEPTH" "$@" ;;
+*) "$QDEPTH" "$@" ;;
+esac
+status=$?
+echo "$status qdepth $*" >>"$CALLS"
+exit $status
+"#;
+
+/// The least that Iometer writes.
+const IOMETER: &str = "'Results\n'Target Type,Target Name,Access Specification Name,# Managers,\
+# Workers,# Disks,IOps,Read IOps,Write IOps,MBps (Binary),Average Response Time,Errors\n\
+ALL,All,8 KiB 67% read,1,1,1,1000,670,330,7.8,1.5,0\n";
+
+/// A piece of a page that is given to a shell.
+#[derive(Debug)]
+#[cfg(test)]
+enum Piece {
+    /// A plan that stands on the page, which is kept under its name.
+    Plan(String),
+    Run(String),
+    NotRun(String),
+}
+
+/// The fences and the commands between backticks, in the order of the page.
+#[cfg(test)]
+fn pieces(page: &str) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else {
+            let spans = line.split('`').skip(1).step_by(2).map(str::trim);
+            let own = spans.filter(|span| *span == "qdepth" || span.starts_with("qdepth "));
+            pieces.extend(own.map(|span| Piece::Run(span.replace('\u{a0}', " "))));
+            continue;
+        };
+        let fence: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with("```")).collect();
+        let (language, rest) = info.split_once(' ').unwrap_or((info, ""));
+        let text = match language {
+            "sh" => fence.join("\n"),
+            "console" => {
+                let typed: Vec<&str> =
+                    fence.iter().filter_map(|line| line.strip_prefix("$ ")).collect();
+                typed.join("\n")
+            }
+            "toml" if fence.iter().any(|line| line.starts_with("name = ")) => {
+                pieces.push(Piece::Plan(fence.join("\n")));
+                continue;
+            }
+            _ => continue,
+        };
+        pieces.push(match rest.strip_prefix("not run: ") {
+            Some(why) => Piece::NotRun(why.to_owned()),
+            None => Piece::Run(text),
+        });
+    }
+    pieces
+}
+
+/// The value of an option replaced, or the option put behind `qdepth run`.
+#[cfg(test)]
+fn with_option(line: &str, name: &str, value: &str) -> String {
+    let words = line.find(&format!("{name} ")).map(|at| line.split_at(at + name.len() + 1));
+    let Some((before, behind)) = words else {
+        return line.replace("qdepth run", &format!("qdepth run {name} {value}"));
+    };
+    let rest = behind.find(char::is_whitespace).map_or("", |end| &behind[end..]);
+    format!("{before}{value}{rest}")
+}
+
+/// A line as it is run here.
+#[cfg(test)]
+fn here(line: &str, place: &Path) -> String {
+    let mut line = line.to_owned();
+    for (from, to) in STANDS_FOR.iter().chain(SHORT) {
+        line = line.replace(from, to);
+    }
+    let lasts = line.contains("qdepth run") && !line.contains("--resume");
+    let options = match () {
+        () if !lasts || line.contains("--until ") => &[][..],
+        () if line.contains("run bandwidth") => &SHORT_BANDWIDTH,
+        () => &SHORT_RUN,
+    };
+    for (name, value) in options {
+        line = with_option(&line, name, value);
+    }
+    let own = OWN_INTENSITIES.iter().any(|plan| line.contains(plan));
+    if options == SHORT_RUN && !own {
+        line = with_option(&line, "--outstanding", "1,4");
+    }
+    line.replace(" …", "").replace("/mnt/", &format!("{}/", place.display()))
+}
+
+/// What the pages take for granted: folders, logbooks of earlier runs, files of other programs.
+#[cfg(test)]
+fn furnish(place: &Place) -> PathBuf {
+    for folder in ["bin", "scratch", "a", "b"] {
+        fs::create_dir(place.join(folder)).unwrap();
+    }
+    let wrapper = place.join("bin/qdepth");
+    fs::write(&wrapper, WRAPPER).unwrap();
+    common::sh(&format!("chmod +x {}", wrapper.display())).unwrap();
+    let short = "--outstanding 1 --profile database --duration 50ms --no-report";
+    for logbook in ["qdepth.db", "before.db", "after.db", "other.db"] {
+        for _ in 0..2 {
+            place
+                .run(&format!("run quick media:p3700-800gb {short} --logbook {logbook}"))
+                .expect_finished();
+        }
+    }
+    place.write("jobs.fio", "[j]\nfilename=probe\nsize=1m\nrw=randread\nruntime=1\ntime_based\n");
+    let fio = place.run("fio --output-format=json --output=fio.json jobs.fio");
+    fio.expect_finished();
+    place.write("results.csv", IOMETER);
+    place.write("paper.toml", "title = \"A paper\"\n");
+    place.join("bin")
+}
+
+/// The command of a line, without what a person is told beside it.
+#[cfg(test)]
+fn typed(line: &str) -> &str {
+    line.split(" # ").next().unwrap_or(line).trim()
+}
+
+#[cfg(test)]
+fn run_page(
+    (page, folder): (&str, &Place),
+    bin: &Path,
+    before: &mut BTreeSet<String>,
+) -> (usize, usize, Vec<String>) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join(page)).unwrap();
+    let calls = folder.join("calls");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let (mut run, mut not_run, mut wrong) = (0, 0, Vec::new());
+    for piece in pieces(&text) {
+        let script = match piece {
+            Piece::Run(script) => script,
+            Piece::Plan(text) => {
+                let name = text.lines().find_map(|line| line.strip_prefix("name = \""));
+                let name = name.unwrap().trim_end_matches('"');
+                folder.write(&format!("{name}.toml"), &text);
+                continue;
+            }
+            Piece::NotRun(_) => {
+                not_run += 1;
+                continue;
+            }
+        };
+        if !script.contains("qdepth") {
+            continue;
+        }
+        let lines = script.lines().filter(|line| {
+            let again = !before.insert(typed(line).to_owned()) && ONCE.contains(&typed(line));
+            run += usize::from(again);
+            !again
+        });
+        let script: Vec<String> = lines.map(|line| here(line, folder.path())).collect();
+        let script = script.join("\n");
+        fs::write(&calls, "").unwrap();
+        let began = std::time::Instant::now();
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(folder.path())
+            .env("PATH", &path)
+            .env("QDEPTH", env!("CARGO_BIN_EXE_qdepth"))
+            .env("CALLS", &calls)
+            .output()
+            .unwrap();
+        println!("{:5.1} s  {page}: {script}", began.elapsed().as_secs_f64());
+        let called = fs::read_to_string(&calls).unwrap();
+        run += called.lines().count();
+        let bad = |line: &&str| !GOOD.contains(&line.split(' ').next().unwrap_or_default());
+        let said = String::from_utf8_lossy(&output.stderr);
+        let all_called = !script.contains("qdepth") || !called.is_empty();
+        if !all_called || called.lines().any(|line| bad(&line)) {
+            wrong.push(format!("{page}: {script}\n{called}{said}"));
+        }
+    }
+    (run, not_run, wrong)
+}
+
+#[test]
+fn every_command_of_the_pages_does_what_it_says() {
+    let _alone = alone();
+    let (mut wrong, mut before) = (Vec::new(), BTreeSet::new());
+    for (page, commands, fences) in PAGES {
+        let place = Place::new();
+        let bin = furnish(&place);
+        let (run, not_run, mut of_page) = run_page((page, &place), &bin, &mut before);
+        println!("{page}: {run} commands were run, {not_run} fences were not");
+        for line in &of_page {
+            println!("WRONG: {line}");
+        }
+        wrong.append(&mut of_page);
+        if run < commands {
+            wrong.push(format!("{page}: {run} commands were run, and there were {commands}"));
+        }
+        if not_run != fences {
+            wrong.push(format!("{page}: {not_run} fences are not run, and {fences} are known"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn fences_and_spans_are_found_and_made_short() {
+    let page = "Type `qdepth list`, not `ls`.\n```sh\ncd /mnt/a\nqdepth run\n```\n```console\n\
+                $ qdepth run x --duration 5min y\noutput\n```\n```sh not run: far away\nqdepth\n```\n";
+    let found = pieces(page);
+    let text = |piece: &Piece| match piece {
+        Piece::Plan(text) | Piece::Run(text) | Piece::NotRun(text) => text.clone(),
+    };
+    let texts: Vec<String> = found.iter().map(text).collect();
+    let wanted =
+        ["qdepth list", "cd /mnt/a\nqdepth run", "qdepth run x --duration 5min y", "far away"];
+    assert_eq!(texts, wanted);
+    assert!(matches!(found[3], Piece::NotRun(_)));
+    let short = here(&texts[2], Path::new("/p"));
+    assert_eq!(
+        short,
+        "qdepth run --outstanding 1,4 --file-size 16MiB --warm-up 10ms x --duration 60ms y"
+    );
+    assert_eq!(here("cd /mnt/a", Path::new("/p")), "cd /p/a");
+}

@@ -1,0 +1,135 @@
+//! `cargo xtask book`: the pages of `docs` as a site in `target/book`, and a look at each of its
+//! links. What leads out of `docs` leads to the repository.
+//!
+//! The crates that make it are built for it alone: without them this program builds itself once more.
+
+use anyhow::Result;
+
+#[cfg(not(feature = "book"))]
+pub fn book() -> Result<()> {
+    let words = ["run", "--quiet", "--locked", "-p", "xtask", "--features", "book", "--", "book"];
+    crate::command::show("cargo", &words)
+}
+
+#[cfg(feature = "book")]
+pub fn book() -> Result<()> {
+    site::build()
+}
+
+#[cfg(feature = "book")]
+mod site {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::path::{Component, Path, PathBuf};
+
+    use anyhow::{Context, Result, bail};
+    use mdbook_driver::MDBook;
+
+    use crate::command::root;
+    use crate::tidy::links::targets;
+
+    /// Where a file of the repository is shown.
+    const REPOSITORY: &str = "https://github.com/qdepth/qdepth/blob/main";
+
+    pub(super) fn build() -> Result<()> {
+        let docs = root().join("docs");
+        let mut book = MDBook::load(&docs).context("docs/SUMMARY.md")?;
+        let mut missing = Vec::new();
+        book.book.for_each_chapter_mut(|chapter| {
+            let Some(path) = &chapter.source_path else { return };
+            for target in targets(&chapter.content) {
+                let Some(outside) = outside(path, &target) else { continue };
+                let file = outside.split('#').next().unwrap_or_default();
+                if !root().join(file).exists() {
+                    missing.push(format!("{}: {target} leads nowhere", path.display()));
+                }
+                let link = format!("]({REPOSITORY}/{outside}");
+                chapter.content = chapter.content.replace(&format!("]({target}"), &link);
+            }
+        });
+        book.build()?;
+        let site = root().join("target/book");
+        let pages = pages(&site)?;
+        let mut links = 0;
+        for (page, text) in &pages {
+            links += look(&site, page, text, &pages, &mut missing);
+        }
+        if !missing.is_empty() {
+            bail!("{} links lead nowhere:\n{}", missing.len(), missing.join("\n"));
+        }
+        println!("{}: {} pages, {links} links, each leads somewhere", site.display(), pages.len());
+        Ok(())
+    }
+
+    /// The path in the repository of a link that leads to no page of the book.
+    fn outside(page: &Path, target: &str) -> Option<String> {
+        let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+        if file.is_empty() {
+            return None;
+        }
+        let mut path = PathBuf::from("docs").join(page.parent().unwrap_or(page));
+        for part in Path::new(file).components() {
+            match part {
+                Component::ParentDir => {
+                    path.pop();
+                }
+                part => path.push(part),
+            }
+        }
+        let inside = path.starts_with("docs") && path.extension().is_some();
+        let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
+        (!inside).then(|| format!("{}{anchor}", path.display()))
+    }
+
+    /// Every page of the site with its text; not the one for printing, which is all of them.
+    fn pages(folder: &Path) -> Result<BTreeMap<PathBuf, String>> {
+        let mut found = BTreeMap::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                found.extend(pages(&path)?);
+            } else if path.extension().is_some_and(|ending| ending == "html")
+                && path.file_name().is_some_and(|name| name != "print.html")
+            {
+                let text = fs::read_to_string(&path)?;
+                found.insert(path, text);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Looks where the links of a page lead; how many there are.
+    fn look(
+        site: &Path,
+        page: &Path,
+        text: &str,
+        pages: &BTreeMap<PathBuf, String>,
+        missing: &mut Vec<String>,
+    ) -> usize {
+        let values = ["href=\"", "src=\""].into_iter().flat_map(|name| text.split(name).skip(1));
+        let links = values.filter_map(|rest| rest.split('"').next());
+        let here = |link: &&str| !link.contains(':') && !link.is_empty() && !link.starts_with("//");
+        let mut count = 0;
+        for link in links.filter(here) {
+            count += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let folder = page.parent().unwrap_or(page);
+            let path = match file.strip_prefix('/') {
+                Some(absolute) => site.join(absolute),
+                None if file.is_empty() => page.to_owned(),
+                None => folder.join(file),
+            };
+            let leads = path.canonicalize().ok();
+            let is_there = leads.as_ref().is_some_and(|to| {
+                let of = |to: &Path| pages.get(to).map(String::as_str);
+                anchor.is_empty()
+                    || of(to).is_none_or(|text| text.contains(&format!("id=\"{anchor}\"")))
+            });
+            if !is_there {
+                let page = page.strip_prefix(site).unwrap_or(page).display();
+                missing.push(format!("{page}: {link}"));
+            }
+        }
+        count
+    }
+}

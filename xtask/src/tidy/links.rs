@@ -1,0 +1,115 @@
+//! Links between pages: each leads to a page, or to a heading of it, that is there; and every page of
+//! `docs` stands in the table of contents of the site.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::command::root;
+
+/// Looks at every Markdown page of the root and of `docs`.
+pub(super) fn check(broken: &mut Vec<String>) -> Result<()> {
+    let mut pages = Vec::new();
+    for entry in fs::read_dir(root())? {
+        let path = entry?.path();
+        pages.extend((path.extension().is_some_and(|ending| ending == "md")).then_some(path));
+    }
+    let docs = root().join("docs");
+    let of_docs = markdown(&docs)?;
+    let contents = fs::read_to_string(docs.join("SUMMARY.md"))?;
+    for page in &of_docs {
+        let name = page.strip_prefix(&docs).unwrap_or(page).display().to_string();
+        if name != "SUMMARY.md" && !contents.contains(&format!("({name})")) {
+            broken.push(format!("docs/{name} does not stand in docs/SUMMARY.md"));
+        }
+    }
+    pages.extend(of_docs);
+    for page in &pages {
+        of_page(page, broken)?;
+    }
+    Ok(())
+}
+
+fn markdown(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(markdown(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn of_page(page: &Path, broken: &mut Vec<String>) -> Result<()> {
+    let text = fs::read_to_string(page)?;
+    for target in targets(&text) {
+        let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
+        let folder = page.parent().unwrap_or(page);
+        let to = if file.is_empty() { page.to_owned() } else { folder.join(file) };
+        let name = page.strip_prefix(root()).unwrap_or(page).display();
+        if !to.exists() {
+            broken.push(format!("{name}: the link {target} leads nowhere"));
+        } else if !anchor.is_empty()
+            && !headings(&fs::read_to_string(&to)?).contains(&anchor.into())
+        {
+            broken.push(format!("{name}: the link {target} leads to no heading"));
+        }
+    }
+    Ok(())
+}
+
+/// Where the links of a page lead that stay in the repository; what stands in a fence or between
+/// backticks is none.
+pub(crate) fn targets(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        fenced ^= line.trim_start().starts_with("```");
+        if fenced {
+            continue;
+        }
+        let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        for rest in plain.split("](").skip(1) {
+            let target = rest.split([')', ' ']).next().unwrap_or_default();
+            let leaves = target.contains("://") || target.starts_with("mailto:");
+            found.extend((!leaves && !target.is_empty()).then(|| target.to_owned()));
+        }
+    }
+    found
+}
+
+/// The anchors that readers of Markdown make of its headings.
+fn headings(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let lines = text.lines().filter(|line| {
+        fenced ^= line.starts_with("```");
+        !fenced && line.starts_with('#')
+    });
+    let anchor = |line: &str| {
+        let title = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    lines.map(anchor).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_and_headings_are_found() {
+        let text =
+            "See [a](b.md#c-d) and `[no](link)`, [x](https://e.org), [y](#z).\n```\n[f](g)\n```\n";
+        assert_eq!(targets(text), ["b.md#c-d", "#z"]);
+        assert_eq!(
+            headings("# A `b` & c\n```\n# no\n```\n## Is B faster?\n"),
+            ["a-b--c", "is-b-faster"]
+        );
+    }
+}
