@@ -5,6 +5,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
+mod clean;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -48,10 +50,14 @@ pub fn dist(words: &[&str]) -> Result<()> {
         bail!("{bytes} bytes are installed, and {INSTALLED_MAX} are the most");
     }
     let mut made = vec![archive(&to, &stage, &version)?];
-    made.extend(deb(&to, &stage, &version)?);
+    let debian = deb(&to, &stage, &version)?;
     made.extend(wheel(&to, &program, &version)?);
     made.extend(rpm(&to, &stage, &version)?);
+    made.extend(debian.clone());
     checked(&to, &made, &version)?;
+    if let Some(package) = debian {
+        clean::installed_in_debian(&to, &package)?;
+    }
     sums(&to, &made)
 }
 
@@ -215,11 +221,32 @@ fn wheel(to: &Path, program: &Path, version: &str) -> Result<Option<PathBuf>> {
     fs::write(&reader, READER)?;
     let stripped = to.join("stage/usr/bin/qdepth");
     let program = if stripped.exists() { stripped } else { program.to_owned() };
-    let made = to.join(format!("qdepth-{version}-py3-none-linux_x86_64.whl"));
+    let tag = format!("py3-none-{}", platform(&program)?);
+    let made = to.join(format!("qdepth-{version}-{tag}.whl"));
     let words = [&script, &program, &reader, &made].map(|path| path.display().to_string());
     let [script, program, reader, file] = words.each_ref().map(String::as_str);
-    show("python3", &[script, program, reader, file, version, &epoch()?])?;
+    show("python3", &[script, program, reader, file, version, &epoch()?, &tag])?;
     Ok(Some(made))
+}
+
+/// The platform of a wheel, which says by PEP 600 on which machines it starts: those whose glibc has
+/// every version of a symbol that the program asks for.
+fn platform(program: &Path) -> Result<String> {
+    if !there_is("objdump") {
+        println!("objdump is not installed: the wheel does not say which glibc it needs");
+        return Ok("linux_x86_64".to_owned());
+    }
+    let symbols = output("objdump", &["-T", &program.display().to_string()], &[0])?;
+    let minor = newest_glibc(&symbols).context("the program asks for no symbol of glibc")?;
+    println!("the program starts with glibc 2.{minor} and newer");
+    Ok(format!("manylinux_2_{minor}_x86_64"))
+}
+
+/// The second number of the newest version of glibc among these symbols.
+fn newest_glibc(symbols: &str) -> Option<u32> {
+    let versions = symbols.split("GLIBC_2.").skip(1);
+    let number = |rest: &str| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    versions.filter_map(number).max()
 }
 
 fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
@@ -303,4 +330,17 @@ fn sums(to: &Path, made: &[PathBuf]) -> Result<()> {
     fs::write(to.join("SHA256SUMS"), &text)?;
     print!("{text}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_glibc_is_the_largest_number() {
+        let symbols = "0 DF *UND* 0 (GLIBC_2.2.5) read\n0 DF *UND* 0 (GLIBC_2.34) stat\n\
+                       0 DF *UND* 0 (GLIBC_2.9) pipe2\n0 DF *UND* 0 (GCC_3.0) _Unwind\n";
+        assert_eq!(newest_glibc(symbols), Some(34));
+        assert_eq!(newest_glibc("static"), None);
+    }
 }

@@ -1,4 +1,4 @@
-"""Packs the program as a wheel: wheel.py PROGRAM READER WHEEL VERSION EPOCH"""
+"""Packs the program as a wheel: wheel.py PROGRAM READER WHEEL VERSION EPOCH TAG"""
 
 import base64
 import hashlib
@@ -6,7 +6,7 @@ import sys
 import time
 import zipfile
 
-program, reader, made, version, epoch = sys.argv[1:]
+program, reader, made, version, epoch, tag = sys.argv[1:]
 info = f"qdepth-{version}.dist-info"
 metadata = f"""Metadata-Version: 2.1
 Name: qdepth
@@ -16,10 +16,10 @@ Home-page: https://github.com/qdepth/qdepth
 License: Apache-2.0 OR MIT
 Requires-Python: >=3.8
 """
-wheel = """Wheel-Version: 1.0
+wheel = f"""Wheel-Version: 1.0
 Generator: qdepth
 Root-Is-Purelib: false
-Tag: py3-none-linux_x86_64
+Tag: {tag}
 """
 files = [
     (f"qdepth-{version}.data/scripts/qdepth", open(program, "rb").read(), 0o755),
