@@ -16,6 +16,7 @@ const SEALED: &str = "019aa5ca-cb1b-7000-8000-000000000001";
 const INTERRUPTED: &str = "019aa5ca-cb1b-7000-8000-000000000002";
 
 /// The logbook of this schema, as a file.
+#[cfg(test)]
 fn older(folder: &Path, version: i64) -> PathBuf {
     let name = format!("{version:04}");
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/logbooks/{name}.sql"));
@@ -27,12 +28,14 @@ fn older(folder: &Path, version: i64) -> PathBuf {
     path
 }
 
+#[cfg(test)]
 fn version_of(path: &Path) -> i64 {
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0)).unwrap()
 }
 
 /// What every one of them holds.
+#[cfg(test)]
 fn says_all(logbook: &Logbook, version: i64) -> (String, String) {
     let runs = logbook.runs().unwrap();
     let states: Vec<RunState> = runs.iter().map(|headline| headline.state).collect();
