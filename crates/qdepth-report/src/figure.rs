@@ -232,7 +232,14 @@ impl Figure {
             legend_border: "none".into(),
             ..Theme::light()
         };
-        let layout = Layout::auto_from_plots(plots)
+        let mut layout = Layout::auto_from_plots(plots);
+        // Of nothing to draw kuva finds a range without an end, and counts its ticks past its numbers.
+        for range in [&mut layout.x_range, &mut layout.y_range] {
+            if !(range.0.is_finite() && range.1.is_finite()) {
+                *range = (1.0, 10.0);
+            }
+        }
+        let layout = layout
             .with_theme(theme)
             .with_font_family(FONT)
             .with_width(WIDTH)

@@ -94,3 +94,13 @@ fn words_that_name_no_limit_are_refused_before_anything_is_done() {
     assert!(refused.err.contains("p99.9=2ms"), "{}", refused.err);
     assert!(!place.dir.path().join("qdepth.db").exists());
 }
+
+#[test]
+fn a_stair_that_ends_with_its_first_step_has_a_report() {
+    let (_alone, place) = (alone(), Place::new());
+    // A disk: its reader has so few requests that a line over time has nothing to draw.
+    let words = "run write-pressure media:generic-7200rpm-hdd --duration 60ms --warm-up 10ms";
+    let ended = place.run(words).expect_finished();
+    assert!(!ended.err.contains("a fault of this program"), "{}", ended.err);
+    assert!(place.has("qdepth-report.html"));
+}
