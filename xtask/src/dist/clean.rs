@@ -41,7 +41,7 @@ pub(super) fn installed_in_debian(to: &Path, package: &Path) -> Result<()> {
                   status=0; setpriv --reuid=nobody --regid=nogroup --clear-groups qdepth || status=$?; \
                   [ $status -le 1 ]; ls /usr/share/man/man1/qdepth-run.1* \
                   /usr/share/bash-completion/completions/qdepth >/dev/null; \
-                  dpkg -P qdepth >/dev/null; ! command -v qdepth";
+                  dpkg -P qdepth >/dev/null; [ ! -e /usr/bin/qdepth ]";
     let line = format!("{mounts} && exec chroot '{place}' /bin/sh -c \"$0\"");
     if let Err(why) = show("unshare", &["--mount", "sh", "-c", &line, inside]) {
         bail!("a clean Debian {RELEASE}: {why}");
