@@ -10,7 +10,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, alone, can, codes, figure, pause, points, sh, token};
+use common::{
+    Ended, Place, alone, can, codes, consent_lines, figure, pause, points, sh, token,
+};
 use serde_json::Value;
 
 /// A plan of random 4 KiB requests on all of the target.
@@ -213,13 +215,6 @@ fn a_label_that_cannot_be_written_is_told_and_does_not_count() {
 }
 
 #[cfg(test)]
-fn consent_lines(refusal: &str) -> String {
-    let keys = ["destroy = ", "size_bytes = ", "expires = "];
-    let is = |line: &&str| keys.iter().any(|key| line.starts_with(key));
-    let lines: Vec<&str> = refusal.lines().filter(is).collect();
-    assert_eq!(lines.len(), 3, "{refusal}");
-    lines.join("\n")
-}
 
 #[test]
 fn device_that_hangs_does_not_hang_the_program() {

@@ -8,7 +8,7 @@ mod common;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Place, alone, can, sh, token};
+use common::{Place, alone, can, consent_lines, sh, token};
 
 #[cfg(test)]
 #[track_caller]
@@ -66,6 +66,20 @@ fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let written = sum();
     let said = place.run(&format!("plan quick {node}")).expect(3).out;
     says(&said, &["G7 refuses", "carries ext4", "--overwrite-signature ext4", "G9 refuses"]);
+    // Consent is looked at as a run would: what is named passes, another device's name does not.
+    let refused = place.run(&format!("run quick {node}")).expect(3).err;
+    let consent = place.write("consent", &consent_lines(&refused));
+    let name = token(&node, 64 << 20);
+    let words = format!("--destroy {name} --consent {consent}");
+    let said = place.run(&format!("plan quick {node} {words}")).expect(3).out;
+    says(&said, &["G7 refuses", "carries ext4"]);
+    assert!(!said.contains("G9 refuses"), "{said}");
+    let all = format!("plan quick {node} {words} --overwrite-signature ext4");
+    says(&place.run(&all).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    let typed = format!("plan quick {node} --destroy {name} --overwrite-signature ext4");
+    says(&place.run(&typed).expect(0).out, &["G10 G13 G7 G9 let it pass"]);
+    let ended = place.run(&format!("plan quick {node} --destroy WRONG")).expect(3);
+    says(&ended.err, &["`WRONG` is no consent to the loss of", "nothing was changed"]);
     assert_eq!(sum(), written);
     let at = place.join("at");
     fs::create_dir(&at).unwrap();

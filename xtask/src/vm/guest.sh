@@ -328,6 +328,7 @@ preconditioned() {
     words="quick /dev/$C --profile streaming --outstanding 4 --duration 300ms --precondition preconditioned"
     # A plan says what it would write, and which guards want a word first.
     ends 3 qdepth plan $words && says '2044MiB to precondition it' /tmp/out || return 1
+    ends 0 qdepth plan $words $DESTROY --overwrite-signature data || { cat /tmp/out; return 1; }
     ends_well qdepth run $words --no-report --logbook /tmp/w.db --json $DESTROY \
         --overwrite-signature data || return 1
     says 'sequential 128KiB, 2 passes of 1022MiB' /tmp/out || return 1

@@ -7,7 +7,7 @@ use rustix::fs::OFlags;
 
 use super::device::{self, LOOKS, Looked};
 use super::{Writing, claim_read_only, exclusive, file, signature};
-use crate::consent;
+use crate::consent::{self, Consent};
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
@@ -29,9 +29,16 @@ pub type Verdicts = Vec<(Guard, Verdict)>;
 /// The verdicts on a device or an existing file, for writing, or for reading where `writing` is
 /// none. A device that is in use is not even opened; one that is not is held for the moment of
 /// looking. Of a directory or an empty file [`crate::measurement_file::review`] tells.
-pub fn review(system: &System, target: &Inspected, writing: Option<&Writing<'_>>) -> Verdicts {
+pub fn review(
+    system: &System,
+    target: &Inspected,
+    consent: Option<&Consent>,
+    writing: Option<&Writing<'_>>,
+) -> Verdicts {
     match (&target.kind, writing) {
-        (Kind::BlockDevice(found), Some(writing)) => device(system, target, found, writing),
+        (Kind::BlockDevice(found), Some(writing)) => {
+            device(system, (target, found), consent, writing)
+        }
         (_, Some(writing)) => {
             let order = [
                 Guard::G14Place,
@@ -70,8 +77,8 @@ fn of(result: Result<(), Refusal>) -> Verdict {
 
 fn device(
     system: &System,
-    target: &Inspected,
-    found: &BlockDevice,
+    (target, found): (&Inspected, &BlockDevice),
+    consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Verdicts {
     let looked = Looked::new(system, found, writing);
@@ -93,17 +100,25 @@ fn device(
     };
     verdicts.push((Guard::G10Identity, of(device::check_same(system, &found.identity))));
     verdicts.push((Guard::G13Bounds, of(device::bounds(found, &held).map(|_| ()))));
-    let contents = contents(system, target, found);
+    let contents = contents(system, target, found, consent);
     let labelled = contents.as_ref().is_ok_and(|labelled| *labelled);
     verdicts.push((Guard::G7Contents, of(contents.map(|_| ()))));
-    let consent =
-        if labelled { None } else { Some(consent::missing(system, found, None, writing.now)) };
-    verdicts.push((Guard::G9Consent, of(consent.map_or(Ok(()), Err))));
+    let consented = match consent {
+        _ if labelled => Ok(()),
+        Some(consent) => consent.check(system, found, writing.now),
+        None => Err(consent::missing(system, found, None, writing.now)),
+    };
+    verdicts.push((Guard::G9Consent, of(consented)));
     verdicts
 }
 
-/// What is on it; whether that is a label of ours and nothing else.
-fn contents(system: &System, target: &Inspected, found: &BlockDevice) -> Result<bool, Refusal> {
+/// What is on it that nobody named; whether it is a label of ours and nothing else.
+fn contents(
+    system: &System,
+    target: &Inspected,
+    found: &BlockDevice,
+    consent: Option<&Consent>,
+) -> Result<bool, Refusal> {
     let name = &found.identity.kernel_name;
     let size_bytes = found.identity.size_bytes;
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
@@ -111,15 +126,21 @@ fn contents(system: &System, target: &Inspected, found: &BlockDevice) -> Result<
     let ours = device::ours(system, found, &reading, size_bytes);
     let labelled = matches!(ours, device::Ours::Yes(_));
     let signatures = signature::signatures(system, &reading, name)?;
+    let named = |what: &str| consent.is_some_and(|consent| consent.overwrites(what));
+    let unnamed: Vec<&str> = signatures.iter().map(String::as_str).filter(|s| !named(s)).collect();
+    if !unnamed.is_empty() {
+        return Err(device::carries(name, &unnamed.join(", "), &unnamed));
+    }
+    // A label does not speak for a signature that came after it: consent does.
     if !signatures.is_empty() {
-        let names: Vec<&str> = signatures.iter().map(String::as_str).collect();
-        return Err(device::carries(name, &names.join(", "), &names));
+        return Ok(false);
     }
-    match signature::first_data(&reading, size_bytes)? {
-        Some(offset) if !labelled => {
-            let what = format!("data of no known form, as at byte {offset}");
-            Err(device::carries(name, &what, &[signature::UNKNOWN_DATA]))
-        }
-        _ => Ok(labelled),
+    if !labelled
+        && !named(signature::UNKNOWN_DATA)
+        && let Some(offset) = signature::first_data(&reading, size_bytes)?
+    {
+        let what = format!("data of no known form, as at byte {offset}");
+        return Err(device::carries(name, &what, &[signature::UNKNOWN_DATA]));
     }
+    Ok(labelled)
 }

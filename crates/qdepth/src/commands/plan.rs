@@ -24,8 +24,8 @@ use qdepth_foreign::fio::as_fio;
 use crate::ended::{Status, Usage};
 use crate::flags::{PlanOptions, read_plan};
 use crate::lab::foresee::foresee;
-use crate::lab::prepare::{Found, Made};
-use crate::lab::request::PlanRequest;
+use crate::lab::prepare::{Found, Made, consent_foreseen};
+use crate::lab::request::{ConsentWords, PlanRequest};
 use crate::lab::{precondition, preparation};
 use crate::screen::{VIRTUAL, counted, long};
 use crate::terminal::{print, print_document};
@@ -93,7 +93,9 @@ fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
         return Ok(Status::Valid);
     }
     let writes = needs_writing(&asked.file, &asked.choices)?;
-    let (text, refused) = describe(&system, &plan, &found, &asked.targets, writes, asked.made())?;
+    let consent = options.run.consent.words();
+    let targets = Targets { found: &found, spellings: &asked.targets, made: asked.made(), writes };
+    let (text, refused) = describe(&system, &plan, &targets, &consent)?;
     print(&text)?;
     Ok(if refused { Status::Refused } else { Status::Valid })
 }
@@ -102,17 +104,17 @@ fn is_missing(target: &Path) -> bool {
     !target.to_str().is_some_and(is_emulated) && !target.exists()
 }
 
-/// What the plan would do to each target, and what the guards say to that: whether one refuses.
-fn describe(
-    system: &System,
-    plan: &Plan,
-    targets: &[Found],
-    spellings: &[PathBuf],
-    writes: bool,
+/// What a plan is for.
+struct Targets<'a> {
+    found: &'a [Found],
+    spellings: &'a [PathBuf],
     made: Made,
-) -> Result<(String, bool)> {
-    let mut refused = false;
-    let mut lines = vec![format!(
+    /// Whether anything is written to them.
+    writes: bool,
+}
+
+fn heading(plan: &Plan, targets: &[Found]) -> String {
+    format!(
         "plan {} ({}), seed {}: {}, {}{}{}{}",
         plan.name,
         &plan.hash()[..12],
@@ -125,14 +127,26 @@ fn describe(
             false => " and the time to fill measurement files",
         },
         if plan.precondition.is_empty() { "" } else { " and to precondition" }
-    )];
+    )
+}
+
+/// What the plan would do to each target, and what the guards say to that: whether one refuses.
+fn describe(
+    system: &System,
+    plan: &Plan,
+    Targets { found: targets, spellings, made, writes }: &Targets<'_>,
+    consent: &ConsentWords,
+) -> Result<(String, bool)> {
+    let writes = *writes;
+    let mut refused = false;
+    let mut lines = vec![heading(plan, targets)];
     let now = Timestamp::now();
     // Of each file system, what was promised of it; of each target, its points.
     let mut promised: BTreeMap<u64, u64> = BTreeMap::new();
     let all = by_target(&plan.points, targets.len());
     let first = by_target(&plan.precondition, targets.len());
     let makes_files = plan.points.iter().any(|point| point.layout.makes_files());
-    for (index, (target, spelling)) in targets.iter().zip(spellings).enumerate() {
+    for (index, (target, spelling)) in targets.iter().zip(*spellings).enumerate() {
         let (all, first) = (&all[index], &first[index]);
         let Found::Real(target) = target else {
             lines.extend(emulated(plan, spelling, all));
@@ -145,7 +159,7 @@ fn describe(
         };
         let (verdicts, fills) = if makes_file {
             let taken = promised.get(&target.file_system()).copied().unwrap_or(0);
-            match &made {
+            match made {
                 Made::OwnFiles(files) => {
                     let wanted = files.wanted(index, targets.len(), "", (writes, false));
                     (own_files::review(system, target, &wanted, taken)?, files.bytes)
@@ -158,7 +172,11 @@ fn describe(
             }
         } else {
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
-            (review(system, target, writes.then_some(&writing)), 0)
+            let consent = match target.block_device() {
+                Some(device) if writes => consent_foreseen(system, device, consent)?,
+                _ => None,
+            };
+            (review(system, target, consent.as_ref(), writes.then_some(&writing)), 0)
         };
         *promised.entry(target.file_system()).or_default() += fills;
         lines.push(String::new());

@@ -41,7 +41,7 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
     let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
     let with_contents = |target: &&&Inspected| matches!(target.kind, Kind::RegularFile { size_bytes, .. } if size_bytes > 0);
     for target in all.iter().filter(with_contents) {
-        for (_, verdict) in review(system, target, writes.then_some(&writing)) {
+        for (_, verdict) in review(system, target, None, writes.then_some(&writing)) {
             if let Verdict::Refuses(refusal) = verdict {
                 return Err(refusal.into());
             }

@@ -473,6 +473,55 @@ fn shape(real: &Real) -> TargetShape {
     TargetShape::whole(usable, block_bytes)
 }
 
+/// What `--destroy` says of a device, where it says anything.
+fn typed<'a>(
+    system: &System,
+    device: &BlockDevice,
+    words: &'a ConsentWords,
+) -> Result<Option<&'a str>> {
+    let known = tokens(system, device);
+    let destroy = words.destroy.as_slice();
+    if let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) {
+        return Ok(Some(typed));
+    }
+    let Some(first) = destroy.first() else { return Ok(None) };
+    // The consent itself says what is wrong with it.
+    Consent::on_terminal(system, device, first, "", &[])?;
+    Ok(None)
+}
+
+fn consent_of_file(
+    system: &System,
+    device: &BlockDevice,
+    typed: &str,
+    words: &ConsentWords,
+) -> Result<Consent> {
+    let Some(path) = &words.file else { bail!("there is no consent file: a bug") };
+    let text = Input::file(path, limit::CONSENT).text_of_authority()?;
+    let overwrite = words.overwrite_signature.as_slice();
+    Ok(Consent::from_file(system, device, typed, &text, Timestamp::now(), overwrite)?)
+}
+
+/// The consent that a run with these words would have, for a plan that asks nobody anything: the
+/// last characters, which a run asks for, are taken as typed.
+///
+/// # Errors
+/// What is wrong with the words, as a run would refuse them.
+pub(crate) fn consent_foreseen(
+    system: &System,
+    device: &BlockDevice,
+    words: &ConsentWords,
+) -> Result<Option<Consent>> {
+    let Some(typed) = typed(system, device, words)? else { return Ok(None) };
+    if words.file.is_some() {
+        return consent_of_file(system, device, typed, words).map(Some);
+    }
+    let last: Vec<char> = typed.chars().collect();
+    let last: String = last[last.len().saturating_sub(4)..].iter().collect();
+    let overwrite = words.overwrite_signature.as_slice();
+    Ok(Some(Consent::on_terminal(system, device, typed, &last, overwrite)?))
+}
+
 /// The user's consent for a device. None where `--destroy` names nothing: then a label of ours
 /// from an earlier consent may still open it, and every other device is refused.
 pub(crate) fn consent_for(
@@ -481,22 +530,11 @@ pub(crate) fn consent_for(
     words: &ConsentWords,
     screen: &Screen,
 ) -> Result<Option<Consent>> {
-    let known = tokens(system, device);
-    let (destroy, overwrite) = (words.destroy.as_slice(), words.overwrite_signature.as_slice());
-    let typed = match (destroy.iter().find(|typed| known.contains(typed)), destroy) {
-        (Some(typed), _) => typed,
-        (None, []) => return Ok(None),
-        // Let the guard say what is wrong with the first.
-        (None, [first, ..]) => first,
-    };
-    if let Some(path) = &words.file {
-        let text = Input::file(path, limit::CONSENT).text_of_authority()?;
-        let now = Timestamp::now();
-        return Ok(Some(Consent::from_file(system, device, typed, &text, now, overwrite)?));
+    let Some(typed) = typed(system, device, words)? else { return Ok(None) };
+    if words.file.is_some() {
+        return consent_of_file(system, device, typed, words).map(Some);
     }
-    if !known.contains(typed) {
-        Consent::on_terminal(system, device, typed, "", overwrite)?;
-    }
+    let overwrite = words.overwrite_signature.as_slice();
     let name = &device.identity.kernel_name;
     let Some(again) = screen.ask(&format!(
         "Everything on /dev/{name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",

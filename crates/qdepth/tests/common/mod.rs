@@ -328,3 +328,12 @@ pub(crate) fn token(node: &str, size_bytes: u64) -> String {
     let count = std::fs::read_to_string(format!("/sys/block/{name}/diskseq")).unwrap();
     format!("{node}:{size_bytes}:{}", count.trim())
 }
+
+/// The lines of the consent file that a refusal prints, as a user copies them.
+pub(crate) fn consent_lines(refusal: &str) -> String {
+    let keys = ["destroy = ", "size_bytes = ", "expires = "];
+    let is = |line: &&str| keys.iter().any(|key| line.starts_with(key));
+    let lines: Vec<&str> = refusal.lines().filter(is).collect();
+    assert_eq!(lines.len(), 3, "{refusal}");
+    lines.join("\n")
+}
