@@ -6,18 +6,15 @@ use qdepth_logbook::export_json;
 
 use crate::commands::read::print_points;
 use crate::commands::run::measure;
-use crate::ended::{Status, Usage};
-use crate::flags::{Command, FirstOptions, Flags};
+use crate::ended::Status;
+use crate::flags::{FirstOptions, RunOptions};
 use crate::lab::first::{Look, look};
 use crate::lab::request::{Ran, RunRequest};
 use crate::terminal::{print, print_document};
 
 pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     let Look { plan, what } = look(&System::real())?;
-    let words = ["qdepth", "run", "--no-report"];
-    let Ok(Some(Command::Run(run))) = Flags::read_from(words).map(|flags| flags.command) else {
-        return Err(Usage("`run` is no command: a bug".to_owned()).into());
-    };
+    let run = RunOptions { no_report: true, ..RunOptions::usual()? };
     let request = RunRequest { is_kept: false, ..run.request_of(plan) };
     measure(&run, &request, |ran| tell(*options, &what, ran))
 }

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::Parser;
 use qdepth_files::Privacy;
 use qdepth_foreign::ior::{Ior, IorPhase, IorRank, IorTest, Summary, ior_csv, ior_json, ior_text};
 use qdepth_logbook::record::RunRecord;
@@ -13,7 +12,7 @@ use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::run;
 use crate::ended::{Status, Usage};
-use crate::flags::{Command, Flags, IorOptions, RunOptions};
+use crate::flags::{IorOptions, RunOptions};
 use crate::lab::crew::ranks;
 use crate::lab::execute::{Rank, Ranks};
 use crate::lab::request::PlanRequest;
@@ -42,17 +41,12 @@ pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
 
 /// The options of `qdepth run` that this stands for.
 fn run_options(options: &IorOptions) -> Result<RunOptions> {
-    let words = ["qdepth", "run"].into_iter().map(str::to_owned);
-    let flags = Flags::try_parse_from(words)?;
-    let Some(Command::Run(run)) = flags.command else {
-        anyhow::bail!("`run` is no command: a bug")
-    };
     Ok(RunOptions {
         logbook: options.logbook.clone(),
         no_report: options.no_report,
         report: options.report.clone(),
         engine: options.engine,
-        ..*run
+        ..RunOptions::usual()?
     })
 }
 

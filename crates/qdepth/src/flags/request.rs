@@ -2,15 +2,26 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use qdepth_linux::EngineChoice;
 use qdepth_workload::PlanFile;
 
 use crate::flags::read_plan::{self, plan_word};
-use crate::flags::{ConsentOptions, RunOptions};
+use crate::flags::{Command, ConsentOptions, Flags, RunOptions};
 use crate::lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
 impl RunOptions {
+    /// Those of a run of which nothing is said.
+    ///
+    /// # Errors
+    /// None but of a bug: `qdepth run` alone is a command.
+    pub(crate) fn usual() -> Result<Self> {
+        match Flags::read_from(["qdepth", "run"])?.command {
+            Some(Command::Run(run)) => Ok(*run),
+            _ => bail!("`run` is no command: a bug"),
+        }
+    }
+
     /// What these options ask for.
     ///
     /// # Errors
@@ -88,7 +99,6 @@ mod tests {
     use qdepth_workload::shipped_plan_names;
 
     use super::*;
-    use crate::flags::{Command, Flags};
     use crate::lab::foresee::foresee;
     use crate::lab::record::command;
 
