@@ -130,7 +130,7 @@ pub(super) static WORDS: Words = Words {
     },
     tables: TableWords {
         key_caption: "Largest value over all numbers of outstanding I/Os, and latency there and at the lowest load",
-        key_note: "MiB/s counts 2²⁰ bytes. Values without “±” have no 95 % interval. A largest value is picked from several points, so it leans upwards by up to its “±”.",
+        key_note: "MiB/s counts 1,048,576 bytes. Values without “±” have no 95 % interval. A largest value is picked from several points, so it leans upwards by up to its “±”.",
         quotient_caption: "The same maxima, as quotients",
         quotient_note: "Both values of a quotient were measured in this run.",
         profile_caption: "Load profiles as measured",
@@ -232,7 +232,7 @@ const METHOD: &[[&str; 2]] = &[
     ],
     [
         "Rates",
-        "I/Os completed within the window over its length. Failed I/Os are in no rate and no latency. 1 MiB/s = 2²⁰ bytes per second; capacities of media count in powers of ten.",
+        "I/Os completed within the window over its length. Failed I/Os are in no rate and no latency. 1 MiB/s = 1,048,576 bytes per second; capacities of media count in powers of ten.",
     ],
     [
         "95 % interval",

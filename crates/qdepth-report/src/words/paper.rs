@@ -105,7 +105,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
     concluded: "{maxima}.",
     media: MediaWords {
         caption: "Technical data, as read from the media",
-        note: "Capacities of media count in powers of ten (1 TB = 10¹² bytes); rates in powers of two (1 MiB/s = 2²⁰ bytes per second). The practical limit is what the connection carries of data after its own overhead.",
+        note: "Capacities of media count in powers of ten (1 TB = 1,000,000,000,000 bytes); rates in powers of two (1 MiB/s = 1,048,576 bytes per second). The practical limit is what the connection carries of data after its own overhead.",
         yes_no: ["yes", "no"],
         facts: &[
             ["model", "Model"],
@@ -220,7 +220,7 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
     concluded: "{maxima}である。",
     media: MediaWords {
         caption: "媒体から読み取った技術データ",
-        note: "媒体の容量は 10 のべき乗 (1 TB = 10¹² バイト)、レートは 2 のべき乗 (1 MiB/s = 2²⁰ バイト毎秒) で数える。接続の実用上限とは、接続自体のオーバーヘッドを除いてデータを運べる量である。",
+        note: "媒体の容量は 10 のべき乗 (1 TB = 1,000,000,000,000 バイト)、レートは 2 のべき乗 (1 MiB/s = 1,048,576 バイト毎秒) で数える。接続の実用上限とは、接続自体のオーバーヘッドを除いてデータを運べる量である。",
         yes_no: ["はい", "いいえ"],
         facts: &[
             ["model", "機種"],
