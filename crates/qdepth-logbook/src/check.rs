@@ -4,6 +4,7 @@ use qdepth_measure::{Code, Finding};
 use rusqlite::{Connection, Result};
 use sha2::{Digest as _, Sha256};
 
+use crate::certificate;
 use crate::digest::{Chain, Parts, Purpose, is_unreadable};
 use crate::read::{self, Attempt};
 use crate::record::RunRecord;
@@ -192,6 +193,11 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
     if !lists_all_runs(connection, purpose)? {
         checked.damaged.push(Damage::list("", "runs"));
     }
+    checked.damaged.extend(certificate::damaged(connection)?.into_iter().map(|id| Damage {
+        run: String::new(),
+        record: format!("certificate {id}"),
+        parts: vec!["document".to_owned()],
+    }));
     Ok(checked)
 }
 

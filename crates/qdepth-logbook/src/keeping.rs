@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
+use crate::certificate::{self, CertificateRecord};
 use crate::check::{self, Damage};
 use crate::digest::Chain;
 use crate::error::LogbookError;
@@ -110,7 +111,29 @@ impl Logbook {
             }
         }
         merged.added.extend(self.add(&waiting)?);
+        self.write("adding certificates", |transaction, _| {
+            Ok(certificate::merge(transaction, &other.connection)?)
+        })?;
         Ok(merged)
+    }
+
+    /// Keeps a certificate.
+    ///
+    /// # Errors
+    /// Where it cannot be written.
+    pub fn keep_certificate(&mut self, certificate: &CertificateRecord) -> Result<()> {
+        self.write("storing the certificate", |transaction, _| {
+            Ok(certificate::keep(transaction, certificate)?)
+        })
+    }
+
+    /// The newest certificate of this machine that is what was written; none where there is none.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn certificate(&self, host: &str) -> Result<Option<CertificateRecord>> {
+        let found = certificate::newest(&self.connection, host);
+        found.map_err(doing(&self.path, "reading the certificates"))
     }
 
     fn ids(&self) -> Result<BTreeSet<String>> {

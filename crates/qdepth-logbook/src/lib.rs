@@ -7,6 +7,7 @@
 //! It reads no clock: times come in as RFC 3339 texts.
 
 mod alive;
+mod certificate;
 mod check;
 mod compared;
 mod digest;
@@ -27,6 +28,9 @@ mod table;
 mod together;
 mod write;
 
+pub use certificate::{
+    CertificateRecord, ProofOutcome, ProofRecord, certificate_json_schema, export_certificate_json,
+};
 pub use check::{Checked, Damage};
 pub use compared::ComparedEntry;
 pub use document::{

@@ -19,7 +19,7 @@ use crate::read::unreadable;
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
-pub const SCHEMA_VERSION: i64 = 10;
+pub const SCHEMA_VERSION: i64 = 11;
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
@@ -296,6 +296,7 @@ fn migrations() -> Migrations<'static> {
             |found: &Transaction<'_>| Ok(digest_all(found)?),
         ),
         M::up(include_str!("../migrations/0010_below.sql")),
+        M::up(include_str!("../migrations/0011_certificate.sql")),
     ])
 }
 

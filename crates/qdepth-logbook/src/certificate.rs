@@ -1,0 +1,160 @@
+//! Certificates: what was proved of the instrument on a machine, and kept beside its runs.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Result, params};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::document::{DocumentSchema, pretty};
+
+/// Name of the form, in `schema.name`.
+const NAME: &str = "qdepth-certificate";
+/// Version of the form; the rule is that of a run's document.
+const VERSION: u32 = 1;
+
+/// What came of a proof, the best first.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofOutcome {
+    /// It met its bar.
+    Passed,
+    /// It could not be tried here; `why` tells.
+    NotTried,
+    /// It missed its bar.
+    Failed,
+}
+
+/// One proof.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProofRecord {
+    /// Which: `clock`, `known-rates`, `known-medians`, `own-rate`, `fio`, `intervals`,
+    /// `same-against-same`.
+    pub code: String,
+    /// Of what, as the name of an engine; empty where that says itself.
+    pub subject: String,
+    /// What came of it.
+    pub outcome: ProofOutcome,
+    /// What was found, by name, and under `bar` what was asked: shares from 0 to 1, rates in IO/s,
+    /// times in seconds.
+    pub values: BTreeMap<String, f64>,
+    /// Why it was not tried; null where it was.
+    pub why: Option<String>,
+}
+
+/// A certificate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CertificateRecord {
+    /// Which form of document this is; its name is `qdepth-certificate`.
+    pub schema: DocumentSchema,
+    /// UUID version 7.
+    pub id: String,
+    /// When it began, RFC 3339, UTC.
+    pub at: String,
+    /// Version of the program.
+    pub version: String,
+    /// Name of the machine; empty where it is not known.
+    pub host: String,
+    /// Release of its kernel; empty where it is not known.
+    pub kernel: String,
+    /// Model of its CPU; empty where it is not known.
+    pub cpu: String,
+    /// The worst that came of a proof.
+    pub outcome: ProofOutcome,
+    /// The proofs, in the order in which they are told.
+    pub proofs: Vec<ProofRecord>,
+}
+
+impl CertificateRecord {
+    /// The form that this version writes.
+    pub fn form() -> DocumentSchema {
+        DocumentSchema { name: NAME.to_owned(), version: VERSION }
+    }
+
+    /// Proofs of this outcome.
+    pub fn count(&self, outcome: ProofOutcome) -> usize {
+        self.proofs.iter().filter(|proof| proof.outcome == outcome).count()
+    }
+}
+
+/// As one JSON document, ended by a line feed.
+pub fn export_certificate_json(certificate: &CertificateRecord) -> String {
+    pretty(certificate)
+}
+
+/// The JSON Schema of [`export_certificate_json`]'s document.
+pub fn certificate_json_schema() -> String {
+    pretty(&schemars::schema_for!(CertificateRecord))
+}
+
+/// Stores one, with the digest of its document.
+pub(crate) fn keep(connection: &Connection, certificate: &CertificateRecord) -> Result<()> {
+    let CertificateRecord { id, at, host, .. } = certificate;
+    store(connection, (id, at, host), &pretty(certificate))
+}
+
+/// The newest of this machine that is what was written.
+pub(crate) fn newest(connection: &Connection, host: &str) -> Result<Option<CertificateRecord>> {
+    let mine = rows(connection)?.into_iter().rev().filter(|row| row.host == host);
+    Ok(mine.filter_map(|row| row.whole()).next())
+}
+
+fn store(connection: &Connection, (id, at, host): (&str, &str, &str), text: &str) -> Result<()> {
+    let sha256: [u8; 32] = Sha256::digest(text).into();
+    connection.execute(
+        "INSERT OR IGNORE INTO certificate (id, at, host, document, sha256)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![id, at, host, text, sha256],
+    )?;
+    Ok(())
+}
+
+struct Kept {
+    id: String,
+    at: String,
+    host: String,
+    document: String,
+    sha256: Vec<u8>,
+}
+
+impl Kept {
+    /// The certificate, where it is what was written, in the columns too.
+    fn whole(&self) -> Option<CertificateRecord> {
+        let sha256: [u8; 32] = Sha256::digest(&self.document).into();
+        let read: CertificateRecord = serde_json::from_str(&self.document).ok()?;
+        let is_whole = self.sha256 == sha256
+            && (&read.id, &read.at, &read.host) == (&self.id, &self.at, &self.host);
+        is_whole.then_some(read)
+    }
+}
+
+/// All of them, the oldest first; none in a file whose schema has none.
+fn rows(connection: &Connection) -> Result<Vec<Kept>> {
+    if !connection.table_exists(None, "certificate")? {
+        return Ok(Vec::new());
+    }
+    let query = "SELECT id, at, host, document, sha256 FROM certificate ORDER BY at, id";
+    let mut statement = connection.prepare_cached(query)?;
+    let kept = statement.query_map([], |row| {
+        let [id, at, host, document] = [0, 1, 2, 3].map(|column| row.get::<_, String>(column));
+        Ok(Kept { id: id?, at: at?, host: host?, document: document?, sha256: row.get(4)? })
+    })?;
+    kept.collect()
+}
+
+/// Ids of those that are not what was written.
+pub(crate) fn damaged(connection: &Connection) -> Result<Vec<String>> {
+    let all = rows(connection)?.into_iter();
+    Ok(all.filter(|row| row.whole().is_none()).map(|row| row.id).collect())
+}
+
+/// Adds those of another logbook that are not here yet and are whole.
+pub(crate) fn merge(here: &Connection, there: &Connection) -> Result<()> {
+    for row in rows(there)?.iter().filter(|row| row.whole().is_some()) {
+        store(here, (&row.id, &row.at, &row.host), &row.document)?;
+    }
+    Ok(())
+}

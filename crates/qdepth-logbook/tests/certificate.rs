@@ -1,0 +1,66 @@
+//! Certificates beside runs: kept as written, told by machine, and never told once damaged.
+
+#![expect(clippy::disallowed_methods, reason = "tests damage files of their own")]
+
+use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, ProofRecord};
+
+#[cfg(test)]
+fn certificate(id: &str, at: &str, host: &str) -> CertificateRecord {
+    let proof = ProofRecord {
+        code: "clock".to_owned(),
+        subject: String::new(),
+        outcome: ProofOutcome::Passed,
+        values: [("share".to_owned(), 0.000_012_345_678_9), ("bar".to_owned(), 0.000_5)].into(),
+        why: None,
+    };
+    CertificateRecord {
+        schema: CertificateRecord::form(),
+        id: id.to_owned(),
+        at: at.to_owned(),
+        version: "0.2.0".to_owned(),
+        host: host.to_owned(),
+        kernel: "6.18.5".to_owned(),
+        cpu: String::new(),
+        outcome: ProofOutcome::Passed,
+        proofs: vec![proof],
+    }
+}
+
+#[test]
+fn the_newest_of_a_machine_is_told_and_one_that_is_damaged_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("qdepth.db");
+    let mut logbook = Logbook::open(&file).unwrap();
+    let old = certificate("a", "2026-01-01T00:00:00Z", "one");
+    let new = certificate("b", "2026-02-01T00:00:00Z", "one");
+    let other = certificate("c", "2026-03-01T00:00:00Z", "two");
+    for each in [&new, &old, &other] {
+        logbook.keep_certificate(each).unwrap();
+    }
+    assert_eq!(logbook.certificate("one").unwrap(), Some(new.clone()));
+    assert_eq!(logbook.certificate("two").unwrap(), Some(other.clone()));
+    assert_eq!(logbook.certificate("three").unwrap(), None);
+    assert!(logbook.check().unwrap().is_whole());
+    // Another logbook takes them over.
+    let mut into = Logbook::open(directory.path().join("other.db")).unwrap();
+    into.merge(&logbook).unwrap();
+    into.merge(&logbook).unwrap();
+    assert_eq!(into.certificate("two").unwrap(), Some(other));
+    drop(logbook);
+    for (forged, record) in [
+        (
+            "UPDATE certificate SET document = replace(document, '0.2.0', '0.3.0') WHERE id = 'b'",
+            "b",
+        ),
+        ("UPDATE certificate SET host = 'one' WHERE id = 'c'", "c"),
+    ] {
+        let connection = rusqlite::Connection::open(&file).unwrap();
+        assert_eq!(connection.execute(forged, []).unwrap(), 1);
+        drop(connection);
+        let logbook = Logbook::open_read_only(&file).unwrap();
+        assert_eq!(logbook.certificate("one").unwrap(), Some(old.clone()));
+        let damaged = logbook.check().unwrap().damaged;
+        let named = format!("certificate {record}");
+        assert!(damaged.iter().any(|damage| damage.record == named), "{damaged:?}");
+    }
+}
