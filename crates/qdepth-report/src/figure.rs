@@ -90,6 +90,8 @@ pub enum Scale {
     FromZero,
     /// Logarithmic.
     Log,
+    /// Linear, as far to both sides of 1 as values and intervals reach: for quotients.
+    AroundOne,
 }
 
 /// A line.
@@ -307,7 +309,28 @@ impl Figure {
                 .with_y_axis_max(top(self.largest()))
                 .with_y_tick_step(tick_step(self.largest())),
             Scale::Log => layout.with_log_y(),
+            Scale::AroundOne => {
+                let step = tick_step(self.reach());
+                let end = (self.reach() * 1.02 / step).ceil().max(1.0) * step;
+                layout
+                    .with_y_axis_min((1.0 - end).max(0.0))
+                    .with_y_axis_max(1.0 + end)
+                    .with_y_tick_step(step)
+            }
         }
+    }
+
+    /// How far values and intervals are from 1.
+    fn reach(&self) -> f64 {
+        let marks = self.series.iter().flat_map(|series| &series.marks);
+        let far = marks.map(|mark| match mark.value {
+            MarkValue::Known(value, interval) => {
+                let (low, high) = interval.unwrap_or((value, value));
+                (1.0 - low).max(high - 1.0)
+            }
+            _ => 0.0,
+        });
+        far.fold(0.0, f64::max)
     }
 
     fn largest(&self) -> f64 {

@@ -11,6 +11,7 @@
 mod answer;
 mod bandwidth;
 mod campaign;
+mod certificate;
 mod claims;
 mod comparison;
 mod compose;
@@ -45,6 +46,9 @@ mod witnesses;
 mod words;
 
 pub use campaign::compose_campaign;
+pub use certificate::{
+    certificate_head, certificate_sentence, certificate_table, compose_certificate,
+};
 pub use compose::{Measured, Telling, compose, doubts_in_words, point_tables, summary_sentences};
 pub use document::{
     Align, Banner, Block, Cell, Column, Cover, Document, Fact, FindingCase, FindingGroup, Logo,
@@ -66,10 +70,10 @@ pub use typst::typst;
 pub use versus::{
     Repeated, RepeatedRow, Rounds, RoundsOf, SniaWindow, SteadyPoint, SteadyTold, Trend,
     TrendChange, TrendRow, TrendRun, Versus, VersusDifference, VersusRow, VersusSchema, VersusSide,
-    VersusUnmatched, repeated, repeated_json, repeated_schema, repeated_table, rounds_sentences,
-    steady_json, steady_schema, steady_sentences, steady_table, steady_told, trend, trend_json,
-    trend_schema, trend_sentences, trend_table, versus, versus_json, versus_schema,
-    versus_sentences, versus_table,
+    VersusUnmatched, compose_versus, repeated, repeated_json, repeated_schema, repeated_table,
+    rounds_sentences, steady_json, steady_schema, steady_sentences, steady_table, steady_told,
+    trend, trend_json, trend_schema, trend_sentences, trend_table, versus, versus_json,
+    versus_schema, versus_sentences, versus_table,
 };
 pub use words::{FindingText, Lang, finding_text};
 

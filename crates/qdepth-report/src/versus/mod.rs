@@ -1,6 +1,7 @@
 //! Two groups of runs side by side: which figures of B differ from those of A, and by what factor.
 
 mod matched;
+mod page;
 mod repeated;
 mod steady;
 mod tables;
@@ -20,6 +21,7 @@ use serde::Serialize;
 use crate::compose::Measured;
 use matched::{Figures, Key, figures, history};
 
+pub use page::compose_versus;
 pub use repeated::{
     Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_schema,
     repeated_table, rounds_sentences,

@@ -12,11 +12,16 @@ const TOLD: usize = 8;
 
 /// A row for each figure that both sides have.
 pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
+    table_of(versus, &versus.rows.iter().collect::<Vec<_>>(), lang)
+}
+
+/// Those rows of it.
+pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang);
     let [a, b] = &versus.sides;
     let mark = if versus.emulated { " (EMULATED)" } else { "" };
     let caption = say(words.caption, &[("a", a.name.clone()), ("b", b.name.clone())]);
-    let targets = versus.rows.iter().any(|row| row.target > 0);
+    let targets = of.iter().any(|row| row.target > 0);
     let columns = [
         Some(text(words.profile)),
         targets.then(|| text(words.target)),
@@ -29,15 +34,11 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
         Some(text(words.verdict)),
     ];
     let mut rows: Vec<Row> = Vec::new();
-    for row in &versus.rows {
-        let load = match row.step.as_str() {
-            "" => row.profile_title.clone(),
-            step => format!("{}, {step}", row.profile_title),
-        };
+    for row in of {
         let [of_a, of_b] = row.means.map(|mean| shown(row.figure, mean));
         let verdict = judged(words, versus, row);
         let cells = [
-            Some(Cell::head(load)),
+            Some(Cell::head(load(row))),
             targets.then(|| Cell::plain((row.target + 1).to_string())),
             Some(Cell::plain(row.outstanding.to_string())),
             Some(Cell::plain(figure(words, row.figure))),
@@ -98,30 +99,9 @@ fn three(value: f64) -> String {
 /// What the table says in words, then what must be known beside it.
 pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     let words = words(lang);
+    let mut all = answer(versus, lang);
     if versus.rows.is_empty() {
-        return vec![words.nothing.to_owned()];
-    }
-    let count = |verdict: &str| versus.count(verdict).to_string();
-    let mut all = vec![say(
-        words.summary,
-        &[
-            ("of", versus.rows.len().to_string()),
-            ("slower", count("slower")),
-            ("faster", count("faster")),
-            ("equal", count("equal")),
-            ("open", count("cannot-tell")),
-            ("threshold", percent(versus.threshold)),
-        ],
-    )];
-    if versus.sides.iter().all(|side| side.runs.len() == 1) {
-        all.push(match versus.history_runs {
-            0 => words.single.to_owned(),
-            n => say(words.history, &[("n", n.to_string())]),
-        });
-    }
-    let again = versus.sides.iter().find_map(|side| side.command_again.clone());
-    if let Some(command) = again.filter(|_| versus.count("cannot-tell") > 0) {
-        all.push(say(words.repeat, &[("command", command)]));
+        return all;
     }
     let known = |value: &str| {
         if value.is_empty() { words.unknown.to_owned() } else { value.to_owned() }
@@ -137,5 +117,92 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     let left =
         versus.differences.len().saturating_sub(TOLD) + versus.unmatched.len().saturating_sub(TOLD);
     all.extend((left > 0).then(|| format!("… {left}: --json")));
+    all
+}
+
+/// The verdict over all figures, and the figure that says most for it.
+fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang);
+    let count = |verdict: &str| versus.count(verdict);
+    let (place, verdict) = match (count("slower"), count("faster"), count("cannot-tell")) {
+        (1.., ..) => (0, "slower"),
+        (0, 1.., _) => (1, "faster"),
+        (0, 0, 0) => (2, "equal"),
+        _ => (3, "cannot-tell"),
+    };
+    let values = [
+        ("n", count(verdict).to_string()),
+        ("of", versus.rows.len().to_string()),
+        ("threshold", percent(versus.threshold)),
+    ];
+    let faster = (count("faster") > 0).then(|| ("faster", count("faster").to_string()));
+    let others = versus.rows.len() - count(verdict);
+    let others = (others > 0).then(|| ("others", others.to_string()));
+    let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
+    let mut all = vec![say(words.lead[place], &values)];
+    if place < 2 {
+        let decided = versus.rows.iter().filter(|row| row.verdict == verdict);
+        all.extend(farthest(decided).map(|row| of_farthest(words, row)));
+    }
+    all
+}
+
+/// The row whose quotient is farthest from 1.
+pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<&'a VersusRow> {
+    let far = |row: &VersusRow| row.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    rows.filter(|row| row.ratio.is_some()).max_by(|a, b| far(a).total_cmp(&far(b)))
+}
+
+fn of_farthest(words: &Words, row: &VersusRow) -> String {
+    let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
+    let of_two = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
+    let values = [
+        ("load", load(row)),
+        ("outstanding", row.outstanding.to_string()),
+        ("figure", figure(words, row.figure).to_owned()),
+        ("ratio", of_two(row.ratio)),
+        ("low", of_two(Some(low))),
+        ("high", of_two(Some(high))),
+    ];
+    say(words.farthest, &values)
+}
+
+/// The load of a row in words.
+pub(super) fn load(row: &VersusRow) -> String {
+    match row.step.as_str() {
+        "" => row.profile_title.clone(),
+        step => format!("{}, {step}", row.profile_title),
+    }
+}
+
+/// What the figures say, and what must be known to trust it.
+pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang);
+    if versus.rows.is_empty() {
+        return vec![words.nothing.to_owned()];
+    }
+    let count = |verdict: &str| versus.count(verdict).to_string();
+    let mut all = lead(versus, lang);
+    all.push(say(
+        words.summary,
+        &[
+            ("of", versus.rows.len().to_string()),
+            ("slower", count("slower")),
+            ("faster", count("faster")),
+            ("equal", count("equal")),
+            ("open", count("cannot-tell")),
+            ("threshold", percent(versus.threshold)),
+        ],
+    ));
+    if versus.sides.iter().all(|side| side.runs.len() == 1) {
+        all.push(match versus.history_runs {
+            0 => words.single.to_owned(),
+            n => say(words.history, &[("n", n.to_string())]),
+        });
+    }
+    let again = versus.sides.iter().find_map(|side| side.command_again.clone());
+    if let Some(command) = again.filter(|_| versus.count("cannot-tell") > 0) {
+        all.push(say(words.repeat, &[("command", command)]));
+    }
     all
 }
