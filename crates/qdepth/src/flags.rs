@@ -521,6 +521,8 @@ pub(crate) enum SchemaOf {
     Trend,
     /// The output of steady --json
     Steady,
+    /// The output of certify --json
+    Certificate,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

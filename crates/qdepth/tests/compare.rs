@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod common;
 
+use std::fs;
+
 use common::Place;
 use serde_json::Value;
 
@@ -43,6 +45,40 @@ fn two_groups_of_runs_are_told_apart_or_not() {
     assert!(words.contains("EMULATED") && words.contains("B is slower in"), "{words}");
     let markdown = place.run("compare a.db:all c.db:all --markdown").expect(1).out;
     assert!(markdown.contains("| Database |") && markdown.contains("\n- Of "), "{markdown}");
+    assert!(
+        words.contains("B is slower than A in") && words.contains("Farthest: Database"),
+        "{words}"
+    );
+}
+
+#[test]
+fn a_comparison_is_a_page_that_answers_first() {
+    let place = Place::new();
+    measure(&place, "a.db", "media:p3700-800gb", 1..9);
+    measure(&place, "c.db", "media:iodrive-320gb", 21..29);
+    let ended = place.run("compare a.db:all c.db:all -o page.html").expect(1);
+    assert!(ended.out.starts_with("page.html"), "{}", ended.out);
+    let page = fs::read_to_string(place.join("page.html")).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no `{text}` in the page"));
+    // The verdict stands before every table and diagram.
+    assert!(at("B is slower than A in") < at("<table") && at("B is slower than A in") < at("<svg"));
+    assert!(at("Is B (c.db:all) faster than A (a.db:all)?") < at("B is slower than A in"));
+    assert!(at("Database: B ÷ A (EMULATED)") > 0 && at("media:iodrive-320gb") > 0);
+    let json = place.run("compare a.db:all c.db:all --json").expect(1).json();
+    for row in json["rows"].as_array().unwrap() {
+        let ratio = row["ratio"].as_f64().unwrap();
+        assert!(page.contains(&format!("{ratio:.3}")), "{ratio} is not on the page");
+    }
+    let japanese = place.run("compare a.db:all c.db:all -o page.md --lang ja").expect(1).out;
+    assert!(
+        japanese.contains("件で低速です")
+            && fs::read_to_string(place.join("page.md")).unwrap().contains("より高速か")
+    );
+    let ended = place.run("compare a.db:all c.db:all -o page.zip").expect(2);
+    assert!(ended.err.contains("zip") && ended.err.contains("html"), "{}", ended.err);
+    place.run("compare a.db:all c.db:all --json -o page.html").expect(2);
+    let ended = place.run("compare a.db:all c.db:all -o nowhere/page.html").expect(2);
+    assert!(ended.err.contains("nowhere"), "{}", ended.err);
 }
 
 #[test]

@@ -10,9 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{
-    Ended, Place, alone, can, codes, consent_lines, figure, pause, points, sh, token,
-};
+use common::{Ended, Place, alone, can, codes, consent_lines, figure, pause, points, sh, token};
 use serde_json::Value;
 
 /// A plan of random 4 KiB requests on all of the target.
@@ -215,7 +213,6 @@ fn a_label_that_cannot_be_written_is_told_and_does_not_count() {
 }
 
 #[cfg(test)]
-
 #[test]
 fn device_that_hangs_does_not_hang_the_program() {
     let test = "device_that_hangs_does_not_hang_the_program";

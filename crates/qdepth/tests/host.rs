@@ -33,3 +33,37 @@ fn what_is_no_recording_is_wrong_usage() {
     assert!(ended.err.contains("line 1"), "{}", ended.err);
     bench.run("host --recorded nowhere").expect(2);
 }
+
+#[test]
+fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
+    let place = Place::new();
+    let none = place.run("certify --show");
+    assert!(none.status != Some(0) && none.err.contains("qdepth.db"), "{}", none.err);
+    // Too short for its noise: a busy machine may fail a proof, and that is kept like any other.
+    let told = place.run("certify --duration 100ms -o page.html");
+    assert!([0, 1, 5].map(Some).contains(&told.status), "{:?}: {}", told.status, told.err);
+    assert!(told.out.contains("certificate") || told.out.contains("Certificate"), "{}", told.out);
+    let certificate = place.run("certify --show --json").json();
+    assert_eq!(certificate["schema"]["name"], "qdepth-certificate");
+    let codes: Vec<&str> = certificate["proofs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|proof| proof["code"].as_str().unwrap())
+        .collect();
+    for code in ["clock", "known-rates", "known-medians", "own-rate", "intervals"] {
+        assert!(codes.contains(&code), "{code}: {codes:?}");
+    }
+    let id = certificate["id"].as_str().unwrap();
+    let page = std::fs::read_to_string(place.join("page.html")).unwrap();
+    assert!(page.contains(id) && page.contains("Certificate of qdepth"), "{page}");
+    let words = place.run("certify --show").out;
+    assert!(words.lines().all(|line| line.chars().count() <= 80), "{words}");
+    let words = "--file-size 1MiB --profile database --outstanding 1 --duration 100ms";
+    let run = place.run(&format!("run . {words} --warm-up 10ms --json --no-report"));
+    let run = run.expect_finished().json();
+    let facts = run["environment"].as_array().unwrap();
+    let fact = facts.iter().find(|fact| fact["subject"] == "certificate").expect("a fact");
+    assert!(fact["value"].as_str().unwrap().contains(id), "{fact}");
+    place.run("logbook check qdepth.db").expect(0);
+}

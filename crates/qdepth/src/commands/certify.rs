@@ -1,23 +1,58 @@
 //! `qdepth certify`: proofs that the instrument measures rightly on this machine.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+use qdepth_host::system::System;
+use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, export_certificate_json};
+use qdepth_report::{
+    certificate_head, certificate_sentence, certificate_table, compose_certificate,
+};
 
-use crate::ended::Status;
+use crate::commands::report::page;
+use crate::ended::{Status, Usage};
 use crate::flags::CertifyOptions;
-use crate::lab::certify::{Outcome, certify as prove};
+use crate::lab::certify::{certify as prove, host};
 use crate::screen::Screen;
-use crate::terminal::{print, print_document};
+use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
-    let certificate = prove(&Screen::new(), options.duration)?;
+    let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
+    let certificate = if options.show { kept(options)? } else { proved(options)? };
+    let lang = options.lang.of_report();
     if options.json {
-        print_document(&certificate.json())?;
+        print_document(export_certificate_json(&certificate).trim_end())?;
     } else {
-        print(&certificate.text())?;
+        certificate_head(&certificate, lang).iter().try_for_each(|line| print(line))?;
+        print("")?;
+        print_table(&certificate_table(&certificate, lang), false)?;
+        print(&certificate_sentence(&certificate, lang))?;
     }
-    Ok(match certificate.worst() {
-        Outcome::Failed => Status::Invalid,
-        Outcome::NotTried => Status::CannotTell,
-        Outcome::Passed => Status::Valid,
+    if let Some((sheets, typesetter)) = page {
+        sheets.write(typesetter.as_deref(), |lang| compose_certificate(&certificate, lang))?;
+    }
+    Ok(match certificate.outcome {
+        ProofOutcome::Failed => Status::Invalid,
+        ProofOutcome::NotTried => Status::CannotTell,
+        ProofOutcome::Passed => Status::Valid,
     })
+}
+
+/// A new one, in the logbook before it is told.
+fn proved(options: &CertifyOptions) -> Result<CertificateRecord> {
+    let mut logbook = Logbook::open(&options.logbook.logbook)?;
+    let certificate = prove(&System::real(), &Screen::new(), options.duration)?;
+    logbook.keep_certificate(&certificate)?;
+    Ok(certificate)
+}
+
+/// The newest of this machine.
+fn kept(options: &CertifyOptions) -> Result<CertificateRecord> {
+    let file = &options.logbook.logbook;
+    let host = host(&System::real());
+    match Logbook::open_read_only(file)?.certificate(&host)? {
+        Some(certificate) => Ok(certificate),
+        None => bail!(Usage(format!(
+            "{} keeps no certificate of {host}: make one with `qdepth certify --logbook {0}`",
+            file.display()
+        ))),
+    }
 }

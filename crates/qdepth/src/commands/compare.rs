@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use qdepth_logbook::{Logbook, RunHeadline};
 use qdepth_report::{
-    Measured, table_markdown, versus, versus_json, versus_sentences, versus_table,
+    Measured, compose_versus, table_markdown, versus, versus_json, versus_sentences, versus_table,
 };
 
+use crate::commands::report::page;
 use crate::ended::{Status, Usage};
 use crate::flags::CompareOptions;
 use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let own = &options.logbook.logbook;
+    let sheets = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
     let (a, b) = (group(&options.a, own)?, group(&options.b, own)?);
     if let Some((run, _)) = a.iter().find(|(run, _)| b.iter().any(|(other, _)| other.id == run.id))
     {
@@ -25,7 +27,10 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let earlier = if a.len() + b.len() == 2 { earlier(own, &a, &b)? } else { Vec::new() };
     let told = versus((&options.a, &a), (&options.b, &b), &earlier, options.threshold.share(), 1);
     let lang = options.lang.of_report();
-    if options.json {
+    if let Some((sheets, typesetter)) = sheets {
+        sheets.write(typesetter.as_deref(), |lang| compose_versus(&told, lang))?;
+        versus_sentences(&told, lang).iter().try_for_each(|said| print(said))?;
+    } else if options.json {
         print_document(versus_json(&told).trim_end())?;
     } else {
         let (table, sentences) = (versus_table(&told, lang), versus_sentences(&told, lang));

@@ -184,6 +184,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Repeat => qdepth_report::repeated_schema(),
         SchemaOf::Steady => qdepth_report::steady_schema(),
         SchemaOf::Trend => qdepth_report::trend_schema(),
+        SchemaOf::Certificate => qdepth_logbook::certificate_json_schema(),
     })?;
     Ok(Status::Valid)
 }

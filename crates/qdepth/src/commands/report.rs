@@ -32,7 +32,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let (mut paper, logo) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
-    let formats = formats(options)?;
+    let formats = formats(&options.format, options.output.as_deref())?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
     let telling = |lang| Telling {
         lang,
@@ -47,6 +47,13 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let sheets = Sheets::open(&formats, &options.lang, options.output.as_deref(), privacy)?;
     sheets.write(typesetter.as_deref(), |lang| compose_campaign(&runs, telling(lang)))?;
     Ok(Status::Valid)
+}
+
+/// Where a page goes, looked at before anything is read, and the program that sets PDF.
+pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<String>)> {
+    let formats = formats(&[], Some(output))?;
+    let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
+    Ok((Sheets::open(&formats, &[lang], Some(output), Privacy::Private)?, typesetter))
 }
 
 /// Where a document goes, in every format and language.
@@ -108,13 +115,13 @@ impl Sheets {
 }
 
 /// The formats that were asked for; without, the one that the output's name ends in, or HTML.
-fn formats(options: &ReportOptions) -> Result<Vec<Format>> {
-    let mut formats = options.format.clone();
+fn formats(asked: &[Format], output: Option<&Path>) -> Result<Vec<Format>> {
+    let mut formats = asked.to_vec();
     formats.dedup();
     if !formats.is_empty() {
         return Ok(formats);
     }
-    let ending = options.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str());
+    let ending = output.and_then(Path::extension).and_then(|e| e.to_str());
     let Some(ending) = ending else { return Ok(vec![Format::Html]) };
     let known = Format::ALL.into_iter().find(|format| format.ending() == ending);
     known.map(|format| vec![format]).with_context(|| {

@@ -1,5 +1,7 @@
 //! Options of `qdepth compare`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use qdepth_measure::Tolerance;
 
@@ -26,6 +28,9 @@ pub(crate) struct CompareOptions {
     /// Print Markdown, for a pull request
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
+    /// Write it as a page: its name ends in .html, .pdf or .md (with a folder of diagrams)
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["json", "markdown"])]
+    pub(crate) output: Option<PathBuf>,
     /// Language of the words
     #[arg(long, default_value = "en")]
     pub(crate) lang: Language,

@@ -190,7 +190,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         [
             ["qdepth certify", "prove the instrument here, in a minute"],
             ["qdepth certify --duration 3min", "more samples of the generator's scatter"],
-            ["qdepth certify --json", "for a program"],
+            ["qdepth certify -o certificate.html", "as a page, beside the copy in the logbook"],
         ],
     ),
     (

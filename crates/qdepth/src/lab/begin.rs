@@ -8,7 +8,7 @@ use qdepth_host::system::System;
 use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
 use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
-use qdepth_logbook::{Logbook, RESERVE_BYTES};
+use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::Spelled;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
@@ -113,6 +113,7 @@ fn fresh(
     let mut run = record(&id, &plan, &prepared, &ceilings, lab);
     run.environment.extend(command(lab.request, plan.seed));
     run.environment.extend(lab.request.facts.iter().cloned());
+    run.environment.extend(certified(logbook, &run)?);
     note(&mut run, done);
     if let Some(medium) = expect {
         lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));
@@ -122,6 +123,26 @@ fn fresh(
     let written = written(lab, &plan);
     let (done, remarks) = (Vec::new(), Vec::new());
     Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
+}
+
+/// The newest certificate of this machine that the logbook keeps, as a fact of the run.
+fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> {
+    let Some(host) = run.host().filter(|_| !run.emulated) else { return Ok(None) };
+    Ok(logbook.certificate(host)?.map(|certificate| {
+        let CertificateRecord { at, version, kernel, id, .. } = &certificate;
+        let passed = certificate.count(ProofOutcome::Passed);
+        let failed = certificate.count(ProofOutcome::Failed);
+        let proofs = certificate.proofs.len();
+        Observation {
+            subject: "certificate".to_owned(),
+            key: "latest".to_owned(),
+            value: Ok(format!(
+                "{passed} of {proofs} proofs passed, {failed} failed, {at}, qdepth {version}, \
+                 Linux {kernel}, {id}"
+            )),
+            source: "qdepth certify".to_owned(),
+        }
+    }))
 }
 
 /// Puts what was done to the targets beside what is known of them.

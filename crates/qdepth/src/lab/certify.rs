@@ -1,17 +1,21 @@
 //! What proves the instrument on this machine, without any storage: each proof has a bar that it can
 //! miss, and one that cannot be tried loses none of the others.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_engine::measure;
 use qdepth_engine::scripted::{ScriptedTarget, Service};
+use qdepth_host::environment;
+use qdepth_host::system::System;
 use qdepth_host::witness::Clocks;
 use qdepth_linux::Engine;
+use qdepth_logbook::record::Observation;
+use qdepth_logbook::{CertificateRecord, ProofOutcome, ProofRecord};
 use qdepth_measure::{Nanos, ratio, visits_mean};
 use qdepth_workload::{Point, Stop};
-use serde_json::json;
 
 use crate::lab::calibrate::{null_point, null_rate};
 use crate::screen::Screen;
@@ -38,50 +42,43 @@ const COMPARISONS: usize = 40;
 /// Standard errors beyond which a share is not what it should be.
 const ERRORS: f64 = 3.0;
 
-/// What came of a proof, the best first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
-    Passed,
-    NotTried,
-    Failed,
-}
-
-impl Outcome {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::NotTried => "not tried",
-            Self::Failed => "FAILED",
-        }
+/// A proof with this code, of this subject.
+fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRecord {
+    ProofRecord {
+        code: code.to_owned(),
+        subject: subject.to_owned(),
+        outcome,
+        values: BTreeMap::new(),
+        why: None,
     }
 }
 
-/// One line of the certificate.
-pub(crate) struct Proof {
-    what: String,
-    outcome: Outcome,
-    found: String,
-    bar: String,
+/// One that was tried: what was found, and under `bar` what was asked.
+fn judged<const N: usize>(
+    (code, subject): (&str, &str),
+    passed: bool,
+    values: [(&str, f64); N],
+) -> ProofRecord {
+    let outcome = if passed { ProofOutcome::Passed } else { ProofOutcome::Failed };
+    let values = values.map(|(name, value)| (name.to_owned(), value)).into();
+    ProofRecord { values, ..proof(code, subject, outcome) }
 }
 
-impl Proof {
-    fn judged(what: &str, passed: bool, found: String, bar: String) -> Self {
-        let outcome = if passed { Outcome::Passed } else { Outcome::Failed };
-        Self { what: what.to_owned(), outcome, found, bar }
-    }
-    fn not_tried(what: &str, why: String, bar: String) -> Self {
-        Self { what: what.to_owned(), outcome: Outcome::NotTried, found: why, bar }
-    }
-}
-
-/// All of them.
-pub(crate) struct Certificate {
-    at: String,
-    proofs: Vec<Proof>,
+/// One that was not.
+fn not_tried((code, subject): (&str, &str), bar: f64, why: String) -> ProofRecord {
+    let values = [("bar".to_owned(), bar)].into();
+    ProofRecord { values, why: Some(why), ..proof(code, subject, ProofOutcome::NotTried) }
 }
 
 /// Proves what can be proved here; `duration` is that of the longest part.
-pub(crate) fn certify(screen: &Screen, duration: Nanos) -> Result<Certificate> {
+///
+/// # Errors
+/// Where the shipped plan that lends its load cannot be read.
+pub(crate) fn certify(
+    system: &System,
+    screen: &Screen,
+    duration: Nanos,
+) -> Result<CertificateRecord> {
     let at = Timestamp::now().to_string();
     let began = both_clocks();
     let point = null_point()?;
@@ -101,7 +98,33 @@ pub(crate) fn certify(screen: &Screen, duration: Nanos) -> Result<Certificate> {
     proofs.push(same_against_same(&samples, 1.0));
     let ended = both_clocks();
     proofs.insert(0, same_time(ended.0 - began.0, ended.1 - began.1));
-    Ok(Certificate { at, proofs })
+    let facts = environment::observe(system);
+    Ok(CertificateRecord {
+        schema: CertificateRecord::form(),
+        id: uuid::Uuid::now_v7().to_string(),
+        at,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        host: fact(&facts, ("host", "name")),
+        kernel: fact(&facts, ("kernel", "release")),
+        cpu: fact(&facts, ("cpu", "model")),
+        outcome: worst(&proofs),
+        proofs,
+    })
+}
+
+/// What a machine is known by in certificates: its name, or nothing.
+pub(crate) fn host(system: &System) -> String {
+    fact(&environment::observe(system), ("host", "name"))
+}
+
+fn fact(facts: &[Observation], wanted: (&str, &str)) -> String {
+    let is_it = |seen: &&Observation| (&*seen.subject, &*seen.key) == wanted;
+    let value = facts.iter().find(is_it).and_then(|seen| seen.value.as_deref().ok());
+    value.unwrap_or_default().to_owned()
+}
+
+fn worst(proofs: &[ProofRecord]) -> ProofOutcome {
+    proofs.iter().map(|proof| proof.outcome).max().unwrap_or(ProofOutcome::NotTried)
 }
 
 /// Our clock and the kernel's at one moment: of some tries the one with the least between.
@@ -116,17 +139,16 @@ fn both_clocks() -> (u64, u64) {
 }
 
 /// Whether our clock and the kernel's saw the same time pass, ns.
-fn same_time(ours: u64, kernel: u64) -> Proof {
+fn same_time(ours: u64, kernel: u64) -> ProofRecord {
     let apart = (ours as f64 / kernel.max(1) as f64 - 1.0).abs();
     let seconds = kernel as f64 / 1e9;
-    let found = format!("{:.4} % apart over {seconds:.1} s", apart * 100.0);
-    let bar = format!("within {} %", CLOCK * 100.0);
-    Proof::judged("clock against the kernel's", apart <= CLOCK, found, bar)
+    let values = [("share", apart), ("seconds", seconds), ("bar", CLOCK)];
+    judged(("clock", ""), apart <= CLOCK, values)
 }
 
 /// The loop on a scripted medium, in virtual time, against what follows from queueing: rate and
 /// median at each depth. `truth` is the service that is believed, `scripted` the one that is.
-fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<Proof> {
+fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<ProofRecord> {
     let (mut of_rate, mut of_median) = (0.0_f64, 0.0_f64);
     for outstanding in [1, 2, 4, 8, 16, 64, 512] {
         let stop = Stop { duration_ns: 1_000_000_000, visits: 1, ..point.stop };
@@ -144,41 +166,36 @@ fn known_truth(point: &Point, truth: Nanos, scripted: Nanos) -> Vec<Proof> {
         of_rate = of_rate.max((rate / expected - 1.0).abs());
         of_median = of_median.max((median / (service * waits * 1e9) - 1.0).abs());
     }
-    let proof = |what: &str, off: f64, bar: f64| {
-        let found = format!("{:.3} % off at most, 1 to 512 in flight", off * 100.0);
-        Proof::judged(what, off <= bar, found, format!("within {} %", bar * 100.0))
+    let proof = |code: &str, off: f64, bar: f64| {
+        judged((code, ""), off <= bar, [("share", off), ("bar", bar)])
     };
-    vec![
-        proof("known rates (scripted medium)", of_rate, RATE),
-        proof("known medians (scripted medium)", of_median, MEDIAN),
-    ]
+    vec![proof("known-rates", of_rate, RATE), proof("known-medians", of_median, MEDIAN)]
 }
 
 /// The rate of an engine where storage costs nothing, one request in flight.
-fn ceiling(engine: &str, rates: &[f64]) -> Proof {
-    let what = format!("own rate, {engine}");
-    let bar = format!("at least {CEILING} IO/s");
+fn ceiling(engine: &str, rates: &[f64]) -> ProofRecord {
+    let what = ("own-rate", engine);
     let missed = SAMPLES - rates.len().min(SAMPLES);
     let Some(best) = rates.iter().copied().reduce(f64::max) else {
         let why = "the engine cannot be used here, or got no CPU in time".to_owned();
-        return Proof::not_tried(&what, why, bar);
+        return not_tried(what, CEILING, why);
     };
-    let lost = if missed == 0 {
-        String::new()
-    } else {
-        format!(", {missed} of {SAMPLES} samples gave nothing")
-    };
-    Proof::judged(&what, best >= CEILING, format!("{best:.0} IO/s{lost}"), bar)
+    let values = [
+        ("io_per_s", best),
+        ("samples_lost", missed as f64),
+        ("samples", SAMPLES as f64),
+        ("bar", CEILING),
+    ];
+    judged(what, best >= CEILING, values)
 }
 
 /// Intervals from visits over the whole time, held against the mean of all samples.
-fn coverage(samples: &[f64]) -> Proof {
-    let what = "95 % intervals on this machine's noise";
+fn coverage(samples: &[f64]) -> ProofRecord {
+    let what = ("intervals", "");
     let count = samples.len() / VISITS;
     let bar = least(0.95, count);
-    let floor = format!("at least {:.1} %", bar * 100.0);
     if count < JUDGED {
-        return Proof::not_tried(what, format!("{} samples: look longer", samples.len()), floor);
+        return not_tried(what, bar, too_few(samples));
     }
     let truth = samples.iter().sum::<f64>() / samples.len() as f64;
     let holds = |first: &usize| {
@@ -188,23 +205,21 @@ fn coverage(samples: &[f64]) -> Proof {
         interval.is_some_and(|(low, high)| (low..=high).contains(&truth))
     };
     let held = (0..count).filter(holds).count() as f64 / count as f64;
-    let found = format!("{:.1} % of {count} hold the mean", held * 100.0);
-    Proof::judged(what, held >= bar, found, floor)
+    judged(what, held >= bar, [("share", held), ("count", count as f64), ("bar", bar)])
 }
 
 /// Comparisons of the generator with itself, runs in turn: how many call it different. `forged`
 /// makes one side so many times as fast.
-fn same_against_same(samples: &[f64], forged: f64) -> Proof {
-    let what = "the same against the same (A/A)";
+fn same_against_same(samples: &[f64], forged: f64) -> ProofRecord {
+    let what = ("same-against-same", "");
     let of_run = (samples.len() / (2 * RUNS * COMPARISONS)).max(1);
     let runs: Vec<f64> =
         samples.chunks_exact(of_run).map(|run| run.iter().sum::<f64>() / of_run as f64).collect();
     let comparisons = runs.chunks_exact(2 * RUNS);
     let count = comparisons.len();
     let bar = 1.0 - least(0.95, count);
-    let most = format!("at most {:.1} %", bar * 100.0);
     if count < JUDGED {
-        return Proof::not_tried(what, format!("{} samples: look longer", samples.len()), most);
+        return not_tried(what, bar, too_few(samples));
     }
     let differs = |runs: &&[f64]| {
         let side = |of: usize| -> Vec<f64> {
@@ -216,53 +231,16 @@ fn same_against_same(samples: &[f64], forged: f64) -> Proof {
         ratio(&side(0), &b, None).is_some_and(|ratio| ratio.low > 1.0 || ratio.high < 1.0)
     };
     let wrong = comparisons.filter(differs).count() as f64 / count as f64;
-    let found = format!("{:.1} % of {count} comparisons exclude 1", wrong * 100.0);
-    Proof::judged(what, wrong <= bar, found, most)
+    judged(what, wrong <= bar, [("share", wrong), ("count", count as f64), ("bar", bar)])
+}
+
+fn too_few(samples: &[f64]) -> String {
+    format!("{} samples are too few: give a longer --duration", samples.len())
 }
 
 /// What a share of so many may be at least where it should be this one.
 fn least(share: f64, count: usize) -> f64 {
     (share - ERRORS * (share * (1.0 - share) / count.max(1) as f64).sqrt()).max(0.0)
-}
-
-impl Certificate {
-    /// The worst that came of a proof.
-    pub(crate) fn worst(&self) -> Outcome {
-        self.proofs.iter().map(|proof| proof.outcome).max().unwrap_or(Outcome::NotTried)
-    }
-
-    /// For a person, on one page.
-    pub(crate) fn text(&self) -> String {
-        let width = self.proofs.iter().map(|proof| proof.what.chars().count()).max().unwrap_or(0);
-        let mut lines = vec![
-            format!("qdepth {} on this machine, {}", env!("CARGO_PKG_VERSION"), self.at),
-            String::new(),
-        ];
-        lines.extend(self.proofs.iter().map(|Proof { what, outcome, found, bar }| {
-            format!("{:<9}  {what:<width$}  {found} ({bar})", outcome.as_str())
-        }));
-        lines.join("\n")
-    }
-
-    /// For machines.
-    pub(crate) fn json(&self) -> String {
-        let proof = |Proof { what, outcome, found, bar }: &Proof| {
-            json!({
-                "what": what,
-                "outcome": outcome.as_str().to_lowercase(),
-                "found": found,
-                "bar": bar,
-            })
-        };
-        let document = json!({
-            "schema": { "name": "qdepth-certificate", "version": 1 },
-            "version": env!("CARGO_PKG_VERSION"),
-            "at": self.at,
-            "outcome": self.worst().as_str().to_lowercase(),
-            "proofs": self.proofs.iter().map(proof).collect::<Vec<_>>(),
-        });
-        format!("{document:#}")
-    }
 }
 
 #[cfg(test)]
@@ -277,10 +255,10 @@ mod tests {
 
     #[test]
     fn a_clock_that_runs_off_fails() {
-        assert_eq!(same_time(60_000_001_000, 60_000_000_000).outcome, Outcome::Passed);
-        assert_eq!(same_time(60_600_000_000, 60_000_000_000).outcome, Outcome::Failed);
-        assert_eq!(same_time(59_400_000_000, 60_000_000_000).outcome, Outcome::Failed);
-        assert_eq!(same_time(0, 0).outcome, Outcome::Failed);
+        assert_eq!(same_time(60_000_001_000, 60_000_000_000).outcome, ProofOutcome::Passed);
+        assert_eq!(same_time(60_600_000_000, 60_000_000_000).outcome, ProofOutcome::Failed);
+        assert_eq!(same_time(59_400_000_000, 60_000_000_000).outcome, ProofOutcome::Failed);
+        assert_eq!(same_time(0, 0).outcome, ProofOutcome::Failed);
     }
 
     #[test]
@@ -290,32 +268,32 @@ mod tests {
             let proofs = known_truth(&point, SERVICE, Nanos(scripted));
             proofs.iter().map(|proof| proof.outcome).collect::<Vec<_>>()
         };
-        assert_eq!(outcomes(100_000), [Outcome::Passed; 2]);
-        assert_eq!(outcomes(101_000), [Outcome::Failed; 2]);
-        assert_eq!(outcomes(99_000), [Outcome::Failed; 2]);
+        assert_eq!(outcomes(100_000), [ProofOutcome::Passed; 2]);
+        assert_eq!(outcomes(101_000), [ProofOutcome::Failed; 2]);
+        assert_eq!(outcomes(99_000), [ProofOutcome::Failed; 2]);
     }
 
     #[test]
     fn an_engine_that_gives_nothing_loses_only_its_own_line() {
-        assert_eq!(ceiling("a", &[]).outcome, Outcome::NotTried);
-        assert_eq!(ceiling("a", &[9_000.0; 9]).outcome, Outcome::Failed);
+        assert_eq!(ceiling("a", &[]).outcome, ProofOutcome::NotTried);
+        assert_eq!(ceiling("a", &[9_000.0; 9]).outcome, ProofOutcome::Failed);
         let some = ceiling("a", &[9_000.0, 2e6]);
-        assert_eq!(some.outcome, Outcome::Passed);
-        assert!(some.found.contains("7 of 9 samples gave nothing"), "{}", some.found);
+        assert_eq!(some.outcome, ProofOutcome::Passed);
+        assert_eq!((some.values["samples_lost"], some.values["samples"]), (7.0, 9.0));
     }
 
     #[test]
     fn intervals_and_comparisons_pass_on_noise_and_fail_where_it_is_forged() {
         let calm = noise(1200);
-        assert_eq!(coverage(&calm).outcome, Outcome::Passed, "{}", coverage(&calm).found);
+        assert_eq!(coverage(&calm).outcome, ProofOutcome::Passed, "{:?}", coverage(&calm));
         // Samples that repeat over the visits look precise and are not.
         let mut stuck = noise(240);
         stuck = (0..5).flat_map(|_| stuck.clone()).collect();
-        assert_eq!(coverage(&stuck).outcome, Outcome::Failed, "{}", coverage(&stuck).found);
+        assert_eq!(coverage(&stuck).outcome, ProofOutcome::Failed, "{:?}", coverage(&stuck));
         let same = same_against_same(&calm, 1.0);
-        assert_eq!(same.outcome, Outcome::Passed, "{}", same.found);
-        assert_eq!(same_against_same(&calm, 1.05).outcome, Outcome::Failed);
-        assert_eq!(coverage(&calm[..50]).outcome, Outcome::NotTried);
-        assert_eq!(same_against_same(&calm[..50], 1.0).outcome, Outcome::NotTried);
+        assert_eq!(same.outcome, ProofOutcome::Passed, "{same:?}");
+        assert_eq!(same_against_same(&calm, 1.05).outcome, ProofOutcome::Failed);
+        assert_eq!(coverage(&calm[..50]).outcome, ProofOutcome::NotTried);
+        assert_eq!(same_against_same(&calm[..50], 1.0).outcome, ProofOutcome::NotTried);
     }
 }
