@@ -7,6 +7,8 @@ use crate::headline::RunHeadline;
 pub struct RunFilter {
     /// Words, each of which stands in its id, plan, host, time, notes or a target; whatever the case.
     pub words: Vec<String>,
+    /// Words, each of which stands in one of its notes, whatever the case.
+    pub notes: Vec<String>,
     /// Part of the name of a target, whatever the case.
     pub target: Option<String>,
     /// Name of the plan.
@@ -36,6 +38,7 @@ impl RunFilter {
         // The day of a time in RFC 3339; texts of days are in the order of days.
         let day = run.started_at.get(..10).unwrap_or_default();
         self.words.iter().all(anywhere)
+            && self.notes.iter().all(|word| in_a_note(word))
             && self.target.as_deref().is_none_or(in_a_target)
             && is(&self.plan, &run.plan)
             && is(&self.host, &run.host)

@@ -102,3 +102,69 @@ fn single_runs_are_not_told_apart_and_it_is_said_why() {
         assert!(ended.err.contains(why), "{words}: {}", ended.err);
     }
 }
+
+#[test]
+fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
+    let place = Place::new();
+    measure(&place, "a.db", "media:p3700-800gb", 1..4);
+    for seed in 11..14 {
+        place
+            .run(&format!(
+                "run quick media:iodrive-320gb --profile database --outstanding 1 --duration 60ms \
+                 --seed {seed} --logbook a.db --no-report"
+            ))
+            .expect(0);
+        place.run("note latest after:x+y --logbook a.db").expect(0);
+    }
+    let day = place.run("list --logbook a.db --json").expect(0).json()["runs"][0]["started_at"]
+        .as_str()
+        .unwrap()[..10]
+        .to_owned();
+    let runs = |words: &str| -> [usize; 2] {
+        let told = place.run(&format!("compare {words} --json"));
+        let told: Value =
+            serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{}", told.err));
+        [0, 1].map(|side| told["sides"][side]["runs"].as_array().unwrap().len())
+    };
+    let iodrive = "plan=quick+target=media:iodrive";
+    assert_eq!(runs(&format!("target=p3700 {iodrive} --logbook a.db")), [3, 3]);
+    assert_eq!(runs("a.db:target=media:p3700-800gb a.db:note=AFTER:x+y"), [3, 3]);
+    assert_eq!(
+        runs(&format!("target=p3700+since={day}+until={day} note=x+note=y --logbook a.db")),
+        [3, 3]
+    );
+    // What was retracted is left out.
+    place.run("retract latest wrong cable --logbook a.db").expect(0);
+    assert_eq!(runs(&format!("a.db:target=p3700 a.db:{iodrive}")), [3, 2]);
+    for (asked, why) in [
+        (
+            "plan=quik",
+            "a.db has 6 runs, 5 of them whole and not retracted; plans: quick; `qdepth list --logbook",
+        ),
+        ("note=afterwards", "notes: after:x+y;"),
+        ("target=nvme", "targets: media:iodrive-320gb (EMULATED), media:p3700-800gb (EMULATED);"),
+        ("plan=quick+until=2001-01-01", "days: "),
+        ("disk=media:x", "not asked for by `disk`; there are plan=, note=, since="),
+        ("plan=quick+disk=x", "not asked for by `disk`"),
+        ("a.db:disk=x", "not asked for by `disk`"),
+        ("since=2026-02-30", "`2026-02-30` is no day; write YYYY-MM-DD"),
+        ("until=yesterday", "`yesterday` is no day"),
+        ("plan=quick+plan=area", "plan= is given twice"),
+        ("plan=", "nothing stands behind plan="),
+        ("plan=quick", "on both sides"),
+    ] {
+        let ended = place.run(&format!("compare {asked} plan=quick --logbook a.db")).expect(2);
+        assert!(ended.err.contains(why), "{asked}: {}", ended.err);
+    }
+    let last = place.run("list --logbook a.db --json").expect(0).json();
+    let whole = last["runs"].as_array().unwrap();
+    assert_eq!(whole.len(), 6);
+    for run in whole.iter().filter(|run| run["retracted"].is_null()) {
+        if run["targets"][0].as_str().unwrap().contains("iodrive") {
+            let id = run["id"].as_str().unwrap();
+            place.run(&format!("retract {id} all wrong --logbook a.db")).expect(0);
+        }
+    }
+    let ended = place.run("compare target=p3700 target=iodrive --logbook a.db").expect(2);
+    assert!(ended.err.contains("3 runs are like that, but none of them is whole"), "{}", ended.err);
+}

@@ -98,6 +98,7 @@ fn chosen<'r>(query: &Query, runs: &'r [RunHeadline]) -> Vec<&'r RunHeadline> {
     let words = query.one("q").unwrap_or_default().split_whitespace();
     let filter = RunFilter {
         words: words.map(str::to_owned).collect(),
+        notes: Vec::new(),
         target: given("target"),
         plan: given("plan"),
         host: given("host"),

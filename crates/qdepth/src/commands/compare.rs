@@ -1,9 +1,11 @@
 //! `qdepth compare`: is B faster than A, slower, equal, or can it not be told?
 
-use std::path::{Path, PathBuf};
+mod sides;
+
+use std::path::Path;
 
 use anyhow::{Result, bail};
-use qdepth_logbook::{Logbook, RunHeadline};
+use qdepth_logbook::Logbook;
 use qdepth_report::{
     Measured, compose_versus, table_markdown, versus, versus_json, versus_sentences, versus_table,
 };
@@ -12,6 +14,7 @@ use crate::commands::report::page;
 use crate::ended::{Status, Usage};
 use crate::flags::CompareOptions;
 use crate::terminal::{print, print_document, print_table};
+use sides::group;
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let own = &options.logbook.logbook;
@@ -50,58 +53,6 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
         (0, ..) => Status::CannotTell,
         _ => Status::Invalid,
     })
-}
-
-/// The runs that a word names, each once.
-fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
-    let mut all: Vec<Measured> = Vec::new();
-    for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (file, asked) = match part.rsplit_once(':') {
-            Some((file, asked)) => (PathBuf::from(file), asked),
-            None => (own.to_owned(), part),
-        };
-        let logbook = Logbook::open_read_only(&file)?;
-        for id in ids(&logbook, asked)? {
-            let (run, points) = logbook.measured(&id)?;
-            if let Some(why) = run.retracted() {
-                bail!(Usage(format!("{part}: run {} was retracted ({why})", run.id)));
-            }
-            if all.iter().any(|(other, _)| other.id == run.id) {
-                bail!(Usage(format!("{part}: this run is named twice ({})", run.id)));
-            }
-            all.push((run, points));
-        }
-    }
-    if all.is_empty() {
-        bail!(Usage(format!("`{word}` names no run; `qdepth list` shows what there is")));
-    }
-    Ok(all)
-}
-
-/// The ids that are asked for: `all` whole runs, `latest~N`, or what the logbook knows.
-fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
-    let whole = || -> Result<Vec<String>> {
-        let runs = logbook.runs()?.into_iter();
-        Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect())
-    };
-    if asked == "all" {
-        return whole();
-    }
-    let Some(before) = asked.strip_prefix("latest~") else { return Ok(vec![asked.to_owned()]) };
-    let before: usize = before.parse().map_err(|_| {
-        Usage(format!(
-            "`{asked}`: write a number behind the ~, as latest~1 for the run before the last"
-        ))
-    })?;
-    let known: Vec<String> = logbook.runs()?.into_iter().map(|run| run.id).collect();
-    match known.len().checked_sub(before + 1) {
-        Some(place) => Ok(vec![known[place].clone()]),
-        None => bail!(Usage(format!(
-            "`{asked}`: {} has {} runs",
-            logbook.path().display(),
-            known.len()
-        ))),
-    }
 }
 
 /// The last whole runs of this logbook besides those that are compared.

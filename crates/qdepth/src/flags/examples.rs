@@ -134,7 +134,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         [
             ["qdepth compare latest~1 latest", "the last two runs"],
             ["qdepth compare before.db:all after.db:all", "two logbooks of several runs each"],
-            ["qdepth compare 01a2,01a3 01b7,01b8 --markdown", "for a pull request"],
+            ["qdepth compare note=before note=after --markdown", "for a pull request"],
         ],
     ),
     (

@@ -46,6 +46,7 @@ impl ListOptions {
     pub(crate) fn filter(&self) -> RunFilter {
         RunFilter {
             words: self.words.clone(),
+            notes: Vec::new(),
             target: self.target.clone(),
             plan: self.plan.clone(),
             host: self.host.clone(),

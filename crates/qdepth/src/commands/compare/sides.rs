@@ -1,0 +1,206 @@
+//! What a side of a comparison may be: runs by name, or those of a logbook that are like what is asked.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use jiff::civil::Date;
+use qdepth_logbook::{Logbook, RunFilter, RunHeadline};
+use qdepth_reference::shell_word;
+use qdepth_report::Measured;
+
+use crate::ended::Usage;
+
+/// What a run can be asked to be like.
+const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
+
+/// So many names of a kind are told where none was found.
+const TOLD: usize = 6;
+
+/// The runs that a word names, each once.
+pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
+    let mut all: Vec<Measured> = Vec::new();
+    for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (file, asked) = placed(part);
+        let filter = if is_filter(asked) { Some(filter(asked)?) } else { None };
+        let logbook = Logbook::open_read_only(file.as_deref().unwrap_or(own))?;
+        let ids = match &filter {
+            Some(filter) => alike(&logbook, asked, filter)?,
+            None => ids(&logbook, asked)?,
+        };
+        for id in ids {
+            let (run, points) = logbook.measured(&id)?;
+            if let Some(why) = run.retracted() {
+                bail!(Usage(format!("{part}: run {} was retracted ({why})", run.id)));
+            }
+            if all.iter().any(|(other, _)| other.id == run.id) {
+                bail!(Usage(format!("{part}: this run is named twice ({})", run.id)));
+            }
+            all.push((run, points));
+        }
+    }
+    if all.is_empty() {
+        bail!(Usage(format!("`{word}` names no run; `qdepth list` shows what there is")));
+    }
+    Ok(all)
+}
+
+/// The logbook that a part names, if it does, and what is asked of it. Values may have a colon
+/// (`target=media:p3700-800gb`), names of files an equals sign.
+fn placed(part: &str) -> (Option<PathBuf>, &str) {
+    let known = |text: &str| KEYS.iter().any(|key| key_of(text) == Some(key));
+    if known(part) {
+        return (None, part);
+    }
+    let with_key = part.match_indices(':').find(|(at, _)| known(&part[at + 1..]));
+    match with_key.map(|(at, _)| (&part[..at], &part[at + 1..])).or(part.rsplit_once(':')) {
+        // A key that nobody knows, and no logbook.
+        Some((file, _)) if is_filter(file) && !Path::new(file).exists() => (None, part),
+        Some((file, asked)) => (Some(PathBuf::from(file)), asked),
+        None => (None, part),
+    }
+}
+
+fn is_filter(asked: &str) -> bool {
+    key_of(asked).is_some()
+}
+
+/// What stands before `=`, where a key may stand.
+fn key_of(text: &str) -> Option<&str> {
+    let (key, _) = text.split_once('=')?;
+    (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase())).then_some(key)
+}
+
+/// `plan=quick+note=before`: a `+` joins only where a key stands behind it.
+fn filter(asked: &str) -> Result<RunFilter> {
+    let mut terms: Vec<String> = Vec::new();
+    for piece in asked.split('+') {
+        match terms.last_mut() {
+            Some(last) if !is_filter(piece) => *last = format!("{last}+{piece}"),
+            _ => terms.push(piece.to_owned()),
+        }
+    }
+    let mut filter = RunFilter::default();
+    for term in &terms {
+        let (key, value) = term.split_once('=').unwrap_or((term, ""));
+        let value = value.trim();
+        if value.is_empty() && KEYS.contains(&key) {
+            bail!(Usage(format!("`{asked}`: nothing stands behind {key}=")));
+        }
+        let place = match key {
+            "note" => {
+                filter.notes.push(value.to_owned());
+                continue;
+            }
+            "plan" => &mut filter.plan,
+            "since" => &mut filter.since,
+            "until" => &mut filter.until,
+            "host" => &mut filter.host,
+            "target" => &mut filter.target,
+            _ => bail!(Usage(format!(
+                "`{asked}`: runs are not asked for by `{key}`; there are {}, joined by +, as \
+                 plan=quick+note=before",
+                KEYS.map(|key| format!("{key}=")).join(", ")
+            ))),
+        };
+        let written = match key {
+            "since" | "until" => day(asked, value)?,
+            _ => value.to_owned(),
+        };
+        if place.replace(written).is_some() {
+            bail!(Usage(format!("`{asked}`: {key}= is given twice; note= alone may be")));
+        }
+    }
+    Ok(filter)
+}
+
+fn day(asked: &str, value: &str) -> Result<String> {
+    match value.parse::<Date>() {
+        Ok(day) => Ok(day.to_string()),
+        Err(_) => bail!(Usage(format!(
+            "`{asked}`: `{value}` is no day; write YYYY-MM-DD (UTC), as since=2026-11-01"
+        ))),
+    }
+}
+
+/// The ids of the runs that are like that and can be compared, the oldest first.
+fn alike(logbook: &Logbook, asked: &str, filter: &RunFilter) -> Result<Vec<String>> {
+    let runs = logbook.runs()?;
+    let fitting: Vec<&RunHeadline> = runs.iter().filter(|run| filter.fits(run)).collect();
+    let ids: Vec<String> =
+        fitting.iter().filter(|run| run.is_comparable()).map(|run| run.id.clone()).collect();
+    if ids.is_empty() {
+        bail!(Usage(none_alike(logbook.path(), asked, filter, &runs, fitting.len())));
+    }
+    Ok(ids)
+}
+
+/// That no run is like that, what there is of each kind that was asked for, and where to look.
+fn none_alike(
+    path: &Path,
+    asked: &str,
+    filter: &RunFilter,
+    runs: &[RunHeadline],
+    fitting: usize,
+) -> String {
+    let comparable: Vec<&RunHeadline> = runs.iter().filter(|run| run.is_comparable()).collect();
+    let file = path.to_string_lossy();
+    let look = format!("qdepth list --logbook {}", shell_word(&file));
+    let counted = format!(
+        "{file} has {} runs, {} of them whole and not retracted",
+        runs.len(),
+        comparable.len()
+    );
+    if fitting > 0 {
+        return format!(
+            "`{asked}`: {fitting} runs are like that, but none of them is whole and not retracted \
+             ({counted}); `{look}` shows why"
+        );
+    }
+    let day = |run: &&RunHeadline| run.started_at.get(..10).unwrap_or_default().to_owned();
+    let of = |asked: bool, kind: &str, all: Vec<String>| -> Option<String> {
+        let names: BTreeSet<String> = all.into_iter().collect();
+        let more = if names.len() > TOLD { ", …" } else { "" };
+        let told: Vec<String> = names.into_iter().take(TOLD).collect();
+        let told = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
+        asked.then(|| format!("; {kind}: {told}{more}"))
+    };
+    let all = &comparable;
+    let there = [
+        of(filter.plan.is_some(), "plans", all.iter().map(|run| run.plan.clone()).collect()),
+        of(!filter.notes.is_empty(), "notes", all.iter().flat_map(|r| r.notes.clone()).collect()),
+        of(filter.host.is_some(), "hosts", all.iter().map(|run| run.host.clone()).collect()),
+        of(filter.target.is_some(), "targets", {
+            all.iter().flat_map(|run| run.targets.clone()).collect()
+        }),
+        of(filter.since.is_some() || filter.until.is_some(), "days", all.iter().map(day).collect()),
+    ];
+    let there: String = there.into_iter().flatten().collect();
+    format!("`{asked}`: no run is like that: {counted}{there}; `{look}` shows them")
+}
+
+/// The ids that are asked for: `all` whole runs, `latest~N`, or what the logbook knows.
+fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
+    let whole = || -> Result<Vec<String>> {
+        let runs = logbook.runs()?.into_iter();
+        Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect())
+    };
+    if asked == "all" {
+        return whole();
+    }
+    let Some(before) = asked.strip_prefix("latest~") else { return Ok(vec![asked.to_owned()]) };
+    let before: usize = before.parse().map_err(|_| {
+        Usage(format!(
+            "`{asked}`: write a number behind the ~, as latest~1 for the run before the last"
+        ))
+    })?;
+    let known: Vec<String> = logbook.runs()?.into_iter().map(|run| run.id).collect();
+    match known.len().checked_sub(before + 1) {
+        Some(place) => Ok(vec![known[place].clone()]),
+        None => bail!(Usage(format!(
+            "`{asked}`: {} has {} runs",
+            logbook.path().display(),
+            known.len()
+        ))),
+    }
+}
