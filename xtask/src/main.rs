@@ -14,7 +14,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -53,6 +53,9 @@ fn main() -> Result<()> {
         ["bench", "many"] => bench::many(),
         ["bench", "pacing"] => bench::pacing(),
         ["bench", "report"] => bench::report(),
+        ["bench", "same", rest @ ..] => {
+            bench::same(rest.first().map_or(Ok(20), |word| word.parse())?)
+        }
         ["bench", "media"] => media::speed(),
         ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),

@@ -8,6 +8,7 @@ mod job_file;
 mod many;
 mod pacing;
 mod report;
+mod same;
 mod until;
 
 use std::fs;
@@ -25,6 +26,7 @@ pub use job_file::job_file;
 pub use many::many;
 pub use pacing::pacing;
 pub use report::report;
+pub use same::same;
 pub use until::until;
 
 /// One measurement of either program.
