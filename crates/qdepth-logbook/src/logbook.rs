@@ -1,6 +1,7 @@
 //! The logbook as its users see it: begin a run, add points, end it; ask for runs and points.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use qdepth_files::Named;
@@ -264,12 +265,42 @@ impl Logbook {
     /// # Errors
     /// Where the file is damaged.
     pub fn runs(&self) -> Result<Vec<RunHeadline>> {
-        let what = "reading the list of runs";
-        let snapshot = self.snapshot(what)?;
-        let mut runs = headlines(&snapshot, self.purpose).map_err(doing(&self.path, what))?;
-        let alive = self.alive();
-        runs.iter_mut().for_each(|run| run.alive = alive.contains(&run.id));
+        let mut runs = self.newest_runs(usize::MAX, |_| true)?;
+        runs.reverse();
         Ok(runs)
+    }
+
+    /// The newest runs that are wanted, the newest first, and at most `most`: older ones than these
+    /// are not read.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn newest_runs(
+        &self,
+        most: usize,
+        wanted: impl Fn(&RunHeadline) -> bool,
+    ) -> Result<Vec<RunHeadline>> {
+        let what = "reading the list of runs";
+        let (snapshot, alive) = (self.snapshot(what)?, self.alive());
+        let mut runs = Vec::new();
+        let take = |mut run: RunHeadline| {
+            run.alive = alive.contains(&run.id);
+            runs.extend(Some(run).filter(&wanted));
+            if runs.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        if most > 0 {
+            headlines(&snapshot, self.purpose, take).map_err(doing(&self.path, what))?;
+        }
+        Ok(runs)
+    }
+
+    /// How many runs there are, damaged ones among them.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn runs_kept(&self) -> Result<usize> {
+        let all = read::run_numbers(&self.connection);
+        Ok(all.map_err(doing(&self.path, "reading the list of runs"))?.len())
     }
 
     /// The last whole runs of a plan besides these, the newest first: enough to say how far single
@@ -282,10 +313,10 @@ impl Logbook {
         plan: &str,
         except: &[&str],
     ) -> Result<Vec<(RunRecord, Vec<PointRecord>)>> {
-        let alike = self.runs()?.into_iter().rev().filter(|run| {
+        let alike = self.newest_runs(EARLIER_MAX, |run| {
             run.plan == plan && run.is_comparable() && !except.contains(&run.id.as_str())
-        });
-        alike.take(EARLIER_MAX).map(|run| self.measured(&run.id)).collect()
+        })?;
+        alike.into_iter().map(|run| self.measured(&run.id)).collect()
     }
 
     /// Whether the list of runs is whole: runs may be missing from a damaged one.

@@ -48,6 +48,30 @@ mod tests {
     }
 
     #[test]
+    fn of_a_long_list_only_the_newest_that_are_wanted_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = logbook(folder.path(), "long.db", &[1, 2, 3, 4, 5]);
+        let looked = std::cell::RefCell::new(Vec::new());
+        let opened = Logbook::open_read_only(&file).unwrap();
+        let newest = |most: usize, wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+            looked.borrow_mut().clear();
+            let runs = opened.newest_runs(most, |run| {
+                looked.borrow_mut().push(run.id.clone());
+                wanted(&run.id)
+            });
+            runs.unwrap().into_iter().map(|run| run.id).collect()
+        };
+        assert_eq!(newest(2, &|_| true), [id(5), id(4)]);
+        assert_eq!(looked.borrow().len(), 2);
+        assert_eq!(newest(2, &|found| found != id(5) && found != id(3)), [id(4), id(2)]);
+        assert_eq!(looked.borrow().len(), 4);
+        assert_eq!(newest(usize::MAX, &|_| true).len(), 5);
+        assert!(newest(0, &|_| true).is_empty() && looked.borrow().is_empty());
+        assert_eq!(opened.runs_kept().unwrap(), 5);
+        assert_eq!(opened.runs().unwrap()[0].id, id(1));
+    }
+
+    #[test]
     fn a_sealed_run_is_noted_and_retracted_and_stays_whole() {
         let folder = tempfile::tempdir().unwrap();
         let file = logbook(folder.path(), "a.db", &[1, 2]);

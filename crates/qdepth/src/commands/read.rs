@@ -89,18 +89,29 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
     Ok(all)
 }
 
+/// Runs that are listed where nobody says how many: more than fit a screen are not read.
+const SCREENFUL: usize = 100;
+
 pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     let file = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(file)?;
     let (filter, whole) = (options.filter(), logbook.lists_all_runs()?);
-    let mut runs = logbook.runs()?;
-    runs.retain(|run| filter.fits(run));
-    // The newest stand last.
-    runs.drain(..runs.len() - runs.len().min(options.limit.unwrap_or(usize::MAX)));
+    let usual = if options.json || options.all { usize::MAX } else { SCREENFUL };
+    let most = options.limit.unwrap_or(usual);
+    let mut runs = logbook.newest_runs(most, |run| filter.fits(run))?;
+    let kept = logbook.runs_kept()?;
+    let left_out = options.limit.is_none() && runs.len() == most && kept > most;
+    runs.reverse();
     if options.json {
         print_document(export_runs_json(&runs, whole).trim_end())?;
     } else {
         print_runs(&runs)?;
+    }
+    if left_out {
+        Screen::new().say(&format!(
+            "these are the newest {most}; the logbook keeps {kept} runs: `qdepth list --all`, or words \
+             and options that choose (`qdepth list --help`)"
+        ));
     }
     if whole {
         return Ok(Status::Valid);

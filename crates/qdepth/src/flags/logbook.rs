@@ -33,9 +33,12 @@ pub(crate) struct ListOptions {
     /// Runs up to this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) until: Option<jiff::civil::Date>,
-    /// Only so many, the newest
+    /// Only so many, the newest [default: 100; all with --json]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
+    /// All of them, however many
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
     /// Print one JSON document (schema: qdepth schema runs) instead of the table
     #[arg(long)]
     pub(crate) json: bool,
