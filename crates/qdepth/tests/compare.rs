@@ -147,6 +147,7 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
         ("disk=media:x", "not asked for by `disk`; there are plan=, note=, since="),
         ("plan=quick+disk=x", "not asked for by `disk`"),
         ("a.db:disk=x", "not asked for by `disk`"),
+        ("Plan=quick", "not asked for by `Plan`"),
         ("since=2026-02-30", "`2026-02-30` is no day; write YYYY-MM-DD"),
         ("until=yesterday", "`yesterday` is no day"),
         ("plan=quick+plan=area", "plan= is given twice"),

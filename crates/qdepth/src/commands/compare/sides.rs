@@ -68,7 +68,7 @@ fn is_filter(asked: &str) -> bool {
 /// What stands before `=`, where a key may stand.
 fn key_of(text: &str) -> Option<&str> {
     let (key, _) = text.split_once('=')?;
-    (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase())).then_some(key)
+    (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(key)
 }
 
 /// `plan=quick+note=before`: a `+` joins only where a key stands behind it.
