@@ -32,6 +32,8 @@ fn two_groups_of_runs_are_told_apart_or_not() {
     let same = place.run("compare a.db:all b.db:all --threshold 20% --json").expect(0).json();
     assert_eq!(same["schema"]["name"], "qdepth-compare");
     assert_eq!(same["emulated"], true);
+    let rows = same["rows"].as_array().unwrap();
+    assert!(!rows.iter().any(|row| row["figure"] == "cpu_ns_per_io"), "{same:#}");
     let verdicts = |of: &Value| -> Vec<String> {
         let rows = of["rows"].as_array().unwrap().iter();
         rows.map(|row| row["verdict"].as_str().unwrap().to_owned()).collect()

@@ -1,10 +1,13 @@
 //! Points of several runs that measured the same load.
 
 use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::PointRecord;
+use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_measure::{Grade, Spread};
 
 use crate::compose::Measured;
+
+/// User and system time of an I/O on the CPU, nanoseconds; lower is better.
+pub(super) const CPU_PER_IO: &str = "cpu_ns_per_io";
 
 /// What makes two points the same load, whatever their runs, and what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,10 +68,13 @@ pub(super) struct Figures {
     open: bool,
     told_as_throughput: bool,
     latencies: [Vec<f64>; 2],
+    cpu: Vec<Option<f64>>,
+    /// Of one I/O, nanoseconds; empty unless every run has it.
+    cpu_per_io: Vec<f64>,
 }
 
 impl Figures {
-    fn add(&mut self, point: &PointRecord, summary: &PointSummary) {
+    fn add(&mut self, run: &RunRecord, point: &PointRecord, summary: &PointSummary) {
         self.open = point.arrivals != "closed";
         self.told_as_throughput = point.reported_as_throughput;
         self.rate.push(summary.io_per_s.value);
@@ -77,9 +83,13 @@ impl Figures {
         let mut p99 = summary.response_time.all.percentiles.iter();
         let p99 = p99.find(|p| (p.quantile - 0.99).abs() < 1e-9);
         self.p99.push(p99.map(|p| p.value.0 as f64));
+        // An emulated run costs the CPU what its emulation costs, which says nothing of a device.
+        let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
+        self.cpu.push(cpu.filter(|_| !run.emulated).map(|(user, system)| user + system));
         // A figure counts only where every run has it.
         let whole = |all: &[Option<f64>]| all.iter().copied().collect::<Option<Vec<f64>>>();
         self.latencies = [&self.mean, &self.p99].map(|all| whole(all).unwrap_or_default());
+        self.cpu_per_io = whole(&self.cpu).unwrap_or_default();
     }
 
     /// Those that are told: in a closed loop the mean latency is the outstanding I/Os by the rate.
@@ -90,12 +100,19 @@ impl Figures {
         names.into_iter().flatten().filter_map(named).collect()
     }
 
+    /// Those that are compared: what is told, and what an I/O cost the CPU.
+    pub(super) fn compared(&self) -> Vec<(&'static str, &[f64])> {
+        let cpu = self.of(CPU_PER_IO).map(|values| (CPU_PER_IO, values));
+        self.told().into_iter().chain(cpu).collect()
+    }
+
     /// The figure of this name, of each run; none where a run has none.
     pub(super) fn of(&self, name: &str) -> Option<&[f64]> {
         let values = match name {
             "io_per_s" => &self.rate,
             "mib_per_s" => &self.throughput,
             "mean_response_ns" => &self.latencies[0],
+            CPU_PER_IO => &self.cpu_per_io,
             _ => &self.latencies[1],
         };
         let usable = |value: &f64| value.is_finite() && *value > 0.0;
@@ -116,7 +133,7 @@ impl Figures {
 /// are none.
 pub(super) fn figures(runs: &[Measured]) -> Vec<(Key, Figures)> {
     let mut all: Vec<(Key, Figures)> = Vec::new();
-    for (_, points) in runs {
+    for (run, points) in runs {
         let mut before = Vec::new();
         for point in points {
             let key = Key::of(point, &before);
@@ -129,7 +146,7 @@ pub(super) fn figures(runs: &[Measured]) -> Vec<(Key, Figures)> {
                 all.push((key, Figures::default()));
                 all.len() - 1
             });
-            all[place].1.add(point, &summary);
+            all[place].1.add(run, point, &summary);
         }
     }
     all

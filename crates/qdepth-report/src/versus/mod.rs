@@ -96,7 +96,8 @@ pub struct VersusRow {
     pub streams: u32,
     /// Place of the target in its run, from 0.
     pub target: u32,
-    /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
+    /// `io_per_s`, `mib_per_s`, `mean_response_ns`, `p99_response_ns` or `cpu_ns_per_io` (where every
+    /// run of both sides has it).
     pub figure: &'static str,
     /// Geometric means over the runs of A and of B.
     pub means: [f64; 2],
@@ -134,6 +135,13 @@ pub struct VersusDifference {
     pub values: [String; 2],
 }
 
+impl VersusRow {
+    /// Whether it is a rate or a throughput, which is better when it is higher.
+    pub fn is_rate(&self) -> bool {
+        is_rate(self.figure)
+    }
+}
+
 impl Versus {
     /// How many figures have this verdict.
     pub fn count(&self, verdict: &str) -> usize {
@@ -158,7 +166,7 @@ pub fn versus(
     let mut rows = Vec::new();
     for (key, figures_a) in of_a {
         let Some((_, figures_b)) = of_b.iter().find(|(other, _)| other == key) else { continue };
-        for (name, values_a) in figures_a.told() {
+        for (name, values_a) in figures_a.compared() {
             let Some(values_b) = figures_b.of(name) else { continue };
             let spread = known.iter().find(|(other, _)| other == key);
             let spread = spread.and_then(|(_, figures)| figures.spread(name));
@@ -214,9 +222,14 @@ pub fn versus(
     }
 }
 
-/// A rate is better when it is higher, a latency when it is lower.
+/// Whether it is a rate or a throughput; the others are latencies and costs.
+fn is_rate(figure: &str) -> bool {
+    figure.ends_with("_per_s")
+}
+
+/// A rate is better when it is higher, a latency or a cost when it is lower.
 fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
-    let rate = !figure.ends_with("_ns");
+    let rate = is_rate(figure);
     match verdict {
         Verdict::Higher if rate => "faster",
         Verdict::Lower if rate => "slower",

@@ -3,8 +3,9 @@
 use crate::document::{Cell, Row, Table};
 use crate::number::{percent, thousands};
 use crate::tables::{number_in, text};
+use crate::versus::matched::CPU_PER_IO;
 use crate::versus::words::{Words, words};
-use crate::versus::{Versus, VersusRow};
+use crate::versus::{Versus, VersusRow, is_rate};
 use crate::words::{Lang, say};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
@@ -59,7 +60,7 @@ pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table 
 }
 
 pub(super) fn figure(words: &Words, name: &str) -> &'static str {
-    let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns"];
+    let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns", CPU_PER_IO];
     let place = names.iter().position(|known| *known == name);
     place.map_or("", |place| words.figures[place])
 }
@@ -81,7 +82,7 @@ fn judged(words: &Words, versus: &Versus, row: &VersusRow) -> String {
 
 /// A figure of this name, in the unit that its column says.
 pub(super) fn shown(figure: &str, value: f64) -> String {
-    three(if figure.ends_with("_ns") { value / 1e3 } else { value })
+    three(if is_rate(figure) { value } else { value / 1e3 })
 }
 
 /// Three digits at least, and no fraction of what has more.

@@ -28,8 +28,7 @@ fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
 fn groups_of_runs_get_a_verdict_for_each_figure() {
     let (a, b) = (group("a", 8, 1.0), group("b", 8, 0.9));
     let slower = versus(("before", &a), ("after", &b), &[], 0.02, 1);
-    let rates: Vec<&VersusRow> =
-        slower.rows.iter().filter(|row| !row.figure.ends_with("_ns")).collect();
+    let rates: Vec<&VersusRow> = slower.rows.iter().filter(|row| row.is_rate()).collect();
     assert!(rates.len() > 10, "{}", rates.len());
     for row in &rates {
         assert_eq!((row.verdict, row.runs), ("slower", [8, 8]), "{row:?}");
@@ -78,4 +77,62 @@ fn what_has_no_partner_and_what_else_differs_is_told() {
     assert_eq!(differs, ["9.9.9", "6.9.9"]);
     let json: serde_json::Value = serde_json::from_str(&versus_json(&told)).unwrap();
     assert_eq!(json["schema"]["name"], "qdepth-compare");
+}
+
+#[test]
+fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
+    let costs = |told: &Versus| -> Vec<VersusRow> {
+        told.rows.iter().filter(|row| row.figure == "cpu_ns_per_io").cloned().collect()
+    };
+    let (a, mut b) = (group("a", 12, 1.0), group("b", 12, 1.0));
+    for point in b.iter_mut().flat_map(|(_, points)| points) {
+        point.cpu_user_ns = point.cpu_user_ns * 5 / 4;
+        point.cpu_system_ns = point.cpu_system_ns * 5 / 4;
+    }
+    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let (_, points) = &a[0];
+    let rows = costs(&told);
+    assert!(rows.len() > 10, "{}", rows.len());
+    for row in &rows {
+        assert_eq!((row.verdict, row.runs), ("slower", [12, 12]), "{row:?}");
+        assert!((row.ratio.unwrap() - 1.25).abs() < 0.001, "{row:?}");
+    }
+    // Of one run a side, the mean is that run's: user and system time, by the I/Os completed.
+    let single = costs(&versus(("a", &a[..1]), ("b", &b[..1]), &[], 0.02, 1));
+    let load = |row: &VersusRow| {
+        let same = |p: &&qdepth_logbook::record::PointRecord| {
+            (&p.profile, p.outstanding, p.target) == (&row.profile, row.outstanding, row.target)
+        };
+        points.iter().find(same).unwrap()
+    };
+    let point = load(&single[0]);
+    let completed = point.reads.completed + point.writes.completed + point.syncs.completed;
+    let cost = (point.cpu_user_ns + point.cpu_system_ns) as f64 / completed as f64;
+    assert!((single[0].means[0] / cost - 1.0).abs() < 1e-9, "{:?} {cost}", single[0].means);
+    // The verdicts hold over the larger table: all rows, costs among them, are corrected together.
+    let all: Vec<Option<Ratio>> = {
+        let (of_a, of_b) = (figures(&a), figures(&b));
+        let both = of_a.iter().flat_map(|(key, mine)| {
+            let theirs = &of_b.iter().find(|(other, _)| other == key).unwrap().1;
+            mine.compared()
+                .into_iter()
+                .map(|(name, values)| ratio(values, theirs.of(name).unwrap(), None))
+        });
+        both.collect()
+    };
+    assert_eq!(all.len(), told.rows.len());
+    let said = verdicts(&all, 0.02, 1);
+    for (row, verdict) in told.rows.iter().zip(said) {
+        assert_eq!(row.verdict, of_b_words(row.figure, verdict), "{row:?}");
+    }
+    // One run without it, or emulated: no such figure, and all others.
+    let others = told.rows.len() - rows.len();
+    let mut lacks = b.clone();
+    lacks[3].1.iter_mut().for_each(|p| (p.cpu_user_ns, p.cpu_system_ns) = (0, 0));
+    let told = versus(("a", &a), ("b", &lacks), &[], 0.02, 1);
+    assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
+    let mut emulated = b;
+    emulated[5].0.emulated = true;
+    let told = versus(("a", &a), ("b", &emulated), &[], 0.02, 1);
+    assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
 }

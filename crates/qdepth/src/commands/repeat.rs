@@ -278,7 +278,7 @@ fn is_decided(groups: &[Vec<Measured>], columns: &Columns, tolerance: Tolerance)
         return rates.all(|row| row.half_width_share().is_some_and(narrow));
     }
     compared(groups, columns, tolerance.share(), LOOKS.len() as u32).iter().all(|told| {
-        let mut rates = told.rows.iter().filter(|row| !row.figure.ends_with("_ns"));
+        let mut rates = told.rows.iter().filter(|row| row.is_rate());
         rates.all(|row| row.verdict != "cannot-tell")
     })
 }
