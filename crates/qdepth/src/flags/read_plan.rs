@@ -142,12 +142,16 @@ fn must_exist(target: &Path) -> Result<()> {
     if emulated || std::fs::symlink_metadata(target).is_ok() {
         return Ok(());
     }
-    let plans: Vec<&str> = shipped_plan_names().collect();
     let name = target.display().to_string();
-    let what = format!(
-        "{name} is neither a plan ({}, or a TOML file){} nor a file, directory or device that exists, nor an emulated medium (media:NAME)",
-        plans.join(", "),
-        meant(&name, shipped_plan_names()),
-    );
+    // A plan's name has no folder.
+    let what = if name.contains('/') {
+        format!("there is no file, directory or device {name}")
+    } else {
+        let meant = meant(&name, shipped_plan_names());
+        format!(
+            "{name} is neither a plan{meant} nor a file, directory or device that exists; \
+             `qdepth plans` lists the plans, `qdepth media` the emulated media (media:NAME)"
+        )
+    };
     Err(Usage(what)).context("cannot start")
 }
