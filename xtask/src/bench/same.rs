@@ -11,11 +11,11 @@ use serde_json::Value;
 use super::binary;
 use crate::command::{output, root, show, there_is};
 
-/// Answers of the served disks, µs: the second is 5 % slower.
-const DELAYS_US: [u32; 2] = [2_000, 2_100];
+/// Answers of the served disks, ms: the second is 5 % slower.
+const DELAYS_MS: [u32; 2] = [20, 21];
 /// Comparisons of the disks that differ, where that many of disks that do not are made.
 const DIFFERENT: usize = 10;
-const READS: &str = "name = \"reads\"\noutstanding = [1, 4]\nwarm_up = \"100ms\"\nduration = \"1s\"\n\
+const READS: &str = "name = \"reads\"\noutstanding = [4, 16]\nwarm_up = \"100ms\"\nduration = \"1s\"\n\
     [[profile]]\nname = \"reads\"\nrandom = 100\nread = 100\nrequest_size = \"4KiB\"\n";
 /// What is compared within one run.
 const COLUMNS: &str = "media-comparison --profile database --file-size 64MiB --outstanding 1,8,64 \
@@ -64,7 +64,7 @@ pub fn same(count: usize) -> Result<()> {
     within.tell("a directory and its twin, columns of one run");
     let plan = folder.join("reads.toml");
     std::fs::write(&plan, READS)?;
-    let served = DELAYS_US.map(|delay| Served::of(&folder.join(delay.to_string()), delay));
+    let served = DELAYS_MS.map(|delay| Served::of(&folder.join(delay.to_string()), delay));
     let [fast, slow] = served;
     let names = [fast?, slow?];
     let devices = names.each_ref().map(|served| served.device.clone());
@@ -155,7 +155,7 @@ struct Served {
 }
 
 impl Served {
-    fn of(folder: &Path, delay_us: u32) -> Result<Self> {
+    fn of(folder: &Path, delay_ms: u32) -> Result<Self> {
         std::fs::create_dir_all(folder)?;
         let (socket, mount) = (folder.join("socket"), folder.join("served"));
         std::fs::create_dir_all(&mount)?;
@@ -166,7 +166,7 @@ impl Served {
             command.spawn().with_context(|| format!("{program} cannot be started"))
         };
         let words = format!(
-            "-f -t 64 -U {} --filter=delay memory 64M rdelay={delay_us}us",
+            "-f -t 64 -U {} --filter=delay memory 64M rdelay={delay_ms}ms",
             socket.display()
         );
         let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
