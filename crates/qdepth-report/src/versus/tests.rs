@@ -136,3 +136,27 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     let told = versus(("a", &a), ("b", &emulated), &[], 0.02, 1);
     assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
 }
+
+#[test]
+fn what_the_generator_cost_before_each_run_is_no_difference_of_machines() {
+    let fact = |subject: &str, key: &str, value: &str| Observation {
+        subject: subject.to_owned(),
+        key: key.to_owned(),
+        value: Ok(value.to_owned()),
+        source: "a test".to_owned(),
+    };
+    let with = |id: &str, rate: &str, engine: &str| {
+        let mut all = group(id, 1, 1.0);
+        all[0].0.environment.extend([
+            fact("generator", "null_1_workers_32_in_flight_io_per_s", rate),
+            fact("generator", "clock_read_ns", rate),
+            fact("generator", "engine", engine),
+            fact("certificate", "latest", rate),
+        ]);
+        all
+    };
+    let (a, b) = (with("a", "1", "io_uring"), with("b", "2", "sync"));
+    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1).differences;
+    let keys: Vec<&str> = told.iter().map(|difference| difference.key.as_str()).collect();
+    assert_eq!(keys, ["engine"], "{told:?}");
+}
