@@ -27,7 +27,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
          request_size = \"8KiB\"\n",
     );
     let cases: &[(&str, &[&str])] = &[
-        ("run nosuch", &["nosuch", "standard, quick, latency", "directory or device"]),
+        ("run nosuch", &["nosuch", "`qdepth plans` lists the plans", "directory or device"]),
         ("run nosuch.toml", &["nosuch.toml", "No such file"]),
         ("run unknown.toml", &["unknown.toml", "line 3, column 1", "warmup", "`warm_up`"]),
         ("run time.toml", &["line 3, column 12", "3 parsecs", "500ms"]),
