@@ -253,7 +253,7 @@ fn a_medium_that_takes_no_time_takes_little_of_ours() {
 fn the_program_says_what_it_is_and_documents_itself() {
     let place = Place::new();
     let version = place.run("--version").expect(0).out;
-    for text in [env!("CARGO_PKG_VERSION"), "commit", "features", "io_uring"] {
+    for text in [env!("CARGO_PKG_VERSION"), "commit", "built", "engines", "io_uring", "schema"] {
         assert!(version.contains(text), "{version}");
     }
     assert_eq!(place.run("-V").expect(0).out.lines().count(), 1);
