@@ -139,8 +139,10 @@ fn rows(connection: &Connection) -> Result<Vec<Kept>> {
     let query = "SELECT id, at, host, document, sha256 FROM certificate ORDER BY at, id";
     let mut statement = connection.prepare_cached(query)?;
     let kept = statement.query_map([], |row| {
-        let [id, at, host, document] = [0, 1, 2, 3].map(|column| row.get::<_, String>(column));
-        Ok(Kept { id: id?, at: at?, host: host?, document: document?, sha256: row.get(4)? })
+        // What cannot be read is not what was written, and must stop no run.
+        let text = |column: usize| row.get::<_, String>(column).unwrap_or_default();
+        let sha256 = row.get(4).unwrap_or_default();
+        Ok(Kept { id: text(0), at: text(1), host: text(2), document: text(3), sha256 })
     })?;
     kept.collect()
 }

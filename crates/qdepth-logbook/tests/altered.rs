@@ -8,7 +8,7 @@ mod common;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::{point, run};
+use common::{certificate, point, run};
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_logbook::{Logbook, LogbookError, export_csv, export_json};
 use qdepth_measure::{Code, Finding};
@@ -31,6 +31,7 @@ fn good(directory: &Path) -> PathBuf {
         logbook.add_point(id, &point(2)).unwrap();
     }
     logbook.end_run(ID, RunState::Sealed, END, &[Finding::remark(Code::Buffered)]).unwrap();
+    logbook.keep_certificate(&certificate("c", END, "host")).unwrap();
     drop(logbook);
     file
 }
@@ -250,7 +251,7 @@ fn which_run_is_the_latest_is_not_guessed() {
 /// As a version of qdepth before digests left it.
 fn of_older_schema(file: &Path) {
     let connection = Connection::open(file).unwrap();
-    connection.execute_batch("DROP TABLE digest; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8").unwrap();
+    connection.execute_batch("DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8").unwrap();
 }
 
 #[test]

@@ -2,29 +2,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests damage files of their own")]
 
-use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, ProofRecord};
+mod common;
 
-#[cfg(test)]
-fn certificate(id: &str, at: &str, host: &str) -> CertificateRecord {
-    let proof = ProofRecord {
-        code: "clock".to_owned(),
-        subject: String::new(),
-        outcome: ProofOutcome::Passed,
-        values: [("share".to_owned(), 0.000_012_345_678_9), ("bar".to_owned(), 0.000_5)].into(),
-        why: None,
-    };
-    CertificateRecord {
-        schema: CertificateRecord::form(),
-        id: id.to_owned(),
-        at: at.to_owned(),
-        version: "0.2.0".to_owned(),
-        host: host.to_owned(),
-        kernel: "6.18.5".to_owned(),
-        cpu: String::new(),
-        outcome: ProofOutcome::Passed,
-        proofs: vec![proof],
-    }
-}
+use common::certificate;
+use qdepth_logbook::Logbook;
 
 #[test]
 fn the_newest_of_a_machine_is_told_and_one_that_is_damaged_is_not() {

@@ -149,7 +149,8 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     let raw = rusqlite::Connection::open(directory.path().join("qdepth.db")).unwrap();
     raw.execute_batch(
         "DROP TRIGGER finding_is_final; UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
-         DROP TABLE digest; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8",
+         DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s;
+         PRAGMA user_version = 8",
     )
     .unwrap();
     drop((raw, logbook));
@@ -193,7 +194,7 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
          ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
          ALTER TABLE point DROP COLUMN looks;
          ALTER TABLE direction DROP COLUMN stated; DROP TABLE witness; DROP TABLE expected;
-         DROP TABLE digest; PRAGMA user_version = 1",
+         DROP TABLE digest; DROP TABLE certificate; PRAGMA user_version = 1",
     )
     .unwrap();
     drop(old);

@@ -8,6 +8,7 @@ use qdepth_logbook::record::{
     KernelCounts, Observation, PointRecord, RunRecord, RunState, StatedLatency, TargetKind,
     TargetRecord, VariantRecord, WitnessRecord,
 };
+use qdepth_logbook::{CertificateRecord, ProofOutcome, ProofRecord};
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
@@ -269,5 +270,27 @@ prop_compose! {
             writes,
             syncs,
         }
+    }
+}
+
+/// A certificate of one proof.
+pub(crate) fn certificate(id: &str, at: &str, host: &str) -> CertificateRecord {
+    let proof = ProofRecord {
+        code: "clock".to_owned(),
+        subject: String::new(),
+        outcome: ProofOutcome::Passed,
+        values: [("share".to_owned(), 0.000_012_345_678_9), ("bar".to_owned(), 0.000_5)].into(),
+        why: None,
+    };
+    CertificateRecord {
+        schema: CertificateRecord::form(),
+        id: id.to_owned(),
+        at: at.to_owned(),
+        version: "0.2.0".to_owned(),
+        host: host.to_owned(),
+        kernel: "6.18.5".to_owned(),
+        cpu: String::new(),
+        outcome: ProofOutcome::Passed,
+        proofs: vec![proof],
     }
 }
