@@ -53,6 +53,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             samples: None,
             until_steady: None,
             visits: 1,
+            visit_lead_in_ns: 0,
         },
         seed: 7,
     }

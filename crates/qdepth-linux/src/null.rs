@@ -100,6 +100,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
             samples: None,
             until_steady: None,
             visits: 1,
+            visit_lead_in_ns: 0,
         },
         ..point.clone()
     };

@@ -13,6 +13,8 @@ const MIB: f64 = 1_048_576.0;
 const REPORTED: [f64; 7] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
 /// Share of the offered load that a target must reach to follow it.
 const FOLLOWED: f64 = 0.99;
+/// Visits shorter than this may be over before the load has left its beginning behind.
+const SHORT_VISIT_NS: u64 = 500_000_000;
 
 /// A latency distribution in figures, nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -129,7 +131,10 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
     let visits = visits(point, nominal);
     let estimate = match visits.as_slice() {
         [] | [_] => series_mean(&series),
-        visits => visits_mean(visits),
+        visits => match turnovers_of_short(point, visits.len() as f64) {
+            Some(turnovers) => visits_mean(visits).of_short_visits(turnovers),
+            None => visits_mean(visits),
+        },
     };
     let scale = ratio(io_per_s, estimate.value).unwrap_or(0.0);
     let interval = estimate
@@ -141,12 +146,22 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
     if point.ended_by == EndedBy::Precision { estimate.looked_at() } else { estimate }
 }
 
+/// Requests one after another on each place in the queue, in each of so many visits, where those are
+/// short.
+fn turnovers_of_short(point: &PointRecord, visits: f64) -> Option<f64> {
+    let completed = point.reads.completed.saturating_add(point.writes.completed) as f64;
+    let in_flight = point.in_flight_integral_ns / point.duration_ns.max(1) as f64;
+    let is_short = (point.duration_ns as f64) < visits * SHORT_VISIT_NS as f64;
+    // Nothing in flight: nothing that could be in step.
+    is_short.then(|| ratio(completed, in_flight * visits).unwrap_or(f64::INFINITY))
+}
+
 /// The rate of each visit, where the point was left and taken up again: its series then has gaps.
 /// Another program's series may have some for other reasons.
 fn visits(point: &PointRecord, nominal: u64) -> Vec<f64> {
     let end = |slice: &IntervalRecord| slice.start_ns.saturating_add(slice.length_ns);
     let goes_on =
-        |a: &IntervalRecord, b: &IntervalRecord| b.start_ns <= end(a).saturating_add(nominal);
+        |a: &IntervalRecord, b: &IntervalRecord| b.start_ns <= end(a).saturating_add(nominal / 10);
     if point.findings.iter().any(|finding| finding.code == Code::Imported) {
         return Vec::new();
     }
@@ -221,5 +236,65 @@ fn latency_summary(histogram: &LatencyHistogram) -> LatencySummary {
         mean_ns: histogram.mean(),
         max_ns: histogram.max().map(|value| value.0),
         percentiles: reported_percentiles(histogram),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TENTH: u64 = 100_000_000;
+
+    /// Four visits of so many tenths of a second with so many reads in each, `gap_ns` apart.
+    fn visited(tenths: u64, reads: [u64; 4], gap_ns: u64, in_flight: f64) -> PointRecord {
+        let visit = |(n, reads): (u64, u64)| {
+            let begin = n * (tenths * TENTH + gap_ns);
+            (0..tenths).map(move |slice| IntervalRecord {
+                start_ns: begin + slice * TENTH,
+                length_ns: TENTH,
+                reads,
+                ..IntervalRecord::default()
+            })
+        };
+        let duration_ns = 4 * tenths * TENTH;
+        PointRecord {
+            duration_ns,
+            in_flight_integral_ns: in_flight * duration_ns as f64,
+            reads: DirectionRecord {
+                completed: tenths * reads.iter().sum::<u64>(),
+                ..DirectionRecord::default()
+            },
+            intervals: (0..4).zip(reads).flat_map(visit).collect(),
+            ..PointRecord::default()
+        }
+    }
+
+    #[test]
+    fn visits_that_follow_each_other_are_told_apart() {
+        let estimate = PointSummary::of(&visited(2, [10, 11, 9, 10], 40_000_000, 1.0)).io_per_s;
+        assert_eq!((estimate.degrees, estimate.value), (3, 100.0));
+        // Student's t at three degrees of freedom, 3.18, by the error of the mean.
+        let half = 3.182_446 * (200.0_f64 / 3.0 / 4.0).sqrt();
+        let (low, high) = estimate.interval.unwrap_or_default();
+        assert!((low - (100.0 - half)).abs() < 1e-3 && (high - (100.0 + half)).abs() < 1e-3);
+        // Slices without a gap are one visit.
+        assert_eq!(PointSummary::of(&visited(2, [10; 4], 0, 1.0)).io_per_s.interval, None);
+    }
+
+    #[test]
+    fn a_short_visit_with_few_requests_on_each_place_has_a_wider_interval() {
+        let half = |tenths, in_flight| {
+            let point = visited(tenths, [100; 4], 50_000_000, in_flight);
+            PointSummary::of(&point).io_per_s.half_width_share()
+        };
+        let is = |share: Option<f64>, wanted: f64| {
+            assert!(share.is_some_and(|share| (share - wanted).abs() < 1e-9), "{share:?}");
+        };
+        // 200 requests in a visit: as many as 6.25, 4 and 0.5 times what is in flight.
+        is(half(2, 32.0), 0.0);
+        is(half(2, 50.0), 0.125);
+        assert_eq!(half(2, 400.0), None);
+        // Half a second and more is no short visit.
+        is(half(5, 400.0), 0.0);
     }
 }

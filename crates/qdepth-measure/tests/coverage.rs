@@ -1,29 +1,15 @@
 //! How often a 95 % interval holds the truth, counted over processes whose mean is known. A series
 //! stands for intervals of 100 ms.
 
-use std::f64::consts::TAU;
+#[cfg(test)]
+mod draws;
 
 use qdepth_measure::{Estimate, Nanos, Precision, Tolerance, series_mean, visits_mean};
 
+use draws::Draws;
+
 const SERIES: usize = 2000;
 const TRUTH: f64 = 10_000.0;
-
-/// SplitMix64, with normal draws by Box and Muller.
-struct Draws(u64);
-
-impl Draws {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-    fn normal(&mut self) -> f64 {
-        let (a, b) = (self.uniform().max(1e-300), self.uniform());
-        (-2.0 * a.ln()).sqrt() * (TAU * b).cos()
-    }
-}
 
 /// A process of mean 0.
 #[derive(Clone, Copy, Debug)]

@@ -15,12 +15,16 @@ pub fn limits(run: &RunRecord, points: &[PointRecord]) -> Vec<String> {
     let telling = Telling::from(Lang::En);
     let view = View::new(run, points, None, &telling);
     let mut said: Vec<String> = doubts(&view);
-    if view.points().any(|(_, point)| point.main().interval.is_none()) {
-        said.push(
-            "A – in place of an interval: so short a point does not tell how far its rate may be \
-             off."
-                .to_owned(),
-        );
+    let known = |(_, point): (_, &Point<'_>)| point.main().interval.is_some();
+    if view.points().any(known) {
+        let of_these = "± 95 % is of these seconds, by how visits to a load in turn with the others \
+                        differ: what changes more slowly is not in it.";
+        said.push(of_these.to_owned());
+    }
+    if !view.points().all(known) {
+        let none = "A – in place of an interval: a visit was too short for its requests to tell how \
+                    far the rate may be off.";
+        said.push(none.to_owned());
     }
     said.extend(view.swept().filter_map(|load| of_load(&view, load)));
     said

@@ -28,8 +28,8 @@ pub struct Until {
     pub least_ns: u64,
 }
 
-/// Least unrecorded lead-in of a visit.
-const VISIT_LEAD_IN: Nanos = Nanos::from_millis(200);
+/// Least unrecorded lead-in of a visit, where the plan gives it none of its own.
+pub(crate) const VISIT_LEAD_IN: Nanos = Nanos::from_millis(200);
 
 /// A point, and all that run at the same time, go on until so many of its requests completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,9 @@ pub struct Stop {
     /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub visits: u32,
+    /// Unrecorded lead-in of each visit where visits are short; 0: the usual one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub visit_lead_in_ns: u64,
 }
 
 impl Stop {
@@ -277,9 +280,13 @@ impl Point {
     }
     /// Unrecorded lead-in of all its visits, nanoseconds.
     pub fn lead_in_ns(&self) -> u64 {
+        let each = match self.stop.visit_lead_in_ns {
+            0 => VISIT_LEAD_IN.0,
+            own => own,
+        };
         match self.stop.visits {
             0 | 1 => self.warm_up_ns,
-            visits => self.warm_up_ns.max(VISIT_LEAD_IN.0.saturating_mul(u64::from(visits))),
+            visits => self.warm_up_ns.max(each.saturating_mul(u64::from(visits))),
         }
     }
     /// The point at one of its visits: an equal part of its time, and draws of its own, so that
@@ -306,10 +313,15 @@ impl Point {
     pub fn in_one_go(&self) -> Self {
         Self { stop: Stop { visits: 1, ..self.stop }, ..self.clone() }
     }
-    /// Whether visits of both take turns: points of one sweep.
+    /// Whether visits of both take turns: points of one sweep. Short visits to one sweep alone would
+    /// lie too close together to tell what wanders, and all points of such a plan take seconds.
     fn takes_turns_with(&self, other: &Self) -> bool {
-        let sweep = |point: &Self| (point.stop.visits, point.target, point.variant);
-        self.stop.visits > 1 && sweep(self) == sweep(other) && self.profile == other.profile
+        let sweep = |point: &Self| {
+            (point.stop.visits, point.stop.visit_lead_in_ns, point.target, point.variant)
+        };
+        let short = self.stop.visit_lead_in_ns > 0;
+        let one = sweep(self) == sweep(other) && (short || self.profile == other.profile);
+        self.stop.visits > 1 && one
     }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {

@@ -210,6 +210,11 @@ pub struct PlanFile {
     /// of shorter points there are fewer; with fewer than four a point is measured in one go, as is
     /// one that may end early, an emulated medium, and storage shared by ranks. Left out: in one go.
     pub visits: Option<u32>,
+    /// Unrecorded lead-in of each visit, 20 ms to 60 s: a visit then lasts two and a half times that at
+    /// least, and all points of a target take turns. For plans of seconds: where fewer than six requests
+    /// follow one another on each place in the queue within a visit, the interval is wider, and there
+    /// is none where not one does. Left out: 200 ms.
+    pub visit_lead_in: Option<Nanos>,
     /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
     /// rate is as narrow as this: `"±2%"`. Left out: every point lasts the duration.
     pub until: Option<Tolerance>,

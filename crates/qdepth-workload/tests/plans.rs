@@ -131,6 +131,28 @@ fn visits_take_turns_within_a_sweep_and_share_out_its_time() {
 }
 
 #[test]
+fn short_visits_take_turns_over_the_plan() {
+    let first = plan(shipped_plan_text("first").expect("shipped")).expect("resolves");
+    assert_eq!(first.sweeps().iter().map(Vec::len).collect::<Vec<_>>(), [4]);
+    assert!(first.duration_ns() <= 4_000_000_000, "{}", first.duration_ns());
+    let visits: Vec<Point> = first
+        .points
+        .iter()
+        .flat_map(|point| (0..point.stop.visits).map(|number| point.visit(number)))
+        .collect();
+    assert_eq!(visits.len(), 16);
+    assert!(visits.iter().all(|visit| visit.stop.duration_ns == 200_000_000));
+    let lead_ins: Vec<f64> = visits.iter().map(|visit| visit.warm_up_ns as f64 / 1e6).collect();
+    assert!(lead_ins.iter().all(|ms| (37.5..62.5).contains(ms)), "{lead_ins:?}");
+    // Of all others nothing changed: what is not written is in no text that is hashed.
+    for name in shipped_plan_names().filter(|name| *name != "first") {
+        assert!(!shipped_plan_text(name).expect("shipped").contains("visit_lead_in"), "{name}");
+    }
+    let quick = plan(shipped_plan_text("quick").expect("shipped")).expect("resolves");
+    assert!(!quick.text().contains("visit_lead_in"));
+}
+
+#[test]
 fn a_point_without_time_for_visits_is_measured_in_one_go() {
     let with = |words: &str, choices: &Choices| {
         let text = format!("name=\"t\"\nprofiles=[\"database\"]\noutstanding=[1,8]\n{words}");
@@ -149,6 +171,19 @@ fn a_point_without_time_for_visits_is_measured_in_one_go() {
     let until = Choices { until: "2%".parse().ok(), ..Choices::default() };
     assert_eq!(visits("visits=6\nduration=\"30s\"", &until), (1, 2));
     assert!(with("visits=3", &usual).is_err() && with("visits=21", &usual).is_err());
+    let short =
+        |duration: &str| format!("visits=6\nvisit_lead_in=\"20ms\"\nduration=\"{duration}\"");
+    assert_eq!(visits(&short("300ms"), &usual), (6, 1));
+    assert_eq!(visits(&short("260ms"), &usual), (5, 1));
+    assert_eq!(visits(&short("199ms"), &usual), (1, 2));
+    for (wrong, says) in [
+        ("visit_lead_in=\"50ms\"", "say how many there are"),
+        ("visits=4\nvisit_lead_in=\"19ms\"", "20ms to 1min are possible"),
+        ("visits=4\nvisit_lead_in=\"61s\"", "20ms to 1min are possible"),
+    ] {
+        let why = with(wrong, &usual).expect_err("refused").to_string();
+        assert!(why.contains(says), "{wrong}: {why}");
+    }
 }
 
 #[test]

@@ -56,6 +56,11 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
         assert_eq!(loads, wanted);
         assert_eq!(points(&document)[2]["request_size_bytes"], 1_048_576.0);
         assert!(points(&document).iter().all(|point| point["writes"] == 0));
+        for point in points(&document) {
+            // Four visits; none tells anything where not a request fits on each place in the queue.
+            let fits = point["reads"].as_f64() >= point["mean_in_flight"].as_f64().map(|n| 4.0 * n);
+            assert_eq!(point["interval"].is_array(), fits, "{point}");
+        }
         assert!(names(&folder).is_empty(), "{:?}", names(&folder));
     }
     let said = run_in(&place.path().join("plain"), None, &[]).expect_finished();

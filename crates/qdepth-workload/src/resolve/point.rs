@@ -6,7 +6,7 @@ use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
 use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::payload::Payload;
-use crate::plan::{Extent, Fsync, Layout, Point, Samples, Stop, Until};
+use crate::plan::{Extent, Fsync, Layout, Point, Samples, Stop, Until, VISIT_LEAD_IN};
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
@@ -21,8 +21,8 @@ const SIZE_MAX: u64 = 64 << 20;
 /// A point that ends by its precision lasts so long at least: a slow change that has not shown
 /// itself yet cannot widen an interval.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
-/// Shortest visit.
-const VISIT_LEAST: Nanos = Nanos::from_millis(500);
+/// Shortest lead-in of a visit that a plan can ask for, and longest.
+const VISIT_LEAD_INS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs(60));
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
 /// Most streams of a point.
@@ -187,13 +187,29 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
         samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
         until_steady: None,
         visits: 1,
+        visit_lead_in_ns: 0,
     };
-    stop.visits = visits(file, stop)?;
+    let lead_in = visit_lead_in(file)?;
+    stop.visits = visits(file, stop, lead_in.unwrap_or(VISIT_LEAD_IN))?;
+    stop.visit_lead_in_ns = lead_in.filter(|_| stop.visits > 1).unwrap_or_default().0;
     Ok(stop)
 }
 
-/// As many as the plan asks for and the point has time for.
-fn visits(file: &PlanFile, stop: Stop) -> Result<u32, String> {
+fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
+    let Some(lead_in) = file.visit_lead_in else { return Ok(None) };
+    let (least, most) = VISIT_LEAD_INS;
+    if file.visits.is_none() {
+        return Err("visit_lead_in is of visits: say how many there are".to_owned());
+    }
+    if !(least..=most).contains(&lead_in) {
+        return Err(format!("visit_lead_in = {lead_in}; {least} to {most} are possible"));
+    }
+    Ok(Some(lead_in))
+}
+
+/// As many as the plan asks for and the point has time for: a visit lasts two and a half times its
+/// lead-in.
+fn visits(file: &PlanFile, stop: Stop, lead_in: Nanos) -> Result<u32, String> {
     let Some(asked) = file.visits else { return Ok(1) };
     let (least, most) = VISITS;
     if !(least..=most).contains(&asked) {
@@ -202,7 +218,8 @@ fn visits(file: &PlanFile, stop: Stop) -> Result<u32, String> {
     if file.bandwidth.is_some() || file.files.is_some() {
         return Err("files that a point makes are measured in one go: leave visits out".to_owned());
     }
-    let fit = u32::try_from(stop.duration_ns / VISIT_LEAST.0).unwrap_or(most).min(asked);
+    let visit_ns = lead_in.0 * 5 / 2;
+    let fit = u32::try_from(stop.duration_ns / visit_ns).unwrap_or(most).min(asked);
     Ok(if stop.may_end_early() || fit < least { 1 } else { fit })
 }
 

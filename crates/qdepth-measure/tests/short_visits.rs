@@ -1,0 +1,216 @@
+//! How often the interval of short visits holds the truth: the plan `first` measures four loads in
+//! four visits of 200 ms each, in turn, within four seconds. Rates that wander, and storage that has
+//! not settled yet when a visit begins.
+
+#[cfg(test)]
+mod draws;
+
+use draws::Draws;
+use qdepth_measure::{Estimate, visits_mean};
+
+const TRIES: usize = 2000;
+const VISITS: usize = 4;
+const LOADS: usize = 4;
+/// What a rate does within so long is one step, milliseconds.
+const STEP: f64 = 10.0;
+/// Steps of a visit.
+const OF_VISIT: usize = 20;
+/// The lead-in is drawn from these, milliseconds.
+const LEAD_IN: (f64, f64) = (37.5, 62.5);
+/// What it takes to begin a visit and to end it, milliseconds.
+const AROUND: f64 = 12.0;
+/// Steps of all visits.
+const STEPS: usize = VISITS * LOADS * (OF_VISIT + 8);
+
+#[derive(Clone, Copy, Debug)]
+enum Process {
+    /// First-order autoregression whose correlation falls to 1/e within so many milliseconds; 0:
+    /// independent.
+    Wanders(f64),
+    /// Slower by this share in this share of all steps.
+    Excursions { often: f64, slower: f64 },
+    /// A saw-tooth with this period, milliseconds.
+    Saw(f64),
+    /// Noise of 50 ms, and a change of 20 % from begin to end.
+    Drift,
+}
+
+impl Process {
+    /// Rates of mean 1.
+    fn rates(self, draws: &mut Draws) -> Vec<f64> {
+        let steps = 0..STEPS;
+        match self {
+            Self::Wanders(ms) => {
+                let rho = if ms > 0.0 { (-STEP / ms).exp() } else { 0.0 };
+                let mut x = draws.normal();
+                let mut next = || {
+                    x = rho * x + (1.0 - rho * rho).sqrt() * draws.normal();
+                    1.0 + 0.1 * x
+                };
+                steps.map(|_| next()).collect()
+            }
+            Self::Excursions { often, slower } => {
+                let mut next = || {
+                    let excursion = if draws.uniform() < often { slower } else { 0.0 };
+                    1.0 + often * slower - excursion + 0.03 * draws.normal()
+                };
+                steps.map(|_| next()).collect()
+            }
+            Self::Saw(period) => {
+                let phase = draws.uniform();
+                let tooth = |n: usize| 2.0 * (n as f64 * STEP / period + phase).fract() - 1.0;
+                steps.map(|n| 1.0 + 0.15 * tooth(n) + 0.05 * draws.normal()).collect()
+            }
+            Self::Drift => {
+                let noise = Self::Wanders(50.0).rates(draws).into_iter().enumerate();
+                let at = |n: usize| n as f64 / STEPS as f64 - 0.5;
+                noise.map(|(n, x)| x + 0.2 * at(n)).collect()
+            }
+        }
+    }
+}
+
+/// Shares of all tries whose interval holds the truth.
+#[derive(Debug)]
+struct Covered {
+    /// Where there is an interval.
+    given: f64,
+    /// The mean of the process, for ever.
+    always: f64,
+    /// Its mean over these seconds.
+    meanwhile: f64,
+    /// Half the width of the intervals, on average.
+    half: f64,
+}
+
+/// `measured` gives the estimate, and the mean over all the time.
+fn covered(mut measured: impl FnMut(&mut Draws) -> (Estimate, f64)) -> Covered {
+    let mut draws = Draws(11);
+    let mut sums = Covered { given: 0.0, always: 0.0, meanwhile: 0.0, half: 0.0 };
+    let share = 1.0 / TRIES as f64;
+    for _ in 0..TRIES {
+        let (estimate, mean) = measured(&mut draws);
+        let Some((low, high)) = estimate.interval else { continue };
+        let holds = |truth: f64| f64::from(u8::from((low..=high).contains(&truth))) * share;
+        sums.given += share;
+        sums.always += holds(1.0);
+        sums.meanwhile += holds(mean);
+        sums.half += (high - low) / 2.0 * share;
+    }
+    sums
+}
+
+/// Four loads in turn, in an order that is drawn for each round.
+fn in_turn(process: Process) -> Covered {
+    covered(|draws| {
+        let rates = process.rates(draws);
+        let mut at = 0.0;
+        let visits = [(); VISITS].map(|()| {
+            let turn = (draws.uniform() * LOADS as f64) as usize;
+            let mut rate = 0.0;
+            for place in 0..LOADS {
+                at += AROUND + LEAD_IN.0 + (LEAD_IN.1 - LEAD_IN.0) * draws.uniform();
+                let first = (at / STEP) as usize;
+                if place == turn {
+                    rate = mean(&rates[first..first + OF_VISIT]);
+                }
+                at += OF_VISIT as f64 * STEP;
+            }
+            rate
+        });
+        (visits_mean(&visits), mean(&rates[..(at / STEP) as usize]))
+    })
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn short_visits_cover_what_changes_faster_than_they_take_turns() {
+    for (process, least) in [
+        (Process::Wanders(0.0), 0.93),
+        (Process::Wanders(20.0), 0.93),
+        (Process::Wanders(100.0), 0.93),
+        (Process::Wanders(150.0), 0.93),
+        (Process::Wanders(300.0), 0.91),
+        (Process::Excursions { often: 0.1, slower: 0.3 }, 0.93),
+        (Process::Excursions { often: 0.01, slower: 0.5 }, 0.90),
+        (Process::Drift, 0.93),
+        (Process::Saw(330.0), 0.91),
+        (Process::Saw(1000.0), 0.91),
+        (Process::Saw(3300.0), 0.93),
+    ] {
+        let found = in_turn(process);
+        println!("{process:?}: {found:.3?}");
+        assert!(found.always >= least && found.meanwhile >= least, "{process:?}: {found:?}");
+    }
+}
+
+/// What lasts longer than the four seconds is not in an interval for ever; known, and printed in
+/// docs/method. The mean of these seconds is.
+#[test]
+fn short_visits_speak_of_their_seconds() {
+    for (ms, always, meanwhile) in [(500.0, 0.89, 0.95), (1000.0, 0.83, 0.95), (2000.0, 0.71, 0.95)]
+    {
+        let found = in_turn(Process::Wanders(ms));
+        println!("{ms} ms: {found:.3?}");
+        assert!(found.always >= always && found.meanwhile >= meanwhile, "{ms} ms: {found:?}");
+    }
+}
+
+/// Places in the queue.
+const OUTSTANDING: usize = 32;
+
+/// Completions within a window of a closed loop that has all its requests issued at 0. `servers`
+/// serve one request each, in a time of mean 1 whose logarithm varies by `spread`; with a spread of
+/// 0 times are exponential.
+fn completed(servers: usize, spread: f64, window: (f64, f64), draws: &mut Draws) -> u32 {
+    let time = |draws: &mut Draws| match spread {
+        0.0 => -draws.uniform().max(1e-300).ln(),
+        spread => (spread * draws.normal() - spread * spread / 2.0).exp(),
+    };
+    // The queue is never empty: what ends makes room for the next.
+    let mut ends: Vec<f64> = (0..servers).map(|_| time(draws)).collect();
+    let mut count = 0;
+    loop {
+        let next = ends.iter_mut().min_by(|a, b| a.total_cmp(b)).expect("a server");
+        if *next >= window.1 {
+            return count;
+        }
+        count += u32::from(*next >= window.0);
+        *next += time(draws);
+    }
+}
+
+/// Storage whose rate does not wander, in visits of so many requests one after another on each place
+/// in the queue; of shorter ones the interval is as much wider as the visits themselves tell.
+fn settling(servers: usize, spread: f64, turnovers: f64) -> Covered {
+    let length = turnovers * OUTSTANDING as f64 / servers as f64;
+    covered(|draws| {
+        let counts = [(); VISITS].map(|()| {
+            let drawn = LEAD_IN.0 + (LEAD_IN.1 - LEAD_IN.0) * draws.uniform();
+            let begin = drawn / (OF_VISIT as f64 * STEP) * length;
+            f64::from(completed(servers, spread, (begin, begin + length), draws))
+        });
+        let estimate = visits_mean(&counts.map(|count| count / (servers as f64 * length)));
+        (estimate.of_short_visits(mean(&counts) / OUTSTANDING as f64), 1.0)
+    })
+}
+
+#[test]
+fn visits_that_begin_with_all_requests_at_once_cover_the_rate() {
+    for servers in [16, OUTSTANDING] {
+        for spread in [0.3, 0.03] {
+            for turnovers in [0.6, 1.2, 2.5, 3.3, 6.5, 8.5] {
+                let found = settling(servers, spread, turnovers);
+                println!("{servers} servers ± {spread}, {turnovers}: {found:.3?}");
+                // Every request as long as every other, and all served at once: known, and printed
+                // in docs/method.
+                let least = if servers < OUTSTANDING { 0.92 } else { 0.85 };
+                let wrong = found.given - found.always;
+                assert!(wrong <= (1.0 - least) * found.given, "{found:?}");
+            }
+        }
+    }
+}
