@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use common::{Place, alone};
 
@@ -56,6 +57,8 @@ const STANDS_FOR: &[(&str, &str)] = &[
 
 /// What would last, with what is short.
 const SHORT: &[(&str, &str)] = &[
+    // A point for each of 56 loads, in virtual time.
+    ("pts-iops … --repeat until-steady", "pts-iops media:p3700-800gb --repeat 2"),
     ("--repeat until-steady", "--repeat 2"),
     ("--repeat 10", "--repeat 2"),
     ("--repeat 6", "--repeat 2"),
@@ -69,8 +72,11 @@ const SHORT: &[(&str, &str)] = &[
     ("run standard --until", "run quick media:p3700-800gb --profile streaming --until"),
     (
         "qdepth run --resume",
-        "timeout -s INT 2 \"$QDEPTH\" run --duration 5s --file-size 8MiB; qdepth run --resume",
+        "timeout -s INT 2 \"$QDEPTH\" run --profile database --outstanding 1 --duration 4s \
+         --file-size 8MiB; qdepth run --resume",
     ),
+    // One kind of drive is tried in place of five.
+    ("qdepth media fit latest", "qdepth media fit latest --kind flash"),
     ("qdepth certify", "qdepth certify --duration 10ms"),
     ("qdepth host check", "qdepth host check --duration 100ms"),
     ("qdepth reproduce", "qdepth reproduce write-pressure"),
@@ -89,6 +95,9 @@ const OWN_INTENSITIES: [&str; 7] =
 /// What needs to be run only the first time that it stands on a page.
 const ONCE: [&str; 6] =
     ["qdepth", "qdepth host", "qdepth run", "qdepth run disk-mark", "qdepth media", "qdepth serve"];
+
+/// Pages that are tried at the same time: most commands wait for storage, or for time to pass.
+const AT_ONCE: usize = 3;
 
 /// Exit statuses of commands that did what they say: valid, invalid points (they are short), cannot
 /// tell (there are few runs), and 124 of a server that was stopped.
@@ -215,6 +224,15 @@ fn furnish(place: &Place) -> PathBuf {
     place.join("bin")
 }
 
+/// A folder with the same in it.
+#[cfg(test)]
+fn furnished_like(other: &Path) -> Place {
+    let place = Place::new();
+    let (from, to) = (other.display(), place.path().display());
+    common::sh(&format!("cp -a '{from}/.' '{to}'")).unwrap();
+    place
+}
+
 /// The command of a line, without what a person is told beside it.
 #[cfg(test)]
 fn typed(line: &str) -> &str {
@@ -225,7 +243,7 @@ fn typed(line: &str) -> &str {
 fn run_page(
     (page, folder): (&str, &Place),
     bin: &Path,
-    before: &mut BTreeSet<String>,
+    before: &Mutex<BTreeSet<String>>,
 ) -> (usize, usize, Vec<String>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = fs::read_to_string(root.join(page)).unwrap();
@@ -250,7 +268,8 @@ fn run_page(
             continue;
         }
         let lines = script.lines().filter(|line| {
-            let again = !before.insert(typed(line).to_owned()) && ONCE.contains(&typed(line));
+            let again = !before.lock().unwrap().insert(typed(line).to_owned())
+                && ONCE.contains(&typed(line));
             run += usize::from(again);
             !again
         });
@@ -282,23 +301,37 @@ fn run_page(
 #[test]
 fn every_command_of_the_pages_does_what_it_says() {
     let _alone = alone();
-    let (mut wrong, mut before) = (Vec::new(), BTreeSet::new());
-    for (page, commands, fences) in PAGES {
-        let place = Place::new();
-        let bin = furnish(&place);
-        let (run, not_run, mut of_page) = run_page((page, &place), &bin, &mut before);
-        println!("{page}: {run} commands were run, {not_run} fences were not");
-        for line in &of_page {
-            println!("WRONG: {line}");
+    let (wrong, before) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
+    let template = Place::new();
+    let (bin, like) = (furnish(&template), template.path());
+    // The page with the most commands first, and the others beside it.
+    let mut pages = PAGES.to_vec();
+    pages.sort_by_key(|(_, commands, _)| *commands);
+    let pages = Mutex::new(pages);
+    let next = || pages.lock().unwrap().pop();
+    let worker = || {
+        while let Some((page, commands, fences)) = next() {
+            let place = furnished_like(like);
+            let (run, not_run, mut of_page) = run_page((page, &place), &bin, &before);
+            println!("{page}: {run} commands were run, {not_run} fences were not");
+            for line in &of_page {
+                println!("WRONG: {line}");
+            }
+            if run < commands {
+                of_page.push(format!("{page}: {run} commands were run, and there were {commands}"));
+            }
+            if not_run != fences {
+                of_page.push(format!("{page}: {not_run} fences are not run, {fences} are known"));
+            }
+            wrong.lock().unwrap().append(&mut of_page);
         }
-        wrong.append(&mut of_page);
-        if run < commands {
-            wrong.push(format!("{page}: {run} commands were run, and there were {commands}"));
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(worker);
         }
-        if not_run != fences {
-            wrong.push(format!("{page}: {not_run} fences are not run, and {fences} are known"));
-        }
-    }
+    });
+    let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
