@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Ended, Place, alone, can, points, sh};
+use common::{Ended, Place, can, points, sh};
 
 #[cfg(test)]
 fn run_in(folder: &Path, columns: Option<&str>, words: &[&str]) -> Ended {
@@ -36,7 +36,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn alone_it_measures_four_points_and_leaves_nothing() {
-    let (_alone, place) = (alone(), Place::new());
+    let place = Place::new();
     for name in [b"plain".to_vec(), b"two\nlines \x1b[31m \xff".to_vec()] {
         let folder = place.path().join(std::ffi::OsString::from_vec(name));
         fs::create_dir(&folder).unwrap();
@@ -76,7 +76,7 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
     if !can(test, &["mount", "umount"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
+    let place = Place::new();
     let folder = place.join("small");
     fs::create_dir(&folder).unwrap();
     let at = folder.display();
@@ -108,7 +108,7 @@ fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
 
 #[test]
 fn a_file_of_an_earlier_run_is_read_and_kept() {
-    let (_alone, place) = (alone(), Place::new());
+    let place = Place::new();
     let words = "run first . --file-size 8MiB --duration 100ms --keep --no-report";
     place.run(words).expect_finished();
     let said = run_in(place.path(), None, &[]).expect_finished();
