@@ -1,7 +1,7 @@
 //! `cargo xtask dist`: packages of the program in `target/dist`: `.deb`, `.rpm`, `.whl` and a tar
 //! archive, with pages of the manual, completions, licences, a bill of materials and checksums.
-//! Each that can be is installed in an empty root and run. `--quick` packs the debug build, to try
-//! the packing itself.
+//! Each that can be is installed in an empty root and run. `--pdf` puts qdepth-pdf in as well, and
+//! its packages in `target/dist-pdf`. `--quick` packs the debug build, to try the packing itself.
 
 #![expect(clippy::disallowed_methods, reason = "packing files is what this is for")]
 
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::command::{output, root, show, there_is};
 
+const BIN: &str = "usr/bin";
 /// Where a page of the manual of one command is.
 const MAN: &str = "usr/share/man/man1";
 /// Shells, with where each looks for completions.
@@ -26,32 +27,36 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/qdepth.fish"),
 ];
 const DOCS: &str = "usr/share/doc/qdepth";
-/// Largest tree of an installed package without qdepth-pdf, bytes.
-const INSTALLED_MAX: u64 = 20_000_000;
+/// Largest tree of an installed package without qdepth-pdf, and with it, bytes. Typst alone is 29 MB
+/// where it is built to be small: code 15, tables of languages, styles and syntaxes 9.
+const INSTALLED_MAX: [u64; 2] = [20_000_000, 50_000_000];
 const WHEEL: &str = include_str!("dist/wheel.py");
 const READER: &str = include_str!("dist/reader.py");
 
 pub fn dist(words: &[&str]) -> Result<()> {
-    let quick = match words {
-        [] => false,
-        ["--quick"] => true,
-        _ => bail!("cargo xtask dist [--quick]"),
-    };
-    let to = root().join("target/dist");
-    let program = build(quick)?;
+    let (quick, pdf) = (words.contains(&"--quick"), words.contains(&"--pdf"));
+    if words.len() > usize::from(quick) + usize::from(pdf) {
+        bail!("cargo xtask dist [--quick] [--pdf]");
+    }
+    let to = root().join(if pdf { "target/dist-pdf" } else { "target/dist" });
+    let mut programs = vec![build(quick)?];
+    if pdf {
+        programs.push(build_pdf(quick)?);
+    }
     let stage = to.join("stage");
     if stage.exists() {
         fs::remove_dir_all(&stage)?;
     }
-    let version = staged(&stage, &program, quick)?;
+    let version = staged(&stage, &programs, quick)?;
     let bytes = size(&stage)?;
     println!("{bytes} bytes are installed");
-    if !quick && bytes > INSTALLED_MAX {
-        bail!("{bytes} bytes are installed, and {INSTALLED_MAX} are the most");
+    let most = INSTALLED_MAX[usize::from(pdf)];
+    if !quick && bytes > most {
+        bail!("{bytes} bytes are installed, and {most} are the most");
     }
     let mut made = vec![archive(&to, &stage, &version)?];
     let debian = deb(&to, &stage, &version)?;
-    made.extend(wheel(&to, &program, &version)?);
+    made.extend(wheel(&to, &stage, &version)?);
     made.extend(rpm(&to, &stage, &version)?);
     made.extend(debian.clone());
     checked(&to, &made, &version)?;
@@ -69,19 +74,30 @@ fn build(quick: bool) -> Result<PathBuf> {
     Ok(root().join("target").join(folder).join("qdepth"))
 }
 
+/// What sets PDF, stripped; it is not built with the rest, whose features it would change.
+fn build_pdf(quick: bool) -> Result<PathBuf> {
+    let profile = if quick { "typeset" } else { "dist-pdf" };
+    show("cargo", &["build", "--locked", "--package", "qdepth-pdf", "--profile", profile])?;
+    Ok(root().join("target").join(profile).join("qdepth-pdf"))
+}
+
 /// Everything that a package installs, below a folder; the version.
-fn staged(stage: &Path, program: &Path, quick: bool) -> Result<String> {
+fn staged(stage: &Path, programs: &[PathBuf], quick: bool) -> Result<String> {
     let put = |name: &str, bytes: &[u8]| -> Result<()> {
         let path = stage.join(name);
         fs::create_dir_all(path.parent().unwrap_or(stage))?;
         fs::write(&path, bytes).with_context(|| path.display().to_string())
     };
-    put("usr/bin/qdepth", &fs::read(program)?)?;
-    let installed = stage.join("usr/bin/qdepth");
-    fs::set_permissions(&installed, fs::Permissions::from_mode(0o755))?;
-    if quick {
-        show("strip", &[&installed.display().to_string()])?;
+    for program in programs {
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        put(&format!("{BIN}/{name}"), &fs::read(program)?)?;
+        let installed = stage.join(BIN).join(&*name);
+        fs::set_permissions(&installed, fs::Permissions::from_mode(0o755))?;
+        if quick {
+            show("strip", &[&installed.display().to_string()])?;
+        }
     }
+    let installed = stage.join(BIN).join("qdepth");
     let run = |words: &[&str]| output(&installed.display().to_string(), words, &[0]);
     let pages = run(&["man", "--names"])?;
     for page in pages.lines() {
@@ -95,7 +111,7 @@ fn staged(stage: &Path, program: &Path, quick: bool) -> Result<String> {
     for name in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         put(&format!("{DOCS}/{name}"), &fs::read(root().join(name))?)?;
     }
-    let parts = parts()?;
+    let parts = parts(programs)?;
     put(&format!("{DOCS}/qdepth.cdx.json"), format!("{:#}\n", bill(&parts)).as_bytes())?;
     put(&format!("{DOCS}/licences.md"), licences(&parts).as_bytes())?;
     let version = run(&["-V"])?;
@@ -105,8 +121,8 @@ fn staged(stage: &Path, program: &Path, quick: bool) -> Result<String> {
 /// What the program is made of: crates with version and licence.
 type Parts = BTreeMap<(String, String), String>;
 
-/// The packages below `qdepth`, build tools and tests left out.
-fn parts() -> Result<Parts> {
+/// The packages below the programs, build tools and tests left out.
+fn parts(programs: &[PathBuf]) -> Result<Parts> {
     let target = "x86_64-unknown-linux-gnu";
     let words = ["metadata", "--format-version", "1", "--locked", "--filter-platform", target];
     let all: Value = serde_json::from_str(&output("cargo", &words, &[0])?)?;
@@ -117,8 +133,10 @@ fn parts() -> Result<Parts> {
         .map(|node| (text(&node["id"]), list(&node["deps"])))
         .collect();
     let packages = list(&all["packages"]);
-    let own = packages.iter().find(|package| package["name"] == "qdepth").context("no qdepth")?;
-    let (mut known, mut below) = (BTreeSet::new(), vec![text(&own["id"])]);
+    let names: Vec<_> = programs.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    let own = packages.iter().filter(|package| names.iter().any(|name| package["name"] == *name));
+    let mut below: Vec<String> = own.map(|own| text(&own["id"])).collect();
+    let mut known = BTreeSet::new();
     while let Some(id) = below.pop() {
         if !known.insert(id.clone()) {
             continue;
@@ -195,9 +213,11 @@ fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     }
     let control = stage.join("DEBIAN");
     fs::create_dir_all(&control)?;
+    let sets_pdf = stage.join(BIN).join("qdepth-pdf").exists();
+    let fonts = if sets_pdf { ", fonts-noto-cjk" } else { "" };
     let text = format!(
         "Package: qdepth\nVersion: {version}\nArchitecture: amd64\nMaintainer: qdepth developers\n\
-         Depends: libc6, libgcc-s1\nRecommends: smartmontools, nvme-cli\nSection: admin\n\
+         Depends: libc6, libgcc-s1\nRecommends: smartmontools, nvme-cli{fonts}\nSection: admin\n\
          Priority: optional\nHomepage: https://github.com/qdepth/qdepth\nInstalled-Size: {}\n\
          Description: storage performance at every queue depth\n Measured, explained, published.\n",
         size(stage)? / 1024
@@ -211,7 +231,7 @@ fn deb(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(made))
 }
 
-fn wheel(to: &Path, program: &Path, version: &str) -> Result<Option<PathBuf>> {
+fn wheel(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     if !there_is("python3") {
         println!("SKIPPED: .whl: python3 is not installed");
         return Ok(None);
@@ -219,24 +239,27 @@ fn wheel(to: &Path, program: &Path, version: &str) -> Result<Option<PathBuf>> {
     let (script, reader) = (to.join("wheel.py"), to.join("reader.py"));
     fs::write(&script, WHEEL)?;
     fs::write(&reader, READER)?;
-    let stripped = to.join("stage/usr/bin/qdepth");
-    let program = if stripped.exists() { stripped } else { program.to_owned() };
-    let tag = format!("py3-none-{}", platform(&program)?);
+    let programs = stage.join(BIN);
+    let tag = format!("py3-none-{}", platform(&programs)?);
     let made = to.join(format!("qdepth-{version}-{tag}.whl"));
-    let words = [&script, &program, &reader, &made].map(|path| path.display().to_string());
-    let [script, program, reader, file] = words.each_ref().map(String::as_str);
-    show("python3", &[script, program, reader, file, version, &epoch()?, &tag])?;
+    let words = [&script, &programs, &reader, &made].map(|path| path.display().to_string());
+    let [script, programs, reader, file] = words.each_ref().map(String::as_str);
+    show("python3", &[script, programs, reader, file, version, &epoch()?, &tag])?;
     Ok(Some(made))
 }
 
 /// The platform of a wheel, which says by PEP 600 on which machines it starts: those whose glibc has
-/// every version of a symbol that the program asks for.
-fn platform(program: &Path) -> Result<String> {
+/// every version of a symbol that one of the programs asks for.
+fn platform(programs: &Path) -> Result<String> {
     if !there_is("objdump") {
         println!("objdump is not installed: the wheel does not say which glibc it needs");
         return Ok("linux_x86_64".to_owned());
     }
-    let symbols = output("objdump", &["-T", &program.display().to_string()], &[0])?;
+    let mut symbols = String::new();
+    for program in fs::read_dir(programs)? {
+        let program = program?.path().display().to_string();
+        symbols += &output("objdump", &["-T", &program], &[0])?;
+    }
     let minor = newest_glibc(&symbols).context("the program asks for no symbol of glibc")?;
     println!("the program starts with glibc 2.{minor} and newer");
     Ok(format!("manylinux_2_{minor}_x86_64"))
@@ -260,7 +283,7 @@ fn rpm(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
          depth\nLicense: Apache-2.0 OR MIT\nURL: https://github.com/qdepth/qdepth\n\
          %define _build_id_links none\n%define __os_install_post %{{nil}}\n\
          %description\nMeasured, explained, published.\n%install\ncp -a {}/usr %{{buildroot}}/\n\
-         %files\n/usr/bin/qdepth\n/{MAN}/*\n{}/{DOCS}\n",
+         %files\n/{BIN}/*\n/{MAN}/*\n{}/{DOCS}\n",
         stage.display(),
         COMPLETIONS.map(|(_, place)| format!("/{place}\n")).concat(),
     );
@@ -312,6 +335,10 @@ fn checked(to: &Path, made: &[PathBuf], version: &str) -> Result<()> {
         let said = output(&program.display().to_string(), &["--version"], &[0])?;
         if !said.contains(version) {
             bail!("{name}: the program says {said}");
+        }
+        let typesetter = program.with_file_name("qdepth-pdf");
+        if to.join("stage").join(BIN).join("qdepth-pdf").exists() {
+            show(&typesetter.display().to_string(), &["--version"])?;
         }
         println!("{name}: installed, and runs");
         fs::remove_dir_all(&fresh)?;

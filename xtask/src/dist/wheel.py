@@ -1,12 +1,13 @@
-"""Packs the program as a wheel: wheel.py PROGRAM READER WHEEL VERSION EPOCH TAG"""
+"""Packs the programs of a folder as a wheel: wheel.py FOLDER READER WHEEL VERSION EPOCH TAG"""
 
 import base64
 import hashlib
+import os
 import sys
 import time
 import zipfile
 
-program, reader, made, version, epoch, tag = sys.argv[1:]
+folder, reader, made, version, epoch, tag = sys.argv[1:]
 info = f"qdepth-{version}.dist-info"
 metadata = f"""Metadata-Version: 2.1
 Name: qdepth
@@ -22,7 +23,10 @@ Root-Is-Purelib: false
 Tag: {tag}
 """
 files = [
-    (f"qdepth-{version}.data/scripts/qdepth", open(program, "rb").read(), 0o755),
+    *(
+        (f"qdepth-{version}.data/scripts/{name}", open(os.path.join(folder, name), "rb").read(), 0o755)
+        for name in sorted(os.listdir(folder))
+    ),
     ("qdepth/__init__.py", open(reader, "rb").read(), 0o644),
     (f"{info}/METADATA", metadata.encode(), 0o644),
     (f"{info}/WHEEL", wheel.encode(), 0o644),
