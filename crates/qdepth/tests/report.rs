@@ -157,46 +157,107 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert!(!folder.join("qdepth-report.html").exists());
     }
 
-    /// `qdepth` with `qdepth-pdf` beside it, where that was built; the refusal where it was not.
-    #[test]
-    #[expect(clippy::disallowed_methods, reason = "qdepth is run from another place")]
-    fn a_pdf_is_set_by_the_program_beside_qdepth() {
-        let run = measured();
+    /// A folder with `qdepth` and, where that was built, `qdepth-pdf` beside it.
+    fn programs() -> (tempfile::TempDir, bool) {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_qdepth"));
         let target = built.parent().and_then(Path::parent).unwrap().to_owned();
         let programs = tempfile::tempdir_in(&target).unwrap();
-        let here = programs.path().join("qdepth");
-        std::fs::hard_link(&built, &here).unwrap();
-        let report = || -> Output {
-            let mut command = Command::new(&here);
-            command.args(["report", "-o", "out.pdf", "--lang", "ja"]).current_dir(run.path());
-            command.output().unwrap()
-        };
+        std::fs::hard_link(&built, programs.path().join("qdepth")).unwrap();
         let pdf = target.join("typeset/qdepth-pdf");
+        if pdf.is_file() {
+            std::fs::hard_link(&pdf, programs.path().join("qdepth-pdf")).unwrap();
+        }
+        (programs, pdf.is_file())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "programs are run from other places")]
+    fn ran(program: &Path, folder: &Path, words: &[&str]) -> Option<Output> {
+        Command::new(program).args(words).current_dir(folder).output().ok()
+    }
+
+    /// Whether a PDF was set; why not is printed.
+    fn set(programs: &Path, folder: &Path, words: &[&str]) -> bool {
+        let set = ran(&programs.join("qdepth"), folder, words).expect("it starts");
+        if stderr(&set).contains("fonts-noto-cjk") {
+            println!("SKIPPED: {}", stderr(&set));
+            return false;
+        }
+        assert_eq!(status(&set), 0, "{}", stderr(&set));
+        true
+    }
+
+    const NOT_BUILT: &str =
+        "SKIPPED: qdepth-pdf was not built (cargo build -p qdepth-pdf --profile typeset)";
+
+    /// `qdepth` with `qdepth-pdf` beside it, where that was built; the refusal where it was not.
+    #[test]
+    fn a_pdf_is_set_by_the_program_beside_qdepth() {
+        let run = measured();
+        let ((programs, built), (alone, _)) = (programs(), programs());
+        let _ = std::fs::remove_file(alone.path().join("qdepth-pdf"));
+        let words = ["report", "-o", "out.pdf", "--lang", "ja"];
         let installed =
             ["/usr/local/bin", "/usr/bin"].iter().any(|f| Path::new(f).join("qdepth-pdf").exists());
         if !installed {
-            let refused = report();
+            let refused = ran(&alone.path().join("qdepth"), run.path(), &words).unwrap();
             assert_eq!(status(&refused), 3);
             assert!(stderr(&refused).contains("cargo build --release -p qdepth-pdf"));
             assert!(!run.path().join("out.pdf").exists());
         }
-        if !pdf.is_file() {
-            println!(
-                "SKIPPED: qdepth-pdf was not built (cargo build -p qdepth-pdf --profile typeset)"
-            );
+        if !built {
+            println!("{NOT_BUILT}");
             return;
         }
-        std::fs::hard_link(&pdf, programs.path().join("qdepth-pdf")).unwrap();
-        let set = report();
-        if stderr(&set).contains("fonts-noto-cjk") {
-            println!("SKIPPED: {}", stderr(&set));
+        if !set(programs.path(), run.path(), &words) {
             return;
         }
-        assert_eq!(status(&set), 0, "{}", stderr(&set));
         let bytes = std::fs::read(run.path().join("out.pdf")).unwrap();
         assert!(bytes.starts_with(b"%PDF-1.7") && bytes.len() < 2 << 20, "{} bytes", bytes.len());
-        assert_eq!(status(&report()), 0);
+        assert!(set(programs.path(), run.path(), &words));
         assert_eq!(bytes, std::fs::read(run.path().join("out.pdf")).unwrap(), "the same bytes");
+    }
+
+    /// The text of these pages, as a reader of the PDF finds it.
+    fn text(folder: &Path, pages: [&str; 2]) -> Option<String> {
+        let words = ["-f", pages[0], "-l", pages[1], "out.pdf", "-"];
+        let Some(read) = ran(Path::new("pdftotext"), folder, &words) else {
+            println!("SKIPPED: the text of the PDF (pdftotext is not installed)");
+            return None;
+        };
+        Some(stdout(&read))
+    }
+
+    #[test]
+    fn the_first_page_holds_the_answer_of_seven_drives_and_no_word_is_torn() {
+        let (programs, built) = programs();
+        if !built {
+            println!("{NOT_BUILT}");
+            return;
+        }
+        let run = tempfile::tempdir().unwrap();
+        let drives = ["p3700-800gb", "p3700-1600gb", "p3700-2tb", "iodrive-320gb"];
+        let others = ["iodrive2-1200gb", "p4800x-375gb", "sas-12g-ssd-400gb"];
+        let media: Vec<String> =
+            drives.iter().chain(&others).map(|name| format!("media:{name}")).collect();
+        let media = media.iter().map(String::as_str);
+        let words = ["run", "devices"].into_iter().chain(media).collect::<Vec<_>>();
+        let more = ["--outstanding", "1,8", "--duration", "1s", "--no-report"];
+        let output = qdepth(run.path(), &[&words[..], &more].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        for (lang, last_row, next) in [("en", "Restore", "Contents"), ("ja", "リストア", "目次")]
+        {
+            if !set(programs.path(), run.path(), &["report", "-o", "out.pdf", "--lang", lang]) {
+                return;
+            }
+            let Some(first) = text(run.path(), ["1", "1"]) else { return };
+            let Some(second) = text(run.path(), ["2", "2"]) else { return };
+            assert!(first.contains(last_row), "{lang}: {first}");
+            assert!(second.contains(next), "{lang}: {second}");
+            let whole = text(run.path(), ["1", "99"]).unwrap_or_default();
+            let torn = |line: &&str| {
+                ["I/", "IO/", "MiB/", "プロファイ"].iter().any(|torn| line.ends_with(torn))
+            };
+            assert_eq!(whole.lines().find(torn), None, "{lang}");
+        }
     }
 }
