@@ -10,6 +10,7 @@ use crate::bandwidth::Bandwidth;
 use crate::comparison::{self, Compared};
 use crate::document::{Align, Banner, Block, Document, Fact, Logo, Section, Table};
 use crate::doubts::findings;
+use crate::explain::{self, recommendation};
 use crate::limit::Limit;
 use crate::number;
 use crate::paper::practice::practice;
@@ -295,6 +296,8 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     if !view.loads.is_empty() {
         all.push(section("best-practice", view.words.paper.sections[1], practice(view)));
         all.push(section("conclusion", view.words.paper.sections[2], conclusion(view)));
+        let title = view.words.explain.recommendation;
+        all.push(section("recommendation", title, recommendation(view)));
     }
     all.push(section("findings", names.findings, findings(view)));
     all.push(section("points", names.points, all_points(view)));
@@ -355,11 +358,13 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
         } else {
             blocks.extend(courses::of_load(view, load).into_iter().map(Block::Paragraph));
             blocks.push(Block::Pictures(drawn));
+            blocks.extend(explain::paragraph(view, &explain::of_load(view, load)));
         }
         blocks
     };
     let intro = Block::Paragraph(words.intro.to_owned());
-    std::iter::once(intro).chain(view.swept().flat_map(of_load)).collect()
+    let told = std::iter::once(intro).chain(view.swept().flat_map(of_load));
+    told.chain(explain::of_diagrams(view)).collect()
 }
 
 pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {

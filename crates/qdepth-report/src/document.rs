@@ -145,6 +145,13 @@ pub enum Block {
     Table(Table),
     /// Pictures that belong side by side.
     Pictures(Vec<Picture>),
+    /// What a chapter comes to, set off from it.
+    SumUp {
+        /// Heading.
+        title: String,
+        /// A sentence, or a few, each.
+        sentences: Vec<String>,
+    },
     /// Doubts of one kind.
     Finding(FindingGroup),
     /// A text to be shown as it is, folded away.

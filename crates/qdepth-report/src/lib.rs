@@ -18,6 +18,7 @@ mod compose;
 mod courses;
 mod document;
 mod doubts;
+mod explain;
 mod export;
 mod figure;
 mod first;

@@ -77,6 +77,10 @@ impl Writer<'_> {
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
             Block::Pictures(pictures) => pictures.iter().for_each(|p| self.picture(p)),
+            Block::SumUp { title, sentences } => {
+                let told: Vec<String> = sentences.iter().map(|text| plain(text)).collect();
+                self.line(&format!("> **{}** {}", plain(title), told.join("\n>\n> ")));
+            }
             Block::Finding(group) => self.finding(group),
             Block::Source { caption, name: _, text } => {
                 // A fence longer than any within.

@@ -1,11 +1,13 @@
 //! Reads the sentences beside diagrams as a hostile reader would: each is taken apart by its
 //! template and held against the values of the points. One that no template reads is refuted too.
 
+mod explained;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use qdepth_logbook::record::{DirectionRecord, IntervalRecord, PointRecord};
+use qdepth_logbook::record::{DirectionRecord, IntervalRecord, Observation, PointRecord};
 use qdepth_measure::{Estimate, LatencyHistogram, Nanos};
 
 use crate::compose::Telling;
@@ -283,7 +285,7 @@ fn results() -> impl Strategy<Value = Vec<Vec<Vec<u64>>>> {
     prop::collection::vec(curve, 2)
 }
 
-fn record(index: u32, target: u32, outstanding: u32, counts: &[u64]) -> PointRecord {
+pub(crate) fn record(index: u32, target: u32, outstanding: u32, counts: &[u64]) -> PointRecord {
     const TENTH: u64 = 100_000_000;
     let completed: u64 = counts.iter().sum();
     let mean = u64::from(outstanding) * TENTH * counts.len() as u64 / completed.max(1);
@@ -322,7 +324,17 @@ fn record(index: u32, target: u32, outstanding: u32, counts: &[u64]) -> PointRec
 }
 
 fn refute(results: &[Vec<Vec<u64>>]) {
-    let run = fixture::run(2);
+    let mut run = fixture::run(2);
+    // A connection that a fourth of all curves come near to.
+    for (target, limit) in run.targets.iter_mut().zip(["800000000", "30000000"]) {
+        let fact = Observation {
+            subject: target.name.clone(),
+            key: "link_limit_bytes_per_s".into(),
+            value: Ok(limit.into()),
+            source: "/sys".into(),
+        };
+        target.facts.push(fact);
+    }
     let mut points: Vec<PointRecord> = Vec::new();
     for (target, curve) in results.iter().enumerate() {
         for (place, counts) in curve.iter().enumerate() {
@@ -365,6 +377,7 @@ fn refute(results: &[Vec<Vec<u64>>]) {
         }
         rest = behind;
     }
+    explained::refute(&view, load, &[&curves[0], &curves[1]]);
     // The answer on the first page names the largest values.
     let answer = answer::sentence(&view);
     for curve in &curves {

@@ -177,6 +177,9 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
                 write_picture(picture, out, files);
             }
         }
+        Block::SumUp { title, sentences } => {
+            call(out, "sum-up", &[text(title), texts(sentences.iter().map(String::as_str))]);
+        }
         Block::Finding(group) => write_finding(group, out),
         Block::Source { caption, name, text: source } => {
             files.insert(name.clone(), source.clone().into_bytes());

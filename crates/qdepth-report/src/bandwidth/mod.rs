@@ -13,6 +13,7 @@ use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Estimate, together};
 
 use crate::document::{Block, Section};
+use crate::explain;
 use crate::number::{self, MIB};
 use crate::view::{Point, View};
 
@@ -164,5 +165,6 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.push(Block::Table(tables::rates(view, &bandwidth)));
     blocks.extend(tables::scaling(view, &bandwidth).map(Block::Table));
     blocks.push(Block::Pictures(pictures::over_threads(view, &bandwidth)));
+    blocks.extend(explain::of_answer(view, "bandwidth", explain::threads(view)));
     Some(Section { id: "bandwidth".to_owned(), title: words.section.to_owned(), blocks })
 }

@@ -18,6 +18,7 @@ use crate::compose::{
 };
 use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table};
 use crate::doubts::findings;
+use crate::explain::recommendation;
 use crate::paper::practice::practice;
 use crate::paper::{self, conclusion};
 use crate::tables::{grades, number_in, text};
@@ -235,6 +236,7 @@ impl<'a> Campaign<'_, 'a> {
         };
         all.push(section("best-practice", of_paper[1], measured(practice)));
         all.push(section("conclusion", of_paper[2], measured(conclusion)));
+        all.push(section("recommendation", first.words.explain.recommendation, self.recommended()));
         all.push(section("findings", names.findings, self.by_run(|_, view| findings(view))));
         all.push(section("points", names.points, self.by_run(|_, view| all_points(view))));
         all.push(section("environment", names.environment, environment::machines(self)));
@@ -244,6 +246,16 @@ impl<'a> Campaign<'_, 'a> {
         all.push(section("parameters", names.parameters, environment::parameters(self)));
         all.retain(|section| !section.blocks.is_empty());
         all
+    }
+
+    /// What the paper's file recommends, once; else what follows from each run.
+    fn recommended(&self) -> Vec<Block> {
+        match self.views.first() {
+            Some(first) if !first.paper.recommendation.of(first.lang).is_empty() => {
+                recommendation(first)
+            }
+            _ => self.by_run(|_, view| recommendation(view)),
+        }
     }
 
     /// A line a run.

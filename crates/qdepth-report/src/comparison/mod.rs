@@ -12,6 +12,7 @@ use qdepth_measure::Bytes;
 use qdepth_reference::{PublishedDrive, Reference};
 
 use crate::document::{Block, Section, Table};
+use crate::explain;
 use crate::number;
 use crate::view::View;
 use crate::words::{ComparisonWords, Words, counted, say};
@@ -119,5 +120,6 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     blocks.extend(all_tables(view).into_iter().map(Block::Table));
     let bars = pictures::bars(view, compared);
     blocks.extend((!bars.is_empty()).then_some(Block::Pictures(bars)));
+    blocks.extend(explain::of_answer(view, "comparison", Vec::new()));
     Some(Section { id: "comparison".to_owned(), title: words.section.to_owned(), blocks })
 }

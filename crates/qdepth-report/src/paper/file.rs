@@ -6,12 +6,21 @@ use serde::Deserialize;
 
 use crate::words::Lang;
 
+/// Chapters that are summed up.
+const CHAPTERS: [&str; 4] = ["diagrams", "comparison", "write-pressure", "bandwidth"];
+
 /// Why the file of a paper could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PaperError {
     /// It is not TOML, or has a key that means nothing.
     #[error("{0}")]
     Toml(#[from] toml::de::Error),
+    /// It sums up a chapter that no paper has.
+    #[error("`sum-up` has no chapter `{unknown}`; there are {}", CHAPTERS.join(", "))]
+    NoChapter {
+        /// Its name.
+        unknown: String,
+    },
 }
 
 /// Who publishes a paper, under which title, in which version.
@@ -29,6 +38,10 @@ pub struct Paper {
     pub organisation: Text,
     /// File with their mark: SVG, PNG or JPEG, from the folder of this file.
     pub logo: Option<String>,
+    /// In place of the generated boxes that sum up a chapter, by the chapter's name in the page.
+    pub sum_up: BTreeMap<String, Text>,
+    /// In place of the generated recommendation; blank lines part its paragraphs.
+    pub recommendation: Text,
     /// Whom to ask, a line each.
     pub contact: Vec<Text>,
     /// Version of the document, as `1.0a`.
@@ -136,9 +149,13 @@ impl Paper {
     /// Reads the file's text.
     ///
     /// # Errors
-    /// [`PaperError::Toml`] with the line where it is not understood.
+    /// [`PaperError::Toml`] with the line where it is not understood, [`PaperError::NoChapter`].
     pub fn from_toml(text: &str) -> Result<Self, PaperError> {
-        Ok(toml::from_str(text)?)
+        let paper: Self = toml::from_str(text)?;
+        match paper.sum_up.keys().find(|chapter| !CHAPTERS.contains(&chapter.as_str())) {
+            Some(unknown) => Err(PaperError::NoChapter { unknown: unknown.clone() }),
+            None => Ok(paper),
+        }
     }
 }
 
@@ -184,6 +201,14 @@ mod tests {
         let error = Paper::from_toml("version = \"1\"\norganization = \"ACME\"\n").unwrap_err();
         let text = error.to_string();
         assert!(text.contains("line 2") && text.contains("organization"), "{text}");
+    }
+
+    #[test]
+    fn a_chapter_that_is_not_there_is_named_with_those_that_are() {
+        let sums = |chapter: &str| Paper::from_toml(&format!("[sum-up]\n{chapter} = \"So.\"\n"));
+        assert_eq!(sums("diagrams").unwrap().sum_up["diagrams"].of(Lang::Ja), "So.");
+        let error = sums("diagram").unwrap_err().to_string();
+        assert!(error.contains("`diagram`") && error.contains("write-pressure"), "{error}");
     }
 
     proptest! {

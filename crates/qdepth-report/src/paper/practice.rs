@@ -1,14 +1,13 @@
-//! Best practice: what on this machine limits the result, and what to change. Drawn from findings,
-//! from what was read of the machine, and from the figures themselves.
+//! Best practice: what on this machine limits the result, and what to change. Drawn from findings
+//! and from what was read of the machine.
 
 use std::collections::BTreeMap;
 
 use qdepth_measure::Code;
 
-use crate::claims;
 use crate::document::{Block, Fact};
 use crate::number;
-use crate::view::{Load, View};
+use crate::view::View;
 use crate::words::{finding_text, say};
 
 /// Findings that name a limit which somebody can remove.
@@ -33,53 +32,20 @@ const REMOVABLE: [Code; 16] = [
 /// Share of the link's practical limit from which the link is what limits.
 const NEAR_LINK: f64 = 0.9;
 
-/// Which load is worth its latency, then what to change.
+/// What to change.
 pub(crate) fn practice(view: &View<'_>) -> Vec<Block> {
     let words = &view.words.paper.practice;
-    let mut blocks = Vec::new();
-    let loads: Vec<Fact> = view.swept().flat_map(|load| worthwhile(view, load)).collect();
-    if !loads.is_empty() {
-        blocks.push(Block::Paragraph(words.loads.to_owned()));
-        blocks.push(Block::Facts(loads));
-    }
     let changes: Vec<Fact> =
         surroundings(view).into_iter().chain(links(view)).chain(found(view)).collect();
     if changes.is_empty() {
-        blocks.push(Block::Paragraph(words.nothing.to_owned()));
+        vec![Block::Paragraph(words.nothing.to_owned())]
     } else {
-        blocks.push(Block::Paragraph(words.changes.to_owned()));
-        blocks.push(Block::Facts(changes));
+        vec![Block::Paragraph(words.changes.to_owned()), Block::Facts(changes)]
     }
-    blocks
 }
 
 fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
     Fact { name: name.into(), value: value.into(), literal: false }
-}
-
-/// The lowest intensity that gives nearly all of the maximum, where it is below that of the
-/// maximum: the intervals bear the share, and the mean latencies are those of both points.
-fn worthwhile(view: &View<'_>, load: &Load<'_>) -> Vec<Fact> {
-    let words = &view.words.paper.practice;
-    let one = |target: &u32| {
-        let enough = claims::enough(&claims::line(load, *target))?;
-        let (point, top) = (load.at(*target, enough.outstanding)?, load.maximum(*target)?);
-        let values = [
-            view.per(),
-            ("outstanding", number::count(enough.outstanding.into())),
-            ("share", number::percent(enough.share)),
-            ("latency", number::duration(point.latency().mean_ns?)),
-            ("top", number::count(top.record.outstanding.into())),
-            ("top_latency", number::duration(top.latency().mean_ns?)),
-        ];
-        let name = if view.compares() {
-            format!("{}, {}", load.title, view.target_name(*target))
-        } else {
-            load.title.clone()
-        };
-        Some(fact(name, say(words.enough, &values)))
-    };
-    view.targets.iter().filter_map(one).collect()
 }
 
 /// What was read of the machine and is known to cost performance or its steadiness.

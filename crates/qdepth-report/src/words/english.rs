@@ -209,6 +209,7 @@ pub(super) static WORDS: Words = Words {
         ["baseline-read", "Read"],
     ],
     paper: &super::paper::ENGLISH,
+    explain: &super::explain::ENGLISH,
     pressure: &super::pressure::ENGLISH,
     bandwidth: &super::bandwidth::ENGLISH,
     campaign: &super::campaign::ENGLISH,

@@ -206,6 +206,7 @@ pub(super) static WORDS: Words = Words {
     ],
     comparison: &super::comparison::JAPANESE,
     paper: &super::paper::JAPANESE,
+    explain: &super::explain::JAPANESE,
     pressure: &super::pressure::JAPANESE,
     bandwidth: &super::bandwidth::JAPANESE,
     campaign: &super::campaign::JAPANESE,

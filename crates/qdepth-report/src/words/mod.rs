@@ -6,6 +6,7 @@ mod bandwidth;
 mod campaign;
 mod comparison;
 mod english;
+mod explain;
 mod finding;
 mod finding_ja;
 mod host;
@@ -29,6 +30,7 @@ pub(crate) use answer::AnswerWords;
 pub(crate) use bandwidth::BandwidthWords;
 pub(crate) use campaign::CampaignWords;
 pub(crate) use comparison::ComparisonWords;
+pub(crate) use explain::ExplainWords;
 pub(crate) use host::HostWords;
 pub(crate) use paper::{LabelWords, PaperWords};
 pub(crate) use pressure::PressureWords;
@@ -199,6 +201,7 @@ pub(crate) struct Words {
     /// Titles of the shipped profiles, by name.
     pub(crate) titles: &'static [[&'static str; 2]],
     pub(crate) paper: &'static PaperWords,
+    pub(crate) explain: &'static ExplainWords,
     pub(crate) pressure: &'static PressureWords,
     pub(crate) bandwidth: &'static BandwidthWords,
     pub(crate) campaign: &'static CampaignWords,

@@ -39,8 +39,6 @@ pub(crate) struct MediaWords {
 
 #[derive(Debug)]
 pub(crate) struct PracticeWords {
-    pub(crate) loads: &'static str,
-    pub(crate) enough: &'static str,
     pub(crate) changes: &'static str,
     pub(crate) nothing: &'static str,
     /// Governor, clock source, hypervisor: name and advice.
@@ -149,8 +147,6 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
         ],
     },
     practice: PracticeWords {
-        loads: "More outstanding I/Os than are needed for the rate only lengthen the wait. These numbers are worth their latency:",
-        enough: "{outstanding} outstanding I/Os{per} give at least {share} of the maximum; the mean latency is {latency} there, and {top_latency} at the maximum ({top} outstanding).",
         changes: "What limits these results or their value as evidence, and what to change:",
         nothing: "Nothing was found that limits these results and could be changed.",
         machine: [
@@ -264,8 +260,6 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
         ],
     },
     practice: PracticeWords {
-        loads: "レートに必要な数を超える未完了 I/O は、待ち時間を延ばすだけである。レイテンシーに見合う数は次のとおりである。",
-        enough: "{per}未完了 I/O 数 {outstanding} で最大値の {share} 以上に達する。このときの平均レイテンシーは {latency} であり、最大値 (未完了 I/O 数 {top}) では {top_latency} である。",
         changes: "結果またはその証拠としての価値を制限する要因と、変更すべき点は次のとおりである。",
         nothing: "結果を制限し、かつ変更できる要因は見つからなかった。",
         machine: [
