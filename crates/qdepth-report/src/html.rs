@@ -1,14 +1,19 @@
-//! The document as one HTML file that needs nothing else: no network, no fonts, no script.
+//! The document as one HTML file that needs nothing else: no network, no fonts. Its one script adds
+//! aids to read it, and the page allows no other: it names the script by its hash.
 
 use std::cell::Cell;
 
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 
 use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::words::{LabelWords, words};
+
+/// Sorts and filters tables, hides lines, shows values. The page is whole without it.
+pub(crate) const SCRIPT: &str = include_str!("../templates/page.js");
 
 /// A space as wide as a digit, and one as wide as a point.
 const FIGURE_SPACE: char = '\u{2007}';
@@ -55,7 +60,7 @@ pub fn style_sheet() -> String {
 fn page(document: &Document, part: bool) -> Result<String, ReportError> {
     let labels = &words(document.lang).paper.labels;
     let (numbers, restyle) = (Default::default(), restyle());
-    Ok(Page { document, labels, part, numbers, restyle }.render()?)
+    Ok(Page { document, labels, part, numbers, restyle, script: SCRIPT }.render()?)
 }
 
 #[derive(Template)]
@@ -68,6 +73,7 @@ struct Page<'a> {
     /// Of tables, of figures.
     numbers: [Cell<u32>; 2],
     restyle: String,
+    script: &'static str,
 }
 
 impl Page<'_> {
@@ -76,6 +82,11 @@ impl Page<'_> {
         let number = self.numbers[kind].get() + 1;
         self.numbers[kind].set(number);
         format!("{} {number}: ", self.labels.document[kind])
+    }
+
+    /// The hash by which a Content-Security-Policy allows the script (CSP 3, 2.3.1).
+    fn script_hash(&self) -> String {
+        STANDARD.encode(Sha256::digest(self.script))
     }
 
     /// A text as the address of a file that the page itself holds.

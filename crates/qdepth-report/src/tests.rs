@@ -4,15 +4,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{Observation, PointRecord, RunRecord, RunState, TargetKind};
 use qdepth_measure::{Code, Finding, Severity};
+use sha2::{Digest, Sha256};
 
 use crate::document::{Block, Document, Mark, Table};
 use crate::figure::MarkValue;
 use crate::fixture;
 use crate::words::{Lang, finding_text};
-use crate::{compose, html, number, point_tables, summary_sentences};
+use crate::{compose, html, html_part, number, point_tables, summary_sentences};
 
 fn tables(document: &Document) -> Vec<&Table> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
@@ -51,13 +54,32 @@ pub(crate) fn assert_well_formed(page: &str) {
 
 pub(crate) fn assert_self_contained(page: &str) {
     let namespace = "http://www.w3.org/2000/svg";
+    // The one script is the page's own: no other may run, and it asks nobody for anything.
+    let own = format!("<script>{}</script>", crate::html::SCRIPT);
+    assert!(page.matches(&own).count() <= 1);
     // References into the page itself begin with #.
-    let other = page.replace(namespace, "").replace("url(#", "");
+    let other = page.replace(&own, "").replace(namespace, "").replace("url(#", "");
     for reference in
         ["http://", "https://", "src=", "url(", "@import", "<script", "<link", "<object"]
     {
         assert!(!other.contains(reference), "{reference}");
     }
+}
+
+#[test]
+fn the_page_allows_its_own_script_by_hash_and_no_other() {
+    let page = html(&compose(&fixture::run(1), &fixture::points(1), Lang::Ja)).expect("a page");
+    let (_, rest) = page.split_once("<script>").expect("a script");
+    let (script, _) = rest.split_once("</script>").expect("it ends");
+    let hash = STANDARD.encode(Sha256::digest(script));
+    assert!(page.contains(&format!("script-src 'sha256-{hash}'\"")), "{hash}");
+    assert!(script.len() < 15 << 10, "{} bytes", script.len());
+    for asking in ["fetch", "XMLHttpRequest", "import", "eval", "http", "innerHTML", "src"] {
+        assert!(!script.contains(asking), "{asking}");
+    }
+    // A page of somebody else's, as `qdepth serve` makes, gets none of it.
+    let part = html_part(&compose(&fixture::run(1), &fixture::points(1), Lang::Ja)).unwrap();
+    assert!(!part.contains("<script"));
 }
 
 #[test]

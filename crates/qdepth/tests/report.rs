@@ -157,6 +157,36 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert!(!folder.join("qdepth-report.html").exists());
     }
 
+    /// The page as the browser has it; None without one.
+    fn dom(folder: &Path, page: &str, scripts: bool) -> Option<String> {
+        let of_scripts = format!("--blink-settings=scriptEnabled={scripts}");
+        let profile = format!("--user-data-dir={}", folder.join("browser").display());
+        let address = format!("file://{}", folder.join(page).display());
+        let words = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"];
+        let words = [&words[..], &[&*of_scripts, &*profile, &*address]].concat();
+        let read = ran(Path::new("chromium"), folder, &words)?;
+        Some(stdout(&read))
+    }
+
+    #[test]
+    fn a_browser_adds_aids_to_the_page_and_without_script_it_is_whole() {
+        let run = measured();
+        assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
+        let Some(aided) = dom(run.path(), "page.html", true) else {
+            println!("SKIPPED: the page in a browser (chromium is not installed)");
+            return;
+        };
+        // The page's own policy let its script run, to the end.
+        for aid in ["Copy as CSV", "class=\"anchor", "class=\"contents", "aria-pressed=\"true\""] {
+            assert!(aided.contains(aid), "{aid}");
+        }
+        let plain = dom(run.path(), "page.html", false).unwrap();
+        assert!(!plain.contains("class=\"aids") && plain.contains("<h2>Key figures</h2>"));
+        let tables = |page: &str| page.matches("<td").count();
+        assert!(tables(&plain) > 50);
+        assert_eq!(tables(&plain), tables(&aided));
+    }
+
     /// A folder with `qdepth` and, where that was built, `qdepth-pdf` beside it.
     fn programs() -> (tempfile::TempDir, bool) {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_qdepth"));

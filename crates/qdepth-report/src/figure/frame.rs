@@ -79,7 +79,7 @@ pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
         // Writing into a String cannot fail.
         let _ = write!(
             out,
-            "<g transform=\"translate({x:.1} {y:.1})\">{line}{marker}\
+            "<g class=\"key\" transform=\"translate({x:.1} {y:.1})\">{line}{marker}\
              <text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
             escaped(&series.name),
         );

@@ -26,6 +26,8 @@ pub(crate) struct LabelWords {
     pub(crate) about: &'static str,
     /// Version, date, changes.
     pub(crate) history: [&'static str; 3],
+    /// Filter rows, copy as CSV, copied, link to this part, sort.
+    pub(crate) aids: [&'static str; 5],
 }
 
 #[derive(Debug)]
@@ -82,6 +84,7 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
         ],
         about: "About this document",
         history: ["Version", "Date", "Changes"],
+        aids: ["Filter rows", "Copy as CSV", "Copied", "Link to this part", "Sort by this column"],
     },
     sections: [
         "Technical data of the media",
@@ -201,6 +204,13 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
         document: ["表", "図", "目次", "概要", "文書履歴", "{page} / {pages} ページ"],
         about: "本書について",
         history: ["版", "日付", "変更内容"],
+        aids: [
+            "行を絞り込む",
+            "CSV としてコピー",
+            "コピーしました",
+            "この部分へのリンク",
+            "この列で並べ替える",
+        ],
     },
     sections: ["媒体の技術データ", "ベストプラクティス", "結論", "参考文献", "問い合わせ先"],
     introduction: "はじめに",
