@@ -367,9 +367,25 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
     told.chain(explain::of_diagrams(view)).collect()
 }
 
+/// Points of which a report has tables; more go with it as a file.
+const TABLED: usize = 400;
+
+/// Every column of every point, as `qdepth export` prints them.
+fn attached_points(view: &View<'_>) -> Block {
+    let id: String = view.run.id.chars().take(13).collect();
+    Block::Attachment {
+        caption: counted(view.words.paper.attached, view.records.len()),
+        name: format!("points-{id}.csv"),
+        text: format!("{}\n", export_csv(view.run, view.records).trim_end()),
+    }
+}
+
 pub(crate) fn all_points(view: &View<'_>) -> Vec<Block> {
     if view.loads.is_empty() {
         return Vec::new();
+    }
+    if view.records.len() > TABLED {
+        return vec![attached_points(view)];
     }
     let swept = view.loads.iter().filter(|load| !load.stepped).flat_map(|load| {
         std::iter::once(tables::points(view, load)).chain(tables::directions(view, load))

@@ -154,6 +154,15 @@ pub enum Block {
     },
     /// Doubts of one kind.
     Finding(FindingGroup),
+    /// A file that goes with the document: what would fill its pages.
+    Attachment {
+        /// What it is.
+        caption: String,
+        /// Its name.
+        name: String,
+        /// Its text, CSV.
+        text: String,
+    },
     /// A text to be shown as it is, folded away.
     Source {
         /// What it is.

@@ -13,6 +13,8 @@ use crate::{number, trace};
 const CASES: usize = 3;
 /// Loads of which the intensities are listed; of more, the points are.
 const LOADS_NAMED: usize = 6;
+/// Intensities that are listed one by one.
+const STRETCHED: usize = 12;
 
 /// Doubts by kind, the heaviest and most frequent first. Points that share the words of a doubt
 /// share a case.
@@ -120,6 +122,23 @@ fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
     all
 }
 
+/// `1, 2, 4`; of many intensities those that follow one another as `1–128`.
+fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
+    let all: Vec<String> = view.intensities.iter().map(ToString::to_string).collect();
+    let place = |at: &&str| all.iter().position(|known| known == at);
+    if at.len() > STRETCHED && at.iter().all(|at| place(at).is_some()) {
+        at.sort_by_key(place);
+        let follow = |a: &&str, b: &&str| place(a).map(|a| a + 1) == place(b);
+        let stretch = |at: &[&str]| match at {
+            [first, _, .., last] => format!("{first}–{last}"),
+            few => few.join(view.words.list[0]),
+        };
+        let stretches: Vec<String> = at.chunk_by(follow).map(stretch).collect();
+        return stretches.join(view.words.list[0]);
+    }
+    at.join(view.words.list[0])
+}
+
 /// `Database on nvme0n1 at 1, 2, 4; Restore …`; of many loads their points.
 fn place_words(view: &View<'_>, places: &[Place]) -> String {
     let words = &view.words.findings;
@@ -151,7 +170,7 @@ fn place_words(view: &View<'_>, places: &[Place]) -> String {
             &[
                 ("profile", load.to_owned()),
                 ("target", view.target_name(target)),
-                ("outstanding", at.join(view.words.list[0])),
+                ("outstanding", listed(view, at)),
             ],
         )
     });

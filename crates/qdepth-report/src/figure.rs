@@ -40,6 +40,11 @@ const MARKERS: [MarkerShape; 6] = [
 const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
+/// A line of more marks has small ones: large ones would hide each other and the line.
+const CROWDED: usize = 40;
+/// In a picture of more marks they do not say what they are: the table behind it does, and a page
+/// of a thousand points stays small.
+const TOO_MANY: usize = 400;
 /// The mark of figures that were not measured on a device, in every language.
 const EMULATED: &str = "EMULATED";
 /// A line diagram.
@@ -377,20 +382,23 @@ impl Figure {
 
     fn draw_markers(&self, series: &Series, colour: &str, plots: &mut Vec<Plot>) {
         let mut errors = vec![];
+        let marks = self.series.iter().map(|series| series.marks.len());
+        let say_what_they_are = marks.sum::<usize>() <= TOO_MANY;
+        let crowded = series.marks.len() > CROWDED;
         let [mut solid, mut plain, mut hollow, mut crosses, mut rings] =
             [const { Vec::<((f64, f64), String)>::new() }; 5];
         for mark in &series.marks {
             let x = self.place(mark);
-            let told = self.hover(series, mark);
+            let told = if say_what_they_are { self.hover(series, mark) } else { String::new() };
             match mark.value {
                 MarkValue::Known(y, Some((low, high))) => {
                     solid.push(((x, y), told));
                     errors.push((y - low, high - y));
                 }
                 MarkValue::Known(y, None) => match series.markers {
-                    Markers::HollowWithoutInterval => hollow.push(((x, y), told)),
+                    Markers::HollowWithoutInterval if !crowded => hollow.push(((x, y), told)),
                     Markers::Rings => rings.push(((x, y), told)),
-                    Markers::Plain | Markers::None => plain.push(((x, y), told)),
+                    _ => plain.push(((x, y), told)),
                 },
                 // A little above the axis, where nothing cuts it off.
                 MarkValue::Invalid if self.y_scale == Scale::FromZero => {
@@ -402,8 +410,12 @@ impl Figure {
         let shape = MARKERS[series.colour % MARKERS.len()];
         let marks = |data: Vec<((f64, f64), String)>, colour: &str, size: f64| {
             let (data, told): (Vec<(f64, f64)>, Vec<String>) = data.into_iter().unzip();
+            let size = if crowded { size / 3.0 } else { size };
             let marks = ScatterPlot::new().with_data(data).with_color(colour).with_size(size);
-            marks.with_marker(shape).with_tooltip_labels(told)
+            let marks = marks.with_marker(shape);
+            // The ground below a hollow marker says nothing: the marker does.
+            let says = say_what_they_are && colour != PAPER;
+            if says { marks.with_tooltip_labels(told) } else { marks }
         };
         if !solid.is_empty() {
             plots.push(Plot::Scatter(marks(solid, colour, 3.1).with_y_err_asymmetric(errors)));

@@ -8,6 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::attached::{beginning, is_large, packed};
 use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
 use crate::words::{LabelWords, words};
@@ -90,8 +91,21 @@ impl Page<'_> {
     }
 
     /// A text as the address of a file that the page itself holds.
-    fn address(&self, text: &str) -> String {
-        format!("data:application/json;base64,{}", STANDARD.encode(text))
+    fn address(&self, text: &str, kind: &str) -> String {
+        match is_large(text) {
+            true => format!("data:application/gzip;base64,{}", STANDARD.encode(packed(text))),
+            false => format!("data:{kind};base64,{}", STANDARD.encode(text)),
+        }
+    }
+
+    /// The name of that file.
+    fn file_name(&self, name: &str, text: &str) -> String {
+        if is_large(text) { format!("{name}.gz") } else { name.to_owned() }
+    }
+
+    /// As much of it as a reader wants to scroll through.
+    fn shown(&self, text: &str) -> String {
+        if is_large(text) { beginning(text, self.document.lang) } else { text.to_owned() }
     }
 
     fn blocks(&self, blocks: &[Block]) -> askama::Result<String> {

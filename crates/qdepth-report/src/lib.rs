@@ -9,6 +9,7 @@
 //! Nothing here measures, reads a file or a clock: the same records give the same bytes.
 
 mod answer;
+mod attached;
 mod bandwidth;
 mod campaign;
 mod certificate;

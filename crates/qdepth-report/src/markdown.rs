@@ -82,6 +82,15 @@ impl Writer<'_> {
                 self.line(&format!("> **{}** {}", plain(title), told.join("\n>\n> ")));
             }
             Block::Finding(group) => self.finding(group),
+            Block::Attachment { caption, name, text } => {
+                self.pictures.insert(name.clone(), text.clone().into_bytes());
+                self.line(&format!(
+                    "{} ([{}](<{}/{name}>))",
+                    plain(caption),
+                    plain(name),
+                    self.folder
+                ));
+            }
             Block::Source { caption, name: _, text } => {
                 // A fence longer than any within.
                 let fence = "`".repeat(longest_run(text).max(2) + 1);

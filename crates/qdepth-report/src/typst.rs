@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use jiff::civil::Date;
 
+use crate::attached::beginning;
 use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
-use crate::words::{Lang, counted, words};
+use crate::words::{Lang, words};
 
 /// The layout.
 const HOUSE: &str = include_str!("../templates/house.typ");
@@ -134,20 +135,6 @@ fn facts(facts: &[Fact]) -> String {
     )
 }
 
-/// Lines of a source that are printed: a resolved plan of ninety points would fill forty pages.
-const LINES: usize = 60;
-
-/// The first lines, and how many are left out. The whole text is in the other formats.
-fn beginning(source: &str, lang: Lang) -> String {
-    let count = source.lines().count();
-    if count <= LINES {
-        return source.to_owned();
-    }
-    let lines: Vec<&str> = source.lines().take(LINES).collect();
-    let left = counted(words(lang).paper.left_out, count - LINES);
-    format!("{}\n… {left}", lines.join("\n"))
-}
-
 /// Lets long words without spaces (command lines, paths) end a line after a stroke or comma.
 fn breakable(text: &str) -> String {
     let mut out = String::new();
@@ -181,6 +168,10 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
             call(out, "sum-up", &[text(title), texts(sentences.iter().map(String::as_str))]);
         }
         Block::Finding(group) => write_finding(group, out),
+        Block::Attachment { caption, name, text: attached } => {
+            files.insert(name.clone(), attached.clone().into_bytes());
+            call(out, "attachment", &[text(caption), text(name)]);
+        }
         Block::Source { caption, name, text: source } => {
             files.insert(name.clone(), source.clone().into_bytes());
             let words = [text(caption), text(&beginning(source, lang)), text(name)];

@@ -23,6 +23,8 @@ pub(crate) const QUANTILES: [(f64, &str); 4] =
 /// Everything that the parts of the report need.
 pub(crate) struct View<'a> {
     pub(crate) run: &'a RunRecord,
+    /// Its points as they were measured.
+    pub(crate) records: &'a [PointRecord],
     pub(crate) lang: Lang,
     pub(crate) words: &'static Words,
     /// In the order in which they were first measured.
@@ -134,6 +136,7 @@ impl<'a> View<'a> {
         compared: Option<&'a Compared<'a>>,
         telling: &'a Telling,
     ) -> Self {
+        let records = points;
         let points = compared.map_or(points, |compared| &compared.wholes);
         let words = words(telling.lang);
         let mut in_order: Vec<&PointRecord> = points.iter().collect();
@@ -173,6 +176,7 @@ impl<'a> View<'a> {
         let intensities = asked.iter().map(|(_, outstanding)| *outstanding).collect();
         Self {
             run,
+            records,
             lang: telling.lang,
             words,
             loads,

@@ -18,7 +18,7 @@
 
   // Links to sections and figures.
   const link = (id, into) =>
-    into && into.append(" ", make("a", { class: "anchor aid", href: "#" + id, "aria-label": LINK }, "#"));
+    into && into.append("\u00a0", make("a", { class: "anchor aid", href: "#" + id, "aria-label": LINK }, "#"));
   document.querySelectorAll("section[id]").forEach((s) => link(s.id, s.querySelector("h2")));
   document.querySelectorAll("figure[id]").forEach((f) => link(f.id, f.querySelector("figcaption")));
 

@@ -157,13 +157,12 @@ changes = { en = "Second series", ja = "第二の計測" }
         assert!(!folder.join("qdepth-report.html").exists());
     }
 
-    /// The page as the browser has it; None without one.
-    fn dom(folder: &Path, page: &str, scripts: bool) -> Option<String> {
-        let of_scripts = format!("--blink-settings=scriptEnabled={scripts}");
+    /// The page as a browser has it; None without one.
+    fn dom(folder: &Path, page: &str) -> Option<String> {
         let profile = format!("--user-data-dir={}", folder.join("browser").display());
         let address = format!("file://{}", folder.join(page).display());
         let words = ["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"];
-        let words = [&words[..], &[&*of_scripts, &*profile, &*address]].concat();
+        let words = [&words[..], &[&*profile, &*address]].concat();
         let read = ran(Path::new("chromium"), folder, &words)?;
         Some(stdout(&read))
     }
@@ -172,7 +171,7 @@ changes = { en = "Second series", ja = "第二の計測" }
     fn a_browser_adds_aids_to_the_page_and_without_script_it_is_whole() {
         let run = measured();
         assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
-        let Some(aided) = dom(run.path(), "page.html", true) else {
+        let Some(aided) = dom(run.path(), "page.html") else {
             println!("SKIPPED: the page in a browser (chromium is not installed)");
             return;
         };
@@ -180,7 +179,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         for aid in ["Copy as CSV", "class=\"anchor", "class=\"contents", "aria-pressed=\"true\""] {
             assert!(aided.contains(aid), "{aid}");
         }
-        let plain = dom(run.path(), "page.html", false).unwrap();
+        let plain = read(run.path(), "page.html");
         assert!(!plain.contains("class=\"aids") && plain.contains("<h2>Key figures</h2>"));
         let tables = |page: &str| page.matches("<td").count();
         assert!(tables(&plain) > 50);
@@ -288,6 +287,42 @@ changes = { en = "Second series", ja = "第二の計測" }
                 ["I/", "IO/", "MiB/", "プロファイ"].iter().any(|torn| line.ends_with(torn))
             };
             assert_eq!(whole.lines().find(torn), None, "{lang}");
+        }
+    }
+
+    #[test]
+    fn a_thousand_points_are_a_small_page_and_a_short_paper() {
+        let run = tempfile::tempdir().unwrap();
+        let outstanding = (1..=200).map(|n: u32| n.to_string()).collect::<Vec<_>>().join(",");
+        let words = ["run", "standard", "media:p3700-800gb", "--outstanding", &outstanding];
+        let more = ["--duration", "100ms", "--no-report"];
+        let output = qdepth(run.path(), &[&words[..], &more].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
+        let page = read(run.path(), "page.html");
+        assert!(page.len() <= 2 << 20, "{} bytes", page.len());
+        // The answer, its diagram and its table stand before everything else.
+        let (head, rest) = page.split_once("</header>").unwrap();
+        assert!(head.contains("id=\"answer\"") && head.contains("The answer in figures"));
+        assert!(rest.contains("download=\"points-") && !rest.contains("id=\"answer\""));
+        let (programs, built) = programs();
+        if !built {
+            println!("{NOT_BUILT}");
+            return;
+        }
+        for lang in ["en", "ja"] {
+            if !set(programs.path(), run.path(), &["report", "-o", "out.pdf", "--lang", lang]) {
+                return;
+            }
+            let size = std::fs::metadata(run.path().join("out.pdf")).unwrap().len();
+            assert!(size <= 3 << 20, "{lang}: {size} bytes");
+            let Some(info) = ran(Path::new("pdfinfo"), run.path(), &["out.pdf"]) else {
+                println!("SKIPPED: pages of the PDF (pdfinfo is not installed)");
+                continue;
+            };
+            let info = stdout(&info);
+            let pages = info.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap();
+            assert!(pages.trim().parse::<u32>().unwrap() <= 30, "{lang}: {pages} pages");
         }
     }
 }

@@ -10,7 +10,7 @@ pub(crate) mod why;
 pub(crate) use recommendation::{of_steps, recommendation, threads};
 pub(crate) use sum_up::{of_answer, of_diagrams};
 
-use crate::claims::{self, Course, claims, enough};
+use crate::claims::{self, At, Beyond, Course, Enough, claims, enough};
 use crate::document::Block;
 use crate::number;
 use crate::sentences;
@@ -63,7 +63,7 @@ fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
     let (low, high) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0f64, f64::max));
     // A share is one at least; what is served at a time is a number.
     if kind != Cause::Servers(0.0).kind() {
-        return number::percent((low * 100.0).floor() / 100.0);
+        return number::percent((low * 100.0).floor().min(99.0) / 100.0);
     }
     let [low, high] = [low, high].map(number::three_digits);
     let values = [("low", low.clone()), ("high", high.clone())];
@@ -83,6 +83,15 @@ fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
         (!causes.is_empty()).then(|| on(view, targets, say(words, &values())))
     };
     words.causes.iter().enumerate().filter_map(kind).collect()
+}
+
+/// The number to work with: what is enough, else where the plateau begins.
+fn knee(points: &[At]) -> Option<Enough> {
+    let plateau = || match claims(points)?.beyond {
+        Beyond::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),
+        Beyond::Drops | Beyond::Nothing => None,
+    };
+    enough(points).or_else(plateau)
 }
 
 /// How many outstanding I/Os are enough, or that one is as good as many.
@@ -121,12 +130,7 @@ fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
 }
 
 /// Of one target with what is gained in latency.
-fn enough_alone(
-    view: &View<'_>,
-    load: &Load<'_>,
-    target: u32,
-    enough: claims::Enough,
-) -> Option<String> {
+fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -> Option<String> {
     let (point, top) = (load.at(target, enough.outstanding)?, load.maximum(target)?);
     let values = [
         view.per(),

@@ -2,11 +2,11 @@
 
 use qdepth_measure::saturation;
 
-use super::sum_up::by_winner;
+use super::sum_up::{Won, by_winner};
 use super::why::{Cause, cause};
-use super::{curves, name};
+use super::{curves, knee, name};
 use crate::bandwidth::Bandwidth;
-use crate::claims::{self, Beyond, claims, crossing, enough};
+use crate::claims::{self, Beyond, claims, crossing};
 use crate::document::{Block, Cell, Row, Table};
 use crate::number::{self, TimeUnit, rounded};
 use crate::sentences::list;
@@ -45,7 +45,7 @@ fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
 /// Which target for which loads.
 fn choices(view: &View<'_>) -> Vec<String> {
     let words = view.words.explain;
-    let of = |(best, loads): (Option<u32>, Vec<(&Load<'_>, f64)>)| {
+    let of = |(best, loads): Won<'_, '_>| {
         let least = loads.iter().map(|(_, least)| *least).fold(f64::INFINITY, f64::min);
         let loads: Vec<&Load<'_>> = loads.into_iter().map(|(load, _)| load).collect();
         let Some(best) = best else { return say(words.open, &[titles(view, &loads)]) };
@@ -64,7 +64,7 @@ fn depths(view: &View<'_>) -> Option<Table> {
     let words = view.words.explain;
     let mut known = Vec::new();
     for (load, target) in curves(view) {
-        let Some(enough) = enough(&claims::line(load, target)) else { continue };
+        let Some(enough) = knee(&claims::line(load, target)) else { continue };
         let ends = load.at(target, enough.outstanding).zip(load.maximum(target));
         let Some((point, top)) = ends else { continue };
         let means = [point, top].map(|point| point.latency().mean_ns);

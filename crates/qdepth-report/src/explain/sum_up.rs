@@ -1,8 +1,8 @@
 //! The sum of a chapter.
 
-use super::{curves, name};
+use super::{curves, knee, name};
 use crate::answer;
-use crate::claims::{self, Between, between, enough};
+use crate::claims::{self, Between, between};
 use crate::document::Block;
 use crate::explain::why::{Cause, cause};
 use crate::sentences::list;
@@ -72,7 +72,7 @@ fn limited(view: &View<'_>) -> Vec<String> {
 fn depths(view: &View<'_>) -> String {
     let words = view.words.explain;
     let known = |curve: &super::Curve<'_, '_>| {
-        let enough = enough(&claims::line(curve.0, curve.1))?;
+        let enough = knee(&claims::line(curve.0, curve.1))?;
         let values = [("name", name(view, *curve)), ("n", enough.outstanding.to_string())];
         Some((enough, say("{name}: {n}", &values)))
     };
@@ -107,11 +107,12 @@ pub(super) fn winner(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
     (low > next && next > 0.0).then_some((best, low / next))
 }
 
+/// The target that is ahead, and the loads under which it is, with how many times at least.
+pub(super) type Won<'v, 'a> = (Option<u32>, Vec<(&'v Load<'a>, f64)>);
+
 /// Loads by their winner, those without one last; nothing for one target.
-pub(super) fn by_winner<'v, 'a>(
-    view: &'v View<'a>,
-) -> Vec<(Option<u32>, Vec<(&'v Load<'a>, f64)>)> {
-    let mut all: Vec<(Option<u32>, Vec<(&'v Load<'a>, f64)>)> = Vec::new();
+pub(super) fn by_winner<'v, 'a>(view: &'v View<'a>) -> Vec<Won<'v, 'a>> {
+    let mut all: Vec<Won<'v, 'a>> = Vec::new();
     // Where drives are one and several of them, the many are ahead, and nothing follows.
     let choice = view.compared.is_none_or(|c| c.record.of != "drives");
     for load in view.swept().filter(|_| view.compares() && choice) {
@@ -140,7 +141,7 @@ fn ahead(view: &View<'_>) -> Vec<String> {
         let lines: Vec<_> = view.targets.iter().map(|target| claims::line(load, *target)).collect();
         matches!(between(&lines), Between::Unknown)
     };
-    let sentence = |(best, loads): (Option<u32>, Vec<(&Load<'_>, f64)>)| match best {
+    let sentence = |(best, loads): Won<'_, '_>| match best {
         Some(best) => Some(say(words.ahead, &[("best", view.target_name(best)), titles(&loads)])),
         // Without intervals it is not that none is ahead: it is not known.
         None if loads.iter().all(|(load, _)| alike(load)) => None,

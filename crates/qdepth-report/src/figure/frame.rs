@@ -26,7 +26,7 @@ pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
     let width = root.split_once(" width=\"").and_then(|(_, rest)| rest.split_once('"'));
     let width = width.and_then(|(width, _)| width.parse().ok()).unwrap_or(WIDTH);
     let body = body.split_once("-->").map_or(body, |(_, rest)| rest);
-    let body = own_names(body, id).replace(HOVER_STYLE, "");
+    let body = short_numbers(&own_names(body, id).replace(HOVER_STYLE, ""));
     (width, body.trim_end().trim_end_matches("</svg>").to_owned())
 }
 
@@ -103,6 +103,28 @@ fn stamp(mark: &str, right: f64) -> String {
          font-weight=\"bold\" letter-spacing=\"1\">{}</text>",
         escaped(mark)
     )
+}
+
+/// Places to a hundredth of a unit, which nobody sees: what text says stays.
+fn short_numbers(svg: &str) -> String {
+    let mut out = String::with_capacity(svg.len());
+    let (mut in_tag, mut decimals) = (false, None);
+    for letter in svg.chars() {
+        match letter {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            _ => {}
+        }
+        decimals = match (letter, decimals) {
+            ('.', _) if in_tag => Some(0),
+            ('0'..='9', Some(n)) => Some(n + 1),
+            _ => None,
+        };
+        if decimals.is_none_or(|n| n <= 2) {
+            out.push(letter);
+        }
+    }
+    out
 }
 
 /// kuva numbers its clip paths through the life of the process: pictures would differ from one

@@ -31,7 +31,7 @@ impl Results<'_> {
     }
     fn at(&self, target: usize, outstanding: f64) -> &(u32, super::Estimate, f64) {
         let all = &mut self.curves[target].iter();
-        all.find(|(at, ..)| f64::from(*at) == outstanding).expect("a point that was measured")
+        all.find(|(at, ..)| *at == outstanding as u32).expect("a point that was measured")
     }
 }
 

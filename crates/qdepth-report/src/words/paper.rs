@@ -10,6 +10,7 @@ pub(crate) struct PaperWords {
     pub(crate) link_limit: &'static str,
     pub(crate) data_sheet: &'static str,
     pub(crate) left_out: super::Counted,
+    pub(crate) attached: super::Counted,
     pub(crate) contact: &'static str,
     pub(crate) disclaimer: &'static str,
     pub(crate) concluded: &'static str,
@@ -98,8 +99,12 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
     link_limit: "limit of the connection",
     data_sheet: "{name}: data-sheet maximum",
     left_out: [
-        "1 line is left out; the HTML report and `qdepth plan --json` have it",
-        "{n} lines are left out; the HTML report and `qdepth plan --json` have them",
+        "1 line is left out; the file that goes with this document has it",
+        "{n} lines are left out; the file that goes with this document has them",
+    ],
+    attached: [
+        "The point of the run with all that was measured of it, as `qdepth export --csv` prints it:",
+        "Tables of {n} points would fill many pages. All that was measured of each stands in a file, as `qdepth export --csv` prints it:",
     ],
     contact: "qdepth: github.com/qdepth/qdepth",
     disclaimer: "The figures hold for the configuration stated here. Other machines, media of other firmware or wear, and other settings give other figures. Product names may be trademarks of their owners.",
@@ -218,8 +223,12 @@ pub(super) static JAPANESE: PaperWords = PaperWords {
     link_limit: "接続の上限",
     data_sheet: "{name}: データシートの最大値",
     left_out: [
-        "1 行を省略 (HTML レポートおよび `qdepth plan --json` に全文がある)",
-        "{n} 行を省略 (HTML レポートおよび `qdepth plan --json` に全文がある)",
+        "1 行を省略 (本書に添付のファイルに全文があります)",
+        "{n} 行を省略 (本書に添付のファイルに全文があります)",
+    ],
+    attached: [
+        "測定点のすべての測定値 (`qdepth export --csv` の出力):",
+        "{n} 個の測定点の表は多くのページを占めるため、すべての測定値をファイルとして添付します (`qdepth export --csv` の出力):",
     ],
     contact: "プロジェクト qdepth: github.com/qdepth/qdepth",
     disclaimer: "数値は、本書に示す構成についてのものである。計算機、ファームウェア、媒体の使用状態、設定が異なれば、数値も異なる。製品名は、それぞれの所有者の商標である場合がある。",
