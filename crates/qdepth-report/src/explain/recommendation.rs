@@ -113,7 +113,8 @@ pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
         let mut values = vec![("target", view.target_name(target))];
         let Some([below, above]) = steps.knee(target) else { return say(words.no_knee, &values) };
         values.extend([("below", view.step(below.title)), ("above", view.step(above.title))]);
-        say(words.beside_reader, &values)
+        let at_once = steps.on(target).next().is_some_and(|first| first.place == below.place);
+        say(if at_once { words.knee_at_once } else { words.beside_reader }, &values)
     };
     steps.targets().into_iter().map(of).collect()
 }

@@ -227,6 +227,25 @@ fn the_section_has_its_diagrams_and_every_percentile_its_count() {
 }
 
 #[test]
+fn what_a_writer_may_do_beside_a_reader_is_recommended() {
+    let at_once: &[u64] = &[100_000, 300_000, 400_000, 1_000_000];
+    let recommended = |means: &[u64]| {
+        let document = document(&staircase(&[means, FLAT], None));
+        let texts = |block: &Block| match block {
+            Block::Paragraph(text) => Some(text.clone()),
+            _ => None,
+        };
+        section(&document, "recommendation").blocks.iter().filter_map(texts).collect::<Vec<_>>()
+    };
+    let [nand, flat, ..] = &recommended(NAND)[..] else { panic!("one for each target") };
+    assert!(nand.starts_with("On nvme0n1, write no more than 200 MiB/s"), "{nand}");
+    assert!(nand.contains("from 300 MiB/s on"), "{nand}");
+    assert!(flat.starts_with("On nvme1n1 the mean latency of the reader does not pass"), "{flat}");
+    let told = &recommended(at_once)[0];
+    assert!(told.contains("keep writes away") && told.contains("already from 200 MiB/s"), "{told}");
+}
+
+#[test]
 fn the_knee_is_where_the_latency_doubles_for_good() {
     let said = |means: &[u64]| {
         let points = staircase(&[means], None);

@@ -44,6 +44,7 @@ pub(crate) struct ExplainWords {
     pub(crate) invalid: Counted,
     pub(crate) of_a_model: &'static str,
     pub(crate) beside_reader: &'static str,
+    pub(crate) knee_at_once: &'static str,
     pub(crate) no_knee: &'static str,
     pub(crate) threads: &'static str,
 }
@@ -105,6 +106,7 @@ pub(super) static ENGLISH: ExplainWords = ExplainWords {
     ],
     of_a_model: "These are figures of a model: before you buy or build, measure the storage itself.",
     beside_reader: "On {target}, write no more than {below} beside a reader whose answers must be short: from {above} on its mean latency is above twice that of the first step.",
+    knee_at_once: "On {target}, keep writes away from a reader whose answers must be short: already from {above} on its mean latency is above twice that of the first step ({below}).",
     no_knee: "On {target} the mean latency of the reader does not pass twice that of the first step for good within what was tried.",
     threads: "{direction}: {threads} with transfers of {transfer} give 95 % of the best rate for certain; more gain little.",
 };
@@ -166,6 +168,7 @@ pub(super) static JAPANESE: ExplainWords = ExplainWords {
     ],
     of_a_model: "これらはモデルの数値です。購入や構築の前に、実際のストレージを測定してください。",
     beside_reader: "{target} では、応答の短さが必要な読み取りと同時に行う書き込みを {below} 以下に抑えてください。{above} 以降は、平均レイテンシーが最初の段階の 2 倍を超えます。",
+    knee_at_once: "{target} では、応答の短さが必要な読み取りと同時に書き込みを行わないようにしてください。{above} で既に、平均レイテンシーが最初の段階 ({below}) の 2 倍を超えます。",
     no_knee: "{target} では、試した範囲で読み取りの平均レイテンシーが最初の段階の 2 倍を恒久的に超えることはありません。",
     threads: "{direction}: {threads}、転送サイズ {transfer} で最高値の 95 % に確実に達します。それ以上のスレッドから得るものはわずかです。",
 };
