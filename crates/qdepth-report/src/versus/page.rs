@@ -4,7 +4,7 @@ use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::percent;
 use crate::tables::{number_in, text};
-use crate::versus::tables::{answer, farthest, figure, load, table_of};
+use crate::versus::tables::{answer, decisive, farthest, figure, load, table_of};
 use crate::versus::words::{Words, words};
 use crate::versus::{Versus, VersusRow, VersusSide};
 use crate::words::{self, Lang, say};
@@ -40,15 +40,14 @@ impl Page<'_> {
         };
         let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let loads = self.loads();
-        let pictures: Vec<Picture> = loads
-            .iter()
-            .enumerate()
-            .map(|(place, of)| self.picture(place, of))
-            .filter(|picture| !picture.figure.is_empty())
-            .collect();
-        let most = farthest(versus.rows.iter()).map(|row| (&row.profile, &row.step, row.target));
-        let is_most = |of: &OfLoad<'_>| of.first().map(|r| (&r.profile, &r.step, r.target)) == most;
-        let first = loads.iter().position(is_most).and_then(|place| pictures.get(place)).cloned();
+        let mut pictures: Vec<Picture> =
+            loads.iter().enumerate().map(|(place, of)| self.picture(place, of)).collect();
+        let told = decisive(versus).or_else(|| farthest(versus.rows.iter()));
+        let is_told = |of: &OfLoad<'_>| {
+            told.is_some_and(|told| of.iter().any(|row| std::ptr::eq(*row, told)))
+        };
+        let first = loads.iter().position(is_told).and_then(|place| pictures.get(place)).cloned();
+        pictures.retain(|picture| !picture.figure.is_empty());
         let answered = [Some(Block::Table(self.by_load(&loads)))];
         let drawn = first.map(|picture| Block::Pictures(vec![picture]));
         Document {

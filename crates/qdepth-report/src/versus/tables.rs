@@ -121,16 +121,29 @@ pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
     all
 }
 
-/// The verdict over all figures, and the figure that says most for it.
-fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
-    let words = words(lang);
+/// The verdict over all figures, with its place among the words.
+fn over_all(versus: &Versus) -> (usize, &'static str) {
     let count = |verdict: &str| versus.count(verdict);
-    let (place, verdict) = match (count("slower"), count("faster"), count("cannot-tell")) {
+    match (count("slower"), count("faster"), count("cannot-tell")) {
         (1.., ..) => (0, "slower"),
         (0, 1.., _) => (1, "faster"),
         (0, 0, 0) => (2, "equal"),
         _ => (3, "cannot-tell"),
-    };
+    }
+}
+
+/// The figure that says most for the verdict over all, where B is slower or faster.
+pub(super) fn decisive(versus: &Versus) -> Option<&VersusRow> {
+    let (_, verdict) = over_all(versus);
+    let decided = versus.rows.iter().filter(|row| row.verdict == verdict);
+    if ["slower", "faster"].contains(&verdict) { farthest(decided) } else { None }
+}
+
+/// The verdict over all figures, and the figure that says most for it.
+fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang);
+    let count = |verdict: &str| versus.count(verdict);
+    let (place, verdict) = over_all(versus);
     let values = [
         ("n", count(verdict).to_string()),
         ("of", versus.rows.len().to_string()),
@@ -141,10 +154,7 @@ fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
     let others = (others > 0).then(|| ("others", others.to_string()));
     let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
     let mut all = vec![say(words.lead[place], &values)];
-    if place < 2 {
-        let decided = versus.rows.iter().filter(|row| row.verdict == verdict);
-        all.extend(farthest(decided).map(|row| of_farthest(words, row)));
-    }
+    all.extend(decisive(versus).map(|row| of_farthest(words, row)));
     all
 }
 

@@ -1,7 +1,10 @@
 //! From records to verdicts.
 
+use qdepth_logbook::record::PointRecord;
+
 use super::*;
 use crate::Lang;
+use crate::document::Block;
 use crate::fixture;
 
 /// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.
@@ -159,4 +162,34 @@ fn what_the_generator_cost_before_each_run_is_no_difference_of_machines() {
     let told = versus(("a", &a), ("b", &b), &[], 0.02, 1).differences;
     let keys: Vec<&str> = told.iter().map(|difference| difference.key.as_str()).collect();
     assert_eq!(keys, ["engine"], "{told:?}");
+}
+
+#[test]
+fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name() {
+    let depths = fixture::INTENSITIES.len() as u32;
+    let profile = |point: &PointRecord| point.index / depths;
+    let (mut a, mut b) = (group("a", 8, 1.0), group("b", 8, 1.0));
+    // Of the first load one run a side tells nothing, so that there is no diagram of it.
+    for side in [&mut a, &mut b] {
+        for (_, points) in &mut side[1..] {
+            points.retain(|point| profile(point) != 0);
+        }
+    }
+    for point in b.iter_mut().flat_map(|(_, points)| points) {
+        let factor = if profile(point) == 2 { 0.7 } else { 1.0 };
+        for direction in [&mut point.reads, &mut point.writes] {
+            direction.completed = (direction.completed as f64 * factor) as u64;
+            direction.bytes = (direction.bytes as f64 * factor) as u64;
+        }
+    }
+    let told = versus(("before", &a), ("after", &b), &[], 0.02, 1);
+    let page = compose_versus(&told, Lang::En);
+    let pictures = page.answer.iter().find_map(|block| match block {
+        Block::Pictures(pictures) => Some(pictures),
+        _ => None,
+    });
+    let title = &pictures.expect("the first page has a diagram")[0].title;
+    let lead = &page.summary[1];
+    assert!(lead.contains("File copy"), "{lead}");
+    assert!(title.contains("File copy"), "{title}");
 }
