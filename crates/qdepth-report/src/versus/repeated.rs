@@ -14,7 +14,7 @@ use crate::versus::steady::SniaWindow;
 use crate::versus::tables::{figure, shown};
 use crate::versus::trend::picture;
 use crate::versus::words::words;
-use crate::versus::{VersusSchema, VersusSide, side};
+use crate::versus::{VersusSchema, VersusSide, is_rate, side};
 use crate::words::{Lang, say};
 
 /// Version of [`Repeated`]'s JSON form.
@@ -148,7 +148,7 @@ impl RepeatedRow {
 
     /// Whether it is a rate or a throughput.
     pub fn is_rate(&self) -> bool {
-        !self.figure.ends_with("_ns")
+        is_rate(self.figure)
     }
 }
 

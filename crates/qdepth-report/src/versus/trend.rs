@@ -8,10 +8,10 @@ use crate::compose::Measured;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::tables::{number_in, text};
-use crate::versus::VersusSchema;
 use crate::versus::matched::{Key, figures};
 use crate::versus::tables::{figure, shown};
 use crate::versus::words::{Words, words};
+use crate::versus::{VersusSchema, is_rate};
 use crate::words::{Lang, say};
 
 /// Version of [`Trend`]'s JSON form.
@@ -159,7 +159,7 @@ fn changes_of(
     let told = changes(&logs, level).into_iter().filter_map(|change| {
         let (before, after) = (change.before.exp(), change.after.exp());
         let matters = (change.after - change.before).abs() > threshold.ln_1p();
-        let better = (after > before) != name.ends_with("_ns");
+        let better = (after > before) == is_rate(name);
         let run = there[change.at].0;
         matters.then(|| TrendChange {
             run: run as u32,
