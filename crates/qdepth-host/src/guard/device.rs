@@ -128,45 +128,63 @@ fn contents(
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<Grant, Refusal> {
-    let name = &found.identity.kernel_name;
-    let why = match old {
-        Ours::No(why) => Some(why.as_deref()),
-        Ours::Yes(_) => None,
-    };
-    if let Some(why) = why {
-        match consent {
-            Some(consent) => consent.check(system, found, writing.now)?,
-            None => return Err(consent::missing(system, found, why, writing.now)),
-        }
+    if let Ours::No(why) = old {
+        consented(system, found, consent, why.as_deref(), writing)?;
     }
+    let is_signed = nothing_unnamed(system, found, (reading, size_bytes), old, consent)?;
+    match old {
+        // Consent is bound to a device; the mark of an earlier run does not stand for it here.
+        Ours::Yes(_) if is_signed => {
+            consented(system, found, consent, None, writing)?;
+            Ok(Grant::Consented)
+        }
+        Ours::Yes(label) => Ok(Grant::Labelled(label.clone())),
+        Ours::No(_) => Ok(Grant::Consented),
+    }
+}
+
+/// G9: the consent that stands for this device now. `doubt` is why its label does not.
+pub(super) fn consented(
+    system: &System,
+    found: &BlockDevice,
+    consent: Option<&Consent>,
+    doubt: Option<&str>,
+    writing: &Writing<'_>,
+) -> Result<(), Refusal> {
+    match consent {
+        Some(consent) => consent.check(system, found, writing.now),
+        None => Err(consent::missing(system, found, doubt, writing.now)),
+    }
+}
+
+/// G7: nothing is on it but what the consent names, or what a label speaks for. Whether there is a
+/// signature, for which no label speaks, since it came after it.
+pub(super) fn nothing_unnamed(
+    system: &System,
+    found: &BlockDevice,
+    (reading, size_bytes): (&File, u64),
+    old: &Ours,
+    consent: Option<&Consent>,
+) -> Result<bool, Refusal> {
+    let name = &found.identity.kernel_name;
     let signatures = signature::signatures(system, reading, name)?;
     let named = |what: &str| consent.is_some_and(|c| c.overwrites(what));
     let unnamed: Vec<&str> = signatures.iter().map(String::as_str).filter(|s| !named(s)).collect();
     if !unnamed.is_empty() {
         return Err(carries(name, &unnamed.join(", "), &unnamed));
     }
-    if let Ours::Yes(label) = old {
-        if !signatures.is_empty() {
-            // Consent is bound to a device; the mark of an earlier run does not stand for it here.
-            match consent {
-                Some(consent) => consent.check(system, found, writing.now)?,
-                None => return Err(consent::missing(system, found, None, writing.now)),
-            }
-            return Ok(Grant::Consented);
-        }
-        return Ok(Grant::Labelled(label.clone()));
-    }
     if signatures.is_empty()
+        && matches!(old, Ours::No(_))
         && !named(signature::UNKNOWN_DATA)
         && let Some(offset) = signature::first_data(reading, size_bytes)?
     {
         let what = format!("data of no known form, as at byte {offset}");
         return Err(carries(name, &what, &[signature::UNKNOWN_DATA]));
     }
-    Ok(Grant::Consented)
+    Ok(!signatures.is_empty())
 }
 
-pub(super) fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
+fn carries(name: &str, what: &str, names: &[&str]) -> Refusal {
     Refusal::new(
         Guard::G7Contents,
         format!("/dev/{name} carries {what}"),

@@ -6,8 +6,8 @@ use std::fs::File;
 use rustix::fs::OFlags;
 
 use super::device::{self, LOOKS, Looked};
-use super::{Writing, claim_read_only, exclusive, file, signature};
-use crate::consent::{self, Consent};
+use super::{Writing, claim_read_only, exclusive, file};
+use crate::consent::Consent;
 use crate::refusal::{Guard, Refusal};
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected, Kind};
@@ -100,47 +100,34 @@ fn device(
     };
     verdicts.push((Guard::G10Identity, of(device::check_same(system, &found.identity))));
     verdicts.push((Guard::G13Bounds, of(device::bounds(found, &held).map(|_| ()))));
-    let contents = contents(system, target, found, consent);
-    let labelled = contents.as_ref().is_ok_and(|labelled| *labelled);
-    verdicts.push((Guard::G7Contents, of(contents.map(|_| ()))));
-    let consented = match consent {
-        _ if labelled => Ok(()),
-        Some(consent) => consent.check(system, found, writing.now),
-        None => Err(consent::missing(system, found, None, writing.now)),
+    let (contents, consented) = match contents(system, target, found, consent) {
+        Ok((_, true)) => (Ok(()), Ok(())),
+        Ok((doubt, false)) => {
+            let doubt = doubt.as_deref();
+            (Ok(()), device::consented(system, found, consent, doubt, writing))
+        }
+        Err(refusal) => (Err(refusal), device::consented(system, found, consent, None, writing)),
     };
+    verdicts.push((Guard::G7Contents, of(contents)));
     verdicts.push((Guard::G9Consent, of(consented)));
     verdicts
 }
 
-/// What is on it that nobody named; whether it is a label of ours and nothing else.
+/// Why a label that is on it does not stand for it, and whether one does.
 fn contents(
     system: &System,
     target: &Inspected,
     found: &BlockDevice,
     consent: Option<&Consent>,
-) -> Result<bool, Refusal> {
-    let name = &found.identity.kernel_name;
+) -> Result<(Option<String>, bool), Refusal> {
     let size_bytes = found.identity.size_bytes;
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
     let reading = File::from(reading);
     let ours = device::ours(system, found, &reading, size_bytes);
-    let labelled = matches!(ours, device::Ours::Yes(_));
-    let signatures = signature::signatures(system, &reading, name)?;
-    let named = |what: &str| consent.is_some_and(|consent| consent.overwrites(what));
-    let unnamed: Vec<&str> = signatures.iter().map(String::as_str).filter(|s| !named(s)).collect();
-    if !unnamed.is_empty() {
-        return Err(device::carries(name, &unnamed.join(", "), &unnamed));
-    }
-    // A label does not speak for a signature that came after it: consent does.
-    if !signatures.is_empty() {
-        return Ok(false);
-    }
-    if !labelled
-        && !named(signature::UNKNOWN_DATA)
-        && let Some(offset) = signature::first_data(&reading, size_bytes)?
-    {
-        let what = format!("data of no known form, as at byte {offset}");
-        return Err(device::carries(name, &what, &[signature::UNKNOWN_DATA]));
-    }
-    Ok(labelled)
+    let looked_in = (&reading, size_bytes);
+    let is_signed = device::nothing_unnamed(system, found, looked_in, &ours, consent)?;
+    Ok(match ours {
+        device::Ours::Yes(_) => (None, !is_signed),
+        device::Ours::No(why) => (why, false),
+    })
 }
