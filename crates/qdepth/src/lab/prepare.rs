@@ -473,35 +473,6 @@ fn shape(real: &Real) -> TargetShape {
     TargetShape::whole(usable, block_bytes)
 }
 
-/// What `--destroy` says of a device, where it says anything.
-fn typed<'a>(
-    system: &System,
-    device: &BlockDevice,
-    words: &'a ConsentWords,
-) -> Result<Option<&'a str>> {
-    let known = tokens(system, device);
-    let destroy = words.destroy.as_slice();
-    if let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) {
-        return Ok(Some(typed));
-    }
-    let Some(first) = destroy.first() else { return Ok(None) };
-    // The consent itself says what is wrong with it.
-    Consent::on_terminal(system, device, first, "", &[])?;
-    Ok(None)
-}
-
-fn consent_of_file(
-    system: &System,
-    device: &BlockDevice,
-    typed: &str,
-    words: &ConsentWords,
-) -> Result<Consent> {
-    let Some(path) = &words.file else { bail!("there is no consent file: a bug") };
-    let text = Input::file(path, limit::CONSENT).text_of_authority()?;
-    let overwrite = words.overwrite_signature.as_slice();
-    Ok(Consent::from_file(system, device, typed, &text, Timestamp::now(), overwrite)?)
-}
-
 /// The consent that a run with these words would have, for a plan that asks nobody anything: the
 /// last characters, which a run asks for, are taken as typed.
 ///
@@ -512,14 +483,10 @@ pub(crate) fn consent_foreseen(
     device: &BlockDevice,
     words: &ConsentWords,
 ) -> Result<Option<Consent>> {
-    let Some(typed) = typed(system, device, words)? else { return Ok(None) };
-    if words.file.is_some() {
-        return consent_of_file(system, device, typed, words).map(Some);
-    }
-    let last: Vec<char> = typed.chars().collect();
-    let last: String = last[last.len().saturating_sub(4)..].iter().collect();
-    let overwrite = words.overwrite_signature.as_slice();
-    Ok(Some(Consent::on_terminal(system, device, typed, &last, overwrite)?))
+    consent_of(system, device, words, |typed| {
+        let last: Vec<char> = typed.chars().collect();
+        Ok(last[last.len().saturating_sub(4)..].iter().collect())
+    })
 }
 
 /// The user's consent for a device. None where `--destroy` names nothing: then a label of ours
@@ -530,16 +497,46 @@ pub(crate) fn consent_for(
     words: &ConsentWords,
     screen: &Screen,
 ) -> Result<Option<Consent>> {
-    let Some(typed) = typed(system, device, words)? else { return Ok(None) };
-    if words.file.is_some() {
-        return consent_of_file(system, device, typed, words).map(Some);
-    }
+    consent_of(system, device, words, |typed| asked_again(system, device, typed, screen))
+}
+
+/// The consent that the words make, with what `again` answers for the last characters of the name.
+fn consent_of(
+    system: &System,
+    device: &BlockDevice,
+    words: &ConsentWords,
+    again: impl FnOnce(&str) -> Result<String>,
+) -> Result<Option<Consent>> {
+    let known = tokens(system, device);
+    let destroy = words.destroy.as_slice();
+    let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) else {
+        let Some(first) = destroy.first() else { return Ok(None) };
+        // The consent itself says what is wrong with it.
+        Consent::on_terminal(system, device, first, "", &[])?;
+        return Ok(None);
+    };
     let overwrite = words.overwrite_signature.as_slice();
+    let Some(path) = &words.file else {
+        let again = again(typed)?;
+        return Ok(Some(Consent::on_terminal(system, device, typed, &again, overwrite)?));
+    };
+    let text = Input::file(path, limit::CONSENT).text_of_authority()?;
+    Ok(Some(Consent::from_file(system, device, typed, &text, Timestamp::now(), overwrite)?))
+}
+
+/// The last characters of the name, asked for on the terminal.
+fn asked_again(
+    system: &System,
+    device: &BlockDevice,
+    typed: &str,
+    screen: &Screen,
+) -> Result<String> {
     let name = &device.identity.kernel_name;
-    let Some(again) = screen.ask(&format!(
+    let again = screen.ask(&format!(
         "Everything on /dev/{name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
         Bytes(device.identity.size_bytes).for_people()
-    )) else {
+    ));
+    let Some(again) = again else {
         bail!(Refusal::new(
             Guard::G9Consent,
             format!("there is no terminal to ask for consent to the loss of /dev/{name}"),
@@ -549,5 +546,5 @@ pub(crate) fn consent_for(
             ),
         ));
     };
-    Ok(Some(Consent::on_terminal(system, device, typed, &again, overwrite)?))
+    Ok(again)
 }
