@@ -99,8 +99,8 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     let usual = if options.json || options.all { usize::MAX } else { SCREENFUL };
     let most = options.limit.unwrap_or(usual);
     let mut runs = logbook.newest_runs(most, |run| filter.fits(run))?;
-    let kept = logbook.runs_kept()?;
-    let left_out = options.limit.is_none() && runs.len() == most && kept > most;
+    let kept = if runs.len() == most { logbook.runs_kept()? } else { 0 };
+    let left_out = options.limit.is_none() && kept > most;
     runs.reverse();
     if options.json {
         print_document(export_runs_json(&runs, whole).trim_end())?;

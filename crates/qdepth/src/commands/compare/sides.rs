@@ -181,12 +181,9 @@ fn none_alike(
 
 /// The ids that are asked for: `all` whole runs, `latest~N`, or what the logbook knows.
 fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
-    let whole = || -> Result<Vec<String>> {
-        let runs = logbook.runs()?.into_iter();
-        Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect())
-    };
     if asked == "all" {
-        return whole();
+        let runs = logbook.runs()?.into_iter();
+        return Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect());
     }
     let Some(before) = asked.strip_prefix("latest~") else { return Ok(vec![asked.to_owned()]) };
     let before: usize = before.parse().map_err(|_| {
@@ -194,9 +191,9 @@ fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
             "`{asked}`: write a number behind the ~, as latest~1 for the run before the last"
         ))
     })?;
-    let known: Vec<String> = logbook.runs()?.into_iter().map(|run| run.id).collect();
-    match known.len().checked_sub(before + 1) {
-        Some(place) => Ok(vec![known[place].clone()]),
+    let known = logbook.newest_runs(before.saturating_add(1), |_| true)?;
+    match known.get(before) {
+        Some(run) => Ok(vec![run.id.clone()]),
         None => bail!(Usage(format!(
             "`{asked}`: {} has {} runs",
             logbook.path().display(),
