@@ -97,9 +97,13 @@ pub(crate) fn keep(connection: &Connection, certificate: &CertificateRecord) -> 
 }
 
 /// The newest of this machine that is what was written.
-pub(crate) fn newest(connection: &Connection, host: &str) -> Result<Option<CertificateRecord>> {
-    let mine = rows(connection)?.into_iter().rev().filter(|row| row.host == host);
-    Ok(mine.filter_map(|row| row.whole()).next())
+pub(crate) fn newest(
+    connection: &Connection,
+    (host, cpu): (&str, &str),
+) -> Result<Option<CertificateRecord>> {
+    let of_host = rows(connection)?.into_iter().rev().filter(|row| row.host == host);
+    let mut whole = of_host.filter_map(|row| row.whole());
+    Ok(whole.find(|certificate| certificate.cpu == cpu))
 }
 
 fn store(connection: &Connection, (id, at, host): (&str, &str, &str), text: &str) -> Result<()> {

@@ -127,12 +127,13 @@ impl Logbook {
         })
     }
 
-    /// The newest certificate of this machine that is what was written; none where there is none.
+    /// The newest certificate of the machine with this name and this model of CPU that is what was
+    /// written; none where there is none.
     ///
     /// # Errors
     /// Where the file cannot be read.
-    pub fn certificate(&self, host: &str) -> Result<Option<CertificateRecord>> {
-        let found = certificate::newest(&self.connection, host);
+    pub fn certificate(&self, host: &str, cpu: &str) -> Result<Option<CertificateRecord>> {
+        let found = certificate::newest(&self.connection, (host, cpu));
         found.map_err(doing(&self.path, "reading the certificates"))
     }
 

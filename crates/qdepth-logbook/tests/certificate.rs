@@ -18,15 +18,16 @@ fn the_newest_of_a_machine_is_told_and_one_that_is_damaged_is_not() {
     for each in [&new, &old, &other] {
         logbook.keep_certificate(each).unwrap();
     }
-    assert_eq!(logbook.certificate("one").unwrap(), Some(new.clone()));
-    assert_eq!(logbook.certificate("two").unwrap(), Some(other.clone()));
-    assert_eq!(logbook.certificate("three").unwrap(), None);
+    assert_eq!(logbook.certificate("one", "").unwrap(), Some(new.clone()));
+    assert_eq!(logbook.certificate("two", "").unwrap(), Some(other.clone()));
+    assert_eq!(logbook.certificate("three", "").unwrap(), None);
+    assert_eq!(logbook.certificate("one", "another CPU").unwrap(), None);
     assert!(logbook.check().unwrap().is_whole());
     // Another logbook takes them over.
     let mut into = Logbook::open(directory.path().join("other.db")).unwrap();
     into.merge(&logbook).unwrap();
     into.merge(&logbook).unwrap();
-    assert_eq!(into.certificate("two").unwrap(), Some(other));
+    assert_eq!(into.certificate("two", "").unwrap(), Some(other));
     drop(logbook);
     for (forged, record) in [
         (
@@ -39,7 +40,7 @@ fn the_newest_of_a_machine_is_told_and_one_that_is_damaged_is_not() {
         assert_eq!(connection.execute(forged, []).unwrap(), 1);
         drop(connection);
         let logbook = Logbook::open_read_only(&file).unwrap();
-        assert_eq!(logbook.certificate("one").unwrap(), Some(old.clone()));
+        assert_eq!(logbook.certificate("one", "").unwrap(), Some(old.clone()));
         let damaged = logbook.check().unwrap().damaged;
         let named = format!("certificate {record}");
         assert!(damaged.iter().any(|damage| damage.record == named), "{damaged:?}");

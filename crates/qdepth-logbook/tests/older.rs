@@ -51,7 +51,7 @@ fn says_all(logbook: &Logbook, version: i64) -> (String, String) {
     let witnesses = points[0].witnesses.len();
     assert_eq!(witnesses, if version >= 6 { 3 } else { 0 }, "schema {version}");
     assert_eq!(run.expected.len(), if version >= 8 { 2 } else { 0 }, "schema {version}");
-    let certificate = logbook.certificate("fixture").unwrap();
+    let certificate = logbook.certificate("fixture", "").unwrap();
     assert_eq!(certificate.is_some(), version >= 11, "schema {version}");
     let (_, failed) = logbook.measured(INTERRUPTED).unwrap();
     assert_eq!(failed[0].reads.errors[0].count, 7, "schema {version}");

@@ -1,8 +1,10 @@
 //! `qdepth certify`: proofs that the instrument measures rightly on this machine.
 
 use anyhow::{Result, bail};
+use qdepth_host::environment;
 use qdepth_host::system::System;
 use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, export_certificate_json};
+use qdepth_reference::shell_word;
 use qdepth_report::{
     certificate_head, certificate_sentence, certificate_table, compose_certificate,
 };
@@ -10,7 +12,7 @@ use qdepth_report::{
 use crate::commands::report::page;
 use crate::ended::{Status, Usage};
 use crate::flags::CertifyOptions;
-use crate::lab::certify::{certify as prove, host};
+use crate::lab::certify::{certify as prove, machine};
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
 
@@ -47,12 +49,14 @@ fn proved(options: &CertifyOptions) -> Result<CertificateRecord> {
 /// The newest of this machine.
 fn kept(options: &CertifyOptions) -> Result<CertificateRecord> {
     let file = &options.logbook.logbook;
-    let host = host(&System::real());
-    match Logbook::open_read_only(file)?.certificate(&host)? {
+    let [host, cpu] = machine(&environment::observe(&System::real()));
+    match Logbook::open_read_only(file)?.certificate(&host, &cpu)? {
         Some(certificate) => Ok(certificate),
         None => bail!(Usage(format!(
-            "{} keeps no certificate of {host}: make one with `qdepth certify --logbook {0}`",
-            file.display()
+            "{} keeps no certificate of this machine ({host}, {cpu}): make one with `qdepth certify \
+             --logbook {}`",
+            file.display(),
+            shell_word(&file.to_string_lossy())
         ))),
     }
 }

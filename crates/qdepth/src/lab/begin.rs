@@ -15,6 +15,7 @@ use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
 use crate::ended::Usage;
 use crate::lab::Lab;
+use crate::lab::certify::machine;
 use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
@@ -127,8 +128,11 @@ fn fresh(
 
 /// The newest certificate of this machine that the logbook keeps, as a fact of the run.
 fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> {
-    let Some(host) = run.host().filter(|_| !run.emulated) else { return Ok(None) };
-    Ok(logbook.certificate(host)?.map(|certificate| {
+    if run.emulated {
+        return Ok(None);
+    }
+    let [host, cpu] = machine(&run.environment);
+    Ok(logbook.certificate(&host, &cpu)?.map(|certificate| {
         let CertificateRecord { at, version, kernel, id, .. } = &certificate;
         let passed = certificate.count(ProofOutcome::Passed);
         let failed = certificate.count(ProofOutcome::Failed);

@@ -99,22 +99,24 @@ pub(crate) fn certify(
     let ended = both_clocks();
     proofs.insert(0, same_time(ended.0 - began.0, ended.1 - began.1));
     let facts = environment::observe(system);
+    let [host, cpu] = machine(&facts);
     Ok(CertificateRecord {
         schema: CertificateRecord::form(),
         id: uuid::Uuid::now_v7().to_string(),
         at,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        host: fact(&facts, ("host", "name")),
+        host,
         kernel: fact(&facts, ("kernel", "release")),
-        cpu: fact(&facts, ("cpu", "model")),
+        cpu,
         outcome: worst(&proofs),
         proofs,
     })
 }
 
-/// What a machine is known by in certificates: its name, or nothing.
-pub(crate) fn host(system: &System) -> String {
-    fact(&environment::observe(system), ("host", "name"))
+/// What a machine is known by in certificates: its name and its CPU's, or nothing. Names alone are
+/// given again, to virtual machines above all.
+pub(crate) fn machine(facts: &[Observation]) -> [String; 2] {
+    [("host", "name"), ("cpu", "model")].map(|wanted| fact(facts, wanted))
 }
 
 fn fact(facts: &[Observation], wanted: (&str, &str)) -> String {
