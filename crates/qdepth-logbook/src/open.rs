@@ -21,6 +21,9 @@ const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
 pub const SCHEMA_VERSION: i64 = 11;
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
+/// The oldest schema whose tables hold what the newest reads of every run; before it there were no
+/// steps (migration 3).
+const READ_AS_IT_IS: i64 = 3;
 /// Writes are short; who waits longer than this waits for a stuck process.
 const BUSY: Duration = Duration::from_secs(30);
 /// How often making a new file is tried again when another process makes it at the same time.
@@ -71,8 +74,8 @@ pub(crate) fn open_in_memory(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens an existing logbook for reading only. Whoever reads one of an older schema gets a copy in
-/// memory that was brought up to date: the file stays as it is, and need not be ours to write to.
+/// Opens an existing logbook for reading only. The file stays as it is, and need not be ours to write
+/// to: whoever reads one of the two oldest schemas gets a copy in memory that was brought up to date.
 pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpose)> {
     let kept = Kept::open(path, Trust::Reading, false);
     let Some(kept) = kept.map_err(|error| LogbookError::file(path, error))? else {
@@ -100,8 +103,8 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
     check_identity(&connection, path)?;
     let purpose = purpose(&connection).map_err(doing(path, "reading the version"))?;
     // Of a damaged one that cannot be copied, what is left is read as it is.
-    let newest = version(&connection).is_ok_and(|version| version == SCHEMA_VERSION);
-    let copy = (!newest).then(|| up_to_date(&connection, path));
+    let is_old = version(&connection).is_ok_and(|version| version < READ_AS_IT_IS);
+    let copy = is_old.then(|| up_to_date(&connection, path));
     Ok((copy.and_then(Result::ok).unwrap_or(connection), file, purpose))
 }
 
