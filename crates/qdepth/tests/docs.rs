@@ -80,7 +80,13 @@ const SHORT: &[(&str, &str)] = &[
     ("qdepth certify", "qdepth certify --duration 10ms"),
     ("qdepth host check", "qdepth host check --duration 100ms"),
     ("qdepth reproduce", "qdepth reproduce write-pressure"),
+    // Tests change no setting of the machine that they run on.
+    ("host tune --apply", "host tune"),
+    ("qdepth host undo", "qdepth host undo --journal undo.jsonl"),
 ];
+
+/// Words by which a command would change a machine: none is left once a line was replaced.
+const CHANGES: [&str; 4] = ["--apply", "sudo ", "--destroy", "/dev/"];
 
 /// Options that make a run short, unless they would be none of its plan's.
 const SHORT_RUN: [(&str, &str); 3] =
@@ -240,6 +246,12 @@ fn typed(line: &str) -> &str {
 }
 
 #[cfg(test)]
+fn changes_this_machine(script: &str) -> bool {
+    let script = script.replace("/dev/null", "");
+    CHANGES.iter().any(|word| script.contains(word))
+}
+
+#[cfg(test)]
 fn run_page(
     (page, folder): (&str, &Place),
     bin: &Path,
@@ -275,6 +287,10 @@ fn run_page(
         });
         let script: Vec<String> = lines.map(|line| here(line, folder.path())).collect();
         let script = script.join("\n");
+        if changes_this_machine(&script) {
+            wrong.push(format!("{page}: this would change the machine: {script}"));
+            continue;
+        }
         fs::write(&calls, "").unwrap();
         let began = std::time::Instant::now();
         let output = Command::new("sh")
@@ -354,4 +370,8 @@ fn fences_and_spans_are_found_and_made_short() {
         "qdepth run --outstanding 1,4 --file-size 16MiB --warm-up 10ms x --duration 60ms y"
     );
     assert_eq!(here("cd /mnt/a", Path::new("/p")), "cd /p/a");
+    for line in ["qdepth run /dev/sdz", "qdepth host tune --apply x", "qdepth run x --destroy Y"] {
+        assert!(changes_this_machine(line), "{line}");
+    }
+    assert!(!changes_this_machine(&here("qdepth host tune --apply 2>/dev/null", Path::new("/p"))));
 }
