@@ -45,6 +45,10 @@ pub fn same(count: usize) -> Result<()> {
     }
     show("cargo", &["build", "--release", "--quiet"])?;
     let folder = root().join("target/bench-same");
+    // A socket that an earlier one left would answer as if it were served.
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
     let twins = ["a", "b"].map(|name| folder.join(name));
     for twin in &twins {
         std::fs::create_dir_all(twin)?;
@@ -162,7 +166,7 @@ impl Served {
         let disk = mount.join("disk");
         let start = |program: &str, words: &[String]| {
             let mut command = Command::new(program);
-            command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+            command.args(words).stdout(Stdio::null());
             command.spawn().with_context(|| format!("{program} cannot be started"))
         };
         let words = format!(
