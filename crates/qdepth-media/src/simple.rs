@@ -85,7 +85,8 @@ impl Volume {
     pub(crate) fn new(values: &Values) -> Self {
         let get = |name| values.get(name);
         let gap = micros(1e6 / get("io_per_s"));
-        let credits = (get("credits") * gap as f64) as Tick;
+        // The bucket holds one I/O at least, so that the first begins at once.
+        let credits = ((get("credits") * gap as f64) as Tick).max(gap);
         Self {
             latency: both(values, "latency_us"),
             latency_per_kib: both(values, "latency_us_per_kib"),
@@ -103,14 +104,13 @@ impl Volume {
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         let begin = now.max(self.free);
         self.credits = (self.credits + (begin - self.counted)).min(self.credits_max);
+        // Every I/O costs what is earned in the time of one at the provisioned rate; what lacks of it
+        // is waited for.
+        let lacks = self.gap.saturating_sub(self.credits);
+        let begin = begin + lacks;
+        self.credits = self.credits + lacks - self.gap;
         self.counted = begin;
-        let gap = if self.credits >= self.gap {
-            self.credits -= self.gap;
-            self.burst_gap
-        } else {
-            self.gap
-        };
-        self.free = begin + gap;
+        self.free = begin + self.burst_gap;
         self.bytes_free = self.bytes_free.max(now) + cost(io.size, self.per_kib);
         let side = usize::from(io.read);
         let latency = self.latency[side] + cost(io.size, self.latency_per_kib[side]);
