@@ -78,6 +78,8 @@ pub enum Ended {
     Duration,
     /// Its rate was known as well as asked.
     Precision,
+    /// Its rate was steady.
+    Steady,
     /// So many bytes had been moved.
     Bytes,
     /// It was asked to stop.

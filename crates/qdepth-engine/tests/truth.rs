@@ -52,6 +52,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             until: None,
             samples: None,
             until_steady: None,
+            steady: None,
             visits: 1,
             visit_lead_in_ns: 0,
         },

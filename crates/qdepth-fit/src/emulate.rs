@@ -112,6 +112,7 @@ pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace) -> Point {
     point.area.offset_bytes = 0;
     point.delay_ns = 0;
     point.stop.until = None;
+    point.stop.steady = None;
     point.stop.samples = None;
     point.stop.bytes = 0;
     let in_flight = u64::from(point.in_flight_max());

@@ -99,6 +99,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
             until: None,
             samples: None,
             until_steady: None,
+            steady: None,
             visits: 1,
             visit_lead_in_ns: 0,
         },

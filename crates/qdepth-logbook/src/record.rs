@@ -328,6 +328,8 @@ pub enum EndedBy {
     Duration,
     /// Its rate was known as well as asked.
     Precision,
+    /// Its rate was steady.
+    Steady,
     /// So many bytes had been moved.
     Bytes,
     /// The user.
@@ -338,14 +340,21 @@ pub enum EndedBy {
 
 impl EndedBy {
     /// Every one there is.
-    pub const ALL: [Self; 5] =
-        [Self::Duration, Self::Precision, Self::Bytes, Self::Interrupted, Self::Failure];
+    pub const ALL: [Self; 6] = [
+        Self::Duration,
+        Self::Precision,
+        Self::Steady,
+        Self::Bytes,
+        Self::Interrupted,
+        Self::Failure,
+    ];
 
     /// As stored and in machine output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Duration => "duration",
             Self::Precision => "precision",
+            Self::Steady => "steady",
             Self::Bytes => "bytes",
             Self::Interrupted => "interrupted",
             Self::Failure => "failure",

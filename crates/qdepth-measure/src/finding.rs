@@ -132,8 +132,8 @@ codes! {
     CompressiblePayload = "compressible-payload",
     /// The state of the medium (fresh, preconditioned, steady) is not known.
     MediumStateUnknown = "medium-state-unknown",
-    /// Preconditioning went on in rounds until steady, and ended without that, or with a rate that goes
-    /// up and down. Values: `rounds`, `times_written` (the area), `io_per_s`, `range_share`,
+    /// Preconditioning, or a point, went on in rounds until steady, and ended without that, or with a
+    /// rate that goes up and down. Values: `rounds`, `times_written` (the area, where it was written), `io_per_s`, `range_share`,
     /// `slope_share`, `period_ns` (cyclic). Labels: `target`, `course` (`cyclic`, `drifting`,
     /// `never-steady`, `too-short`), `rule`.
     NotSteady = "not-steady",

@@ -39,4 +39,4 @@ pub use steady::{
     Course, Line, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
 };
 pub use units::{Bytes, Instant, Nanos, ParseBytesError, ParseNanosError, Seed};
-pub use until::{ParseToleranceError, Precision, Tolerance};
+pub use until::{EarlyEnd, ParseEarlyEndError, ParseToleranceError, Precision, Tolerance};

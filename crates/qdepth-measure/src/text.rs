@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::{Bytes, Nanos};
-use crate::until::Tolerance;
+use crate::until::{EarlyEnd, Tolerance};
 
 macro_rules! read_as_text {
     ($($unit:ty),+) => {$(
@@ -31,7 +31,7 @@ macro_rules! read_as_text {
     )+};
 }
 
-read_as_text!(Bytes, Nanos, Tolerance);
+read_as_text!(Bytes, Nanos, Tolerance, EarlyEnd);
 
 /// As the text that [`Deserialize`] reads.
 impl Serialize for Nanos {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::estimate::series_mean_in;
+use crate::rounds::SteadyRule;
 use crate::spectrum::{DEGREES_TO_END, Workspace};
 use crate::units::Nanos;
 
@@ -55,6 +56,47 @@ impl FromStr for Tolerance {
         number
             .and_then(|percent| Self::from_share(percent / 100.0))
             .ok_or_else(|| ParseToleranceError(text.to_owned()))
+    }
+}
+
+/// What ends a point before its time is over: that its rate is known so well, or that it is steady.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum EarlyEnd {
+    /// The 95 % interval of the rate is as narrow as this.
+    Precise(Tolerance),
+    /// The rate is steady by this rule.
+    Steady(SteadyRule),
+}
+
+impl fmt::Display for EarlyEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Precise(tolerance) => tolerance.fmt(f),
+            Self::Steady(SteadyRule::Own) => f.write_str("steady"),
+            Self::Steady(SteadyRule::Snia) => f.write_str("steady-snia"),
+        }
+    }
+}
+
+/// A text that says no such end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseEarlyEndError(ParseToleranceError);
+
+impl fmt::Display for ParseEarlyEndError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; or steady, steady-snia", self.0)
+    }
+}
+impl std::error::Error for ParseEarlyEndError {}
+
+impl FromStr for EarlyEnd {
+    type Err = ParseEarlyEndError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "steady" => Ok(Self::Steady(SteadyRule::Own)),
+            "steady-snia" => Ok(Self::Steady(SteadyRule::Snia)),
+            other => other.parse().map(Self::Precise).map_err(ParseEarlyEndError),
+        }
     }
 }
 
@@ -124,6 +166,16 @@ mod tests {
         for text in ["2", "0%", "51%", "two%", "", "%", "NaN%", "0.02"] {
             assert!(text.parse::<Tolerance>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_point_may_end_by_its_precision_or_by_its_steady_state() {
+        for text in ["±2%", "steady", "steady-snia"] {
+            let read: EarlyEnd = text.parse().expect(text);
+            assert_eq!(read.to_string(), text);
+        }
+        let wrong = "stedy".parse::<EarlyEnd>().expect_err("a typo").to_string();
+        assert!(wrong.contains("`stedy`") && wrong.contains("steady-snia"), "{wrong}");
     }
 
     /// Intervals until the rule is met, at most 1000.

@@ -32,7 +32,10 @@ pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, publis
 pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
 pub use payload::{Payload, fill, generation_of, stamp};
-pub use plan::{Durability, Extent, Fsync, Layout, Plan, Point, Samples, Stop, Until, UntilSteady};
+pub use plan::{
+    Durability, Extent, Fsync, Layout, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until,
+    UntilSteady,
+};
 pub use precondition::{Method, Preconditioning, Wear};
 pub use profile::{
     AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,

@@ -1,6 +1,6 @@
 //! The plan: a list of points that omits nothing, with a hash. After this there are no defaults.
 
-use qdepth_measure::{Nanos, Seed, SteadyRule};
+use qdepth_measure::{Nanos, ROUNDS_MAX, Seed, SteadyRule};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -27,6 +27,9 @@ pub struct Until {
     /// Measured for so long at least.
     pub least_ns: u64,
 }
+
+/// Most rounds of a point that ends once it is steady: as many as SNIA's search has.
+pub const STEADY_ROUNDS: u32 = ROUNDS_MAX as u32;
 
 /// Least unrecorded lead-in of a visit, where the plan gives it none of its own.
 pub(crate) const VISIT_LEAD_IN: Nanos = Nanos::from_millis(200);
@@ -70,6 +73,10 @@ pub struct Stop {
     /// Rounds until steady, of a load of preconditioning; none = one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_steady: Option<UntilSteady>,
+    /// The rule by which its rate is steady: measured in [`STEADY_ROUNDS`] equal rounds at most, it
+    /// ends with the one that makes it so; none = one window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyRule>,
     /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub visits: u32,
@@ -82,6 +89,7 @@ impl Stop {
     /// Whether something may end the point before its time.
     pub fn may_end_early(&self) -> bool {
         self.until.is_some()
+            || self.steady.is_some()
             || self.samples.is_some()
             || self.bytes > 0
             || self.bytes_per_stream > 0
@@ -278,13 +286,17 @@ impl Point {
         };
         (0..streams).map(own).collect()
     }
-    /// Unrecorded lead-in of all its visits, nanoseconds.
+    /// Unrecorded lead-in of all its visits or rounds, nanoseconds.
     pub fn lead_in_ns(&self) -> u64 {
         let each = match self.stop.visit_lead_in_ns {
             0 => VISIT_LEAD_IN.0,
             own => own,
         };
         match self.stop.visits {
+            0 | 1 if self.stop.steady.is_some() => {
+                let later = VISIT_LEAD_IN.0.min(self.warm_up_ns);
+                self.warm_up_ns.saturating_add(later * u64::from(STEADY_ROUNDS - 1))
+            }
             0 | 1 => self.warm_up_ns,
             visits => self.warm_up_ns.max(each.saturating_mul(u64::from(visits))),
         }
@@ -308,6 +320,27 @@ impl Point {
     pub fn round(&self, number: u32) -> Self {
         let seed = Seed(self.seed).derive("round").derive(&number.to_string()).0;
         Self { seed, ..self.clone() }
+    }
+    /// A round of it, where it ends once it is steady: an equal part of its time, draws of its own,
+    /// and the whole lead-in before the first alone.
+    pub fn steady_round(&self, number: u32) -> Self {
+        let later = VISIT_LEAD_IN.0.min(self.warm_up_ns);
+        let duration_ns = self.stop.duration_ns / u64::from(STEADY_ROUNDS);
+        Self {
+            warm_up_ns: if number == 0 { self.warm_up_ns } else { later },
+            stop: Stop { duration_ns, ..self.stop },
+            ..self.round(number)
+        }
+    }
+    /// Its rounds from `from` to before `to` in one go, with all before them as lead-in.
+    pub fn steady_part(&self, from: u32, to: u32) -> Self {
+        let round = self.stop.duration_ns / u64::from(STEADY_ROUNDS);
+        let duration_ns = round * u64::from(to.saturating_sub(from));
+        Self {
+            warm_up_ns: self.warm_up_ns + round * u64::from(from),
+            stop: Stop { duration_ns, visits: 1, ..self.stop },
+            ..self.clone()
+        }
     }
     /// The same point measured in one go.
     pub fn in_one_go(&self) -> Self {

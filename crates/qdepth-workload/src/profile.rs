@@ -9,7 +9,7 @@ use crate::plan::Durability;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
 use crate::variants::VariantSpec;
-use qdepth_measure::{Bytes, Nanos, Tolerance};
+use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -216,8 +216,10 @@ pub struct PlanFile {
     /// is none where not one does. Left out: 200 ms.
     pub visit_lead_in: Option<Nanos>,
     /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
-    /// rate is as narrow as this: `"±2%"`. Left out: every point lasts the duration.
-    pub until: Option<Tolerance>,
+    /// rate is as narrow as this: `"±2%"`; or once its rate is steady, `"steady"` (by our own rule) or
+    /// `"steady-snia"`: then it is measured in 25 rounds at most, of which those of the steady state
+    /// are told. Left out: every point lasts the duration.
+    pub until: Option<EarlyEnd>,
     /// Ends a point after so many bytes, if they come before the duration's end.
     pub bytes: Option<Bytes>,
     /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the point ends

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_measure::{Bytes, Credible, Nanos, Seed, Tolerance};
+use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, Seed};
 use thiserror::Error;
 
 use crate::alike::meant;
@@ -64,8 +64,8 @@ pub struct Choices {
     pub warm_up: Option<Nanos>,
     /// Another size of a measurement file that is made, in bytes.
     pub file_size: Option<Bytes>,
-    /// End each point once its rate is known this well.
-    pub until: Option<Tolerance>,
+    /// End each point once its rate is known this well, or steady.
+    pub until: Option<EarlyEnd>,
     /// Another area, as `32GiB`, `50%`, `full`.
     pub area: Option<String>,
     /// One request size for every profile.

@@ -379,6 +379,51 @@ fn wrong_steps_say_what_would_be_right() {
 }
 
 #[test]
+fn a_point_that_ends_steady_has_rounds_and_nothing_else_ends_it() {
+    let text = |more: &str| {
+        format!(
+            "name=\"s\"\noutstanding=[1]\nwarm_up=\"1s\"\nduration=\"50s\"\n{more}\n[[profile]]\n\
+             name=\"mine\"\nrandom=100\nread=100\nrequest_size=\"4KiB\"\n"
+        )
+    };
+    let plan = |more: &str, choices: &Choices| {
+        let file = toml::from_str::<PlanFile>(&text(more)).expect("reads");
+        resolve(&file, choices, &[SHAPE]).map_err(|error| error.to_string())
+    };
+    let chosen = |until: &str| Choices { until: until.parse().ok(), ..Choices::default() };
+    for (more, choices, rule) in [
+        ("until=\"steady\"", Choices::default(), SteadyRule::Own),
+        ("until=\"steady-snia\"", Choices::default(), SteadyRule::Snia),
+        ("until=\"±2%\"", chosen("steady"), SteadyRule::Own),
+    ] {
+        let resolved = plan(more, &choices).expect("resolves");
+        let point = &resolved.points[0];
+        assert_eq!((point.stop.steady, point.stop.until, point.stop.visits), (Some(rule), None, 1));
+        assert_eq!(Plan::from_text(&resolved.text()), Ok(resolved.clone()));
+        // 25 rounds of 2 s; the lead-in of the later ones is that of a visit.
+        let rounds = [0, 1, 24].map(|number| point.steady_round(number));
+        assert_eq!(rounds.each_ref().map(|round| round.stop.duration_ns), [2_000_000_000; 3]);
+        assert_eq!(
+            rounds.each_ref().map(|round| round.warm_up_ns),
+            [1_000_000_000, 200_000_000, 200_000_000]
+        );
+        assert_eq!(point.lead_in_ns(), 1_000_000_000 + 24 * 200_000_000);
+        assert!(rounds[1].seed != rounds[2].seed);
+    }
+    for (more, why) in [
+        ("until=\"steady\"\nbytes=\"1GiB\"", "leave out what else"),
+        ("until=\"steady\"\nbytes_per_stream=\"1GiB\"", "leave out what else"),
+    ] {
+        let error = plan(more, &Choices::default()).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+    let short = Choices { duration: "4s".parse().ok(), ..chosen("steady") };
+    let error = plan("", &short).unwrap_err();
+    assert!(error.contains("need 5s at least"), "{error}");
+    assert!(!plan("", &Choices::default()).expect("resolves").text().contains("steady"));
+}
+
+#[test]
 fn precision_ends_points_that_end_alone() {
     let text = r#"
         name = "precise"

@@ -178,3 +178,71 @@ fn what_goes_up_and_down_is_measured_with_a_doubt() {
     let period_ns = found["values"]["period_ns"].as_f64().unwrap();
     assert!((period_ns / 1e9 - 1.0).abs() < 0.05, "{found:#}");
 }
+
+/// A volume that answers 16,000 I/Os a second for its first seconds of credit, then 3,000.
+#[cfg(test)]
+const BURSTS: &str = "title = \"A volume\"\nkind = \"volume\"\nabout = \"a test\"\n[parameters]\n\
+    capacity_gb = { value = 100, from = \"definition\" }\n\
+    latency_us = { value = 800, from = \"definition\" }\n\
+    io_per_s = { value = 3000, from = \"definition\" }\n\
+    burst_io_per_s = { value = 16000, from = \"definition\" }\n\
+    credits = { value = 39000, from = \"definition\" }\n\
+    mb_s = { value = 1000, from = \"definition\" }\n";
+
+#[test]
+fn a_point_ends_once_it_is_steady_and_tells_that_state_alone() {
+    let place = Place::new();
+    place.write("volume.toml", BURSTS);
+    let point = |profile: &str, more: &str| {
+        let words = format!(
+            "run quick media:volume.toml --profile {profile} --outstanding 64 --duration 50s \
+             --warm-up 100ms --no-report --json {more}"
+        );
+        let document = place.run(&words).expect_finished().json();
+        document["points"][0].clone()
+    };
+    let rate = |point: &Value| point["io_per_s"].as_f64().unwrap();
+    let seconds = |point: &Value| point["duration_ns"].as_f64().unwrap() / 1e9;
+    let is_doubted = |point: &Value| {
+        let all = point["findings"].as_array().unwrap();
+        all.iter().any(|finding| finding["code"] == "not-steady")
+    };
+    // All of it holds the burst: three seconds of 16,000 in fifty.
+    let whole = point("random-4k-read", "");
+    assert!((3600.0..3900.0).contains(&rate(&whole)), "{}", rate(&whole));
+    for until in ["steady", "steady-snia"] {
+        let steady = point("random-4k-read", &format!("--until {until}"));
+        assert!((rate(&steady) / 3000.0 - 1.0).abs() < 0.01, "{until}: {}", rate(&steady));
+        assert_eq!(steady["ended_by"], "steady", "{until}");
+        assert!(seconds(&steady) < 25.0 && !is_doubted(&steady), "{until}: {steady:#}");
+    }
+    // What was not written twice is called nothing.
+    let written = point("random-4k-write", "--until steady");
+    assert_eq!(written["ended_by"], "duration");
+    assert!((seconds(&written) - 50.0).abs() < 0.1 && is_doubted(&written), "{written:#}");
+}
+
+#[test]
+fn a_point_on_storage_ends_once_it_is_steady_or_says_that_it_is_not() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", READS);
+    let words = "plan.toml . --until steady --duration 5s --warm-up 100ms";
+    let shown = place.run(&format!("plan {words}")).expect(0).out;
+    assert!(shown.contains("until steady, at most 5s in 25 rounds"), "{shown}");
+    let run = place.run(&format!("run {words} --no-report --json")).expect_finished().json();
+    for point in run["points"].as_array().unwrap() {
+        let codes: Vec<&Value> =
+            point["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
+        let doubted = codes.iter().any(|code| **code == "not-steady");
+        let steady = point["ended_by"] == "steady";
+        // One that goes up and down has a level, and says that it does.
+        assert!(steady || doubted, "{point:#}");
+        let seconds = point["duration_ns"].as_f64().unwrap() / 1e9;
+        assert!(if steady { seconds < 3.0 } else { seconds > 4.9 }, "{steady} {seconds}");
+        assert!(point["io_per_s"].as_f64().unwrap() > 0.0);
+    }
+    let refused = place.run("run plan.toml . --until stedy").expect(2).err;
+    assert!(refused.contains("steady, steady-snia"), "{refused}");
+    let short = place.run("run plan.toml . --until steady --duration 1s").expect(2).err;
+    assert!(short.contains("need 5s at least"), "{short}");
+}

@@ -103,7 +103,7 @@ pub(super) static WORDS: Words = Words {
         ended_by: "Ended by",
         expected: "Expected",
         of_expected: "Of expected",
-        ended: ["time", "precision", "bytes", "user", "failure"],
+        ended: ["time", "precision", "steady state", "bytes", "user", "failure"],
         grade: "Grade",
         direction: "Direction",
         reads: "reads",

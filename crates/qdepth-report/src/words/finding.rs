@@ -127,9 +127,9 @@ fn answers(code: Code) -> Option<[&'static str; 3]> {
             "For figures that others can repeat, purge the medium and precondition it first (`--precondition`), and say so.",
         ],
         Code::NotSteady => [
-            "The medium was not steady before the first point",
-            "Preconditioning wrote in rounds until the rate would be steady, and ended without that[: it is {course}][, with {io_per_s} IO/s][; {range_share} apart][, the line moves by {slope_share}][; {rounds} rounds][, the area written {times_written} times]. The points that follow are those of a state that changes.",
-            "Go on for longer (a step `until-steady` with more `rounds` in the plan), purge first, or quote the figures with this remark. Around a cycle, measure whole cycles.",
+            "No steady state was reached",
+            "Rounds went on until the rate would be steady, and ended without that[: it is {course}][, with {io_per_s} IO/s][; {range_share} apart][, the line moves by {slope_share}][; {rounds} rounds][, the area written {times_written} times]. The figures are those of a state that changes.",
+            "Go on for longer (a longer `--duration`; a step `until-steady` with more `rounds` in the plan), purge first, or quote the figures with this remark. Around a cycle, measure whole cycles.",
         ],
         _ => return None,
     })

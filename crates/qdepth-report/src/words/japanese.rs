@@ -98,7 +98,7 @@ pub(super) static WORDS: Words = Words {
         point: "測定点",
         time: "測定時間",
         ended_by: "終了条件",
-        ended: ["時間", "精度", "バイト数", "利用者", "障害"],
+        ended: ["時間", "精度", "定常状態", "バイト数", "利用者", "障害"],
         grade: "等級",
         direction: "方向",
         reads: "読み取り",

@@ -293,7 +293,7 @@ pub(crate) struct ColumnWords {
     pub(crate) expected: &'static str,
     pub(crate) of_expected: &'static str,
     /// By duration, precision, bytes, the user, a failure.
-    pub(crate) ended: [&'static str; 5],
+    pub(crate) ended: [&'static str; 6],
     pub(crate) grade: &'static str,
     pub(crate) direction: &'static str,
     pub(crate) reads: &'static str,

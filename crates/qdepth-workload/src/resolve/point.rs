@@ -1,12 +1,14 @@
 //! One point of a plan: every value that a profile leaves out is decided here.
 
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 
 use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
 use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::payload::Payload;
-use crate::plan::{Extent, Fsync, Layout, Point, Samples, Stop, Until, VISIT_LEAD_IN};
+use crate::plan::{
+    Extent, Fsync, Layout, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN,
+};
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
@@ -23,6 +25,8 @@ const SIZE_MAX: u64 = 64 << 20;
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
 /// Shortest lead-in of a visit that a plan can ask for, and longest.
 const VISIT_LEAD_INS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs(60));
+/// Shortest round of a point that ends once it is steady: ten slices of its series.
+const STEADY_ROUND_LEAST: Nanos = Nanos::from_millis(200);
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
 /// Most streams of a point.
@@ -175,20 +179,31 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
         return Err(format!("a duration of {duration}; 10ms to 168h are possible"));
     }
     let passes = load.passes.map(|passes| part.saturating_mul(u64::from(passes)));
+    let early = choices.until.or(file.until);
+    let steady = match early {
+        Some(EarlyEnd::Steady(rule)) => Some(rule),
+        _ => None,
+    };
     let of_stream = load.bytes_per_stream.or(file.bytes_per_stream).map(|bytes| bytes.0);
     let mut stop = Stop {
         duration_ns: duration.0,
         bytes: load.bytes.or(file.bytes).map_or(0, |b| b.0),
         bytes_per_stream: passes.or(of_stream).unwrap_or(0),
-        until: choices.until.or(file.until).map(|tolerance| Until {
-            share: tolerance.share(),
-            least_ns: UNTIL_LEAST.min(duration).0,
-        }),
+        until: match early {
+            Some(EarlyEnd::Precise(tolerance)) => {
+                Some(Until { share: tolerance.share(), least_ns: UNTIL_LEAST.min(duration).0 })
+            }
+            _ => None,
+        },
         samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
         until_steady: None,
+        steady,
         visits: 1,
         visit_lead_in_ns: 0,
     };
+    if stop.steady.is_some() {
+        can_end_steady(file, &stop)?;
+    }
     let lead_in = visit_lead_in(file)?;
     stop.visits = visits(file, stop, lead_in.unwrap_or(VISIT_LEAD_IN))?;
     stop.visit_lead_in_ns = lead_in.filter(|_| stop.visits > 1).unwrap_or_default().0;
@@ -205,6 +220,31 @@ fn visit_lead_in(file: &PlanFile) -> Result<Option<Nanos>, String> {
         return Err(format!("visit_lead_in = {lead_in}; {least} to {most} are possible"));
     }
     Ok(Some(lead_in))
+}
+
+/// A point that ends steady is left between its rounds, and nothing else may end it.
+fn can_end_steady(file: &PlanFile, stop: &Stop) -> Result<(), String> {
+    if stop.bytes > 0 || stop.bytes_per_stream > 0 || stop.samples.is_some() {
+        return Err("until steady: leave out what else would end a point (bytes, passes, \
+                    until_credible)"
+            .to_owned());
+    }
+    if file.bandwidth.is_some() || file.files.is_some() {
+        return Err(
+            "files that a point makes are measured in one go: leave until steady out".to_owned()
+        );
+    }
+    if file.staircase.is_some() {
+        return Err("a step of a staircase ends by its time: leave until steady out".to_owned());
+    }
+    let least = Nanos(STEADY_ROUND_LEAST.0 * u64::from(STEADY_ROUNDS));
+    if stop.duration_ns < least.0 {
+        return Err(format!(
+            "until steady within {}: {STEADY_ROUNDS} rounds need {least} at least (--duration)",
+            Nanos(stop.duration_ns)
+        ));
+    }
+    Ok(())
 }
 
 /// As many as the plan asks for and the point has time for: a visit lasts two and a half times its

@@ -12,10 +12,10 @@ use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::own_files;
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind};
-use qdepth_measure::{Bytes, Nanos, Tolerance};
+use qdepth_measure::{Bytes, EarlyEnd, Nanos, Tolerance};
 use qdepth_media::is_emulated;
 use qdepth_workload::{
-    Plan, Point, Stop, meant, needs_writing, shipped_plan_names, shipped_plan_text,
+    Plan, Point, STEADY_ROUNDS, Stop, meant, needs_writing, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,
 };
 
@@ -387,6 +387,10 @@ fn load(point: &Point) -> String {
 /// How long a point is measured.
 fn time(stop: &Stop) -> String {
     let duration = Nanos(stop.duration_ns);
+    if let Some(rule) = stop.steady {
+        let until = EarlyEnd::Steady(rule);
+        return format!("until {until}, at most {duration} in {STEADY_ROUNDS} rounds,");
+    }
     match stop.until.and_then(|until| Tolerance::from_share(until.share)) {
         Some(tolerance) => format!("until {tolerance}, at most {duration},"),
         None if stop.visits > 1 => format!("{duration} in {} visits", stop.visits),

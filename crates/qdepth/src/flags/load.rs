@@ -1,7 +1,7 @@
 //! What is asked of a load on the command line, and the words that ask for it again.
 
 use clap::{Args, ValueEnum};
-use qdepth_measure::{Bytes, Credible, Nanos, SteadyRule, Tolerance};
+use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, SteadyRule};
 use qdepth_workload::{Preconditioning, Wear};
 
 use crate::flags::BandwidthOptions;
@@ -75,9 +75,10 @@ pub(crate) struct Load {
     #[arg(long, value_name = "SIZE", help_heading = "What is measured")]
     pub(crate) file_size: Option<Bytes>,
     /// End each point once the 95 % interval of its rate is as narrow as this, as ±2%, after 5 s at
-    /// least
-    #[arg(long, value_name = "±N%", help_heading = "How long")]
-    pub(crate) until: Option<Tolerance>,
+    /// least; or once its rate is `steady` by our own rule, `steady-snia` by SNIA's, of which the rounds
+    /// of the steady state are told (docs/method/steady.md)
+    #[arg(long, value_name = "±N%|steady", help_heading = "How long")]
+    pub(crate) until: Option<EarlyEnd>,
     /// Measurement area, as 32GiB, 50%, full. Given as a size it is also the size of a measurement
     /// file that is made
     #[arg(long, help_heading = "What is measured")]

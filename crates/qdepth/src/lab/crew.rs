@@ -218,6 +218,11 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
             "a target is preconditioned by one process: do it in a run without mpirun before",
         );
     }
+    if plan.points.iter().any(|point| point.stop.steady.is_some()) {
+        return no(
+            "a point that ends once it is steady is measured in rounds of one process. Leave `until` out",
+        );
+    }
     let known = |stop: &Stop| stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0;
     if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
         return no(

@@ -78,6 +78,7 @@ fn shortened(point: &Point) -> Point {
     point.area.offset_bytes = 0;
     point.warm_up_ns = point.warm_up_ns.min(WARM_UP.0);
     point.stop.until = None;
+    point.stop.steady = None;
     // Where the load is offered by a schedule, the window keeps its time.
     if point.offered_io_per_s().is_none() {
         let bytes = window_bytes(&point);

@@ -50,14 +50,15 @@ pub(crate) fn points(
         let show = &mut Shown { logbook, events: &mut *events, running: &running, before };
         let measured = in_turn(lab, ready, &wanted, show)?;
         for (group, visited) in wanted.iter().zip(measured) {
-            let Some(Visited { measured, started_at, .. }) = visited else { continue };
+            let Some(Visited { measured, started_at, doubts, .. }) = visited else { continue };
             let group = &*virtual_time::bounded(&ready.targets, group);
             ranks.extend(group.iter().zip(&measured).map(of_workers));
-            for (point, measured) in group.iter().zip(&measured) {
+            for (place, (point, measured)) in group.iter().zip(&measured).enumerate() {
                 if ready.done.contains(&point.index) {
                     continue;
                 }
-                let sealed = one_sealed(lab, ready, (point, measured), &started_at);
+                let mut sealed = one_sealed(lab, ready, (point, measured), &started_at);
+                sealed.findings.extend(doubts.get(place).cloned().flatten());
                 let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
                 if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
                     ended.insert(point.target);

@@ -89,6 +89,7 @@ fn ended_by(ended: Ended) -> EndedBy {
     match ended {
         Ended::Duration => EndedBy::Duration,
         Ended::Precision => EndedBy::Precision,
+        Ended::Steady => EndedBy::Steady,
         Ended::Bytes => EndedBy::Bytes,
         Ended::Interrupted => EndedBy::Interrupted,
         Ended::Failure => EndedBy::Failure,

@@ -111,7 +111,7 @@ fn whole(measured: &Measured) -> Result<u64> {
     Ok(outcome.bytes() + outcome.bytes_outside)
 }
 
-fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
+pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
     let intervals = measured.outcome.series.intervals();
     intervals.iter().map(|slice| (slice.completed.iter().sum(), slice.length)).collect()
 }
@@ -174,8 +174,8 @@ fn told(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> S
     )
 }
 
-/// What is doubted of a target that did not become steady.
-fn doubt(
+/// What is doubted of a target that did not become steady; `point` is a round of it.
+pub(crate) fn doubt(
     target: &Prepared,
     point: &Point,
     rounds: &SteadyRounds,
@@ -190,8 +190,12 @@ fn doubt(
         .label("course", verdict.course.as_str())
         .label("rule", rule.as_str())
         .value("rounds", rounds.count() as f64)
-        .value("times_written", rounds.written())
         .value("io_per_s", verdict.level);
+    let finding = if point.read_share < 1.0 {
+        finding.value("times_written", rounds.written())
+    } else {
+        finding
+    };
     if verdict.course == Course::TooShort {
         return Some(finding);
     }

@@ -5,13 +5,14 @@ use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_engine::{Ended, Interval};
 use qdepth_logbook::Logbook;
-use qdepth_measure::{Instant, Nanos, Seed};
+use qdepth_measure::{Finding, Instant, Nanos, Seed};
 use qdepth_workload::Point;
 
 use crate::lab::Lab;
 use crate::lab::begin::Ready;
 use crate::lab::events::Events;
 use crate::lab::execute::{Measured, execute};
+use crate::lab::steady_point::{rule_of, until_steady};
 use crate::lab::virtual_time;
 use crate::screen::Running;
 
@@ -24,19 +25,54 @@ pub(crate) struct Shown<'a, 'b> {
     pub(crate) before: Nanos,
 }
 
+/// One visit to a group.
+pub(crate) struct Visit {
+    pub(crate) measured: Vec<Measured>,
+    /// When it began, RFC 3339, and by the clock.
+    started_at: String,
+    pub(crate) began: Instant,
+}
+
+impl Visit {
+    /// Whether a further visit would be one to another target, or to none.
+    pub(crate) fn is_broken(&self) -> bool {
+        is_broken(&self.measured)
+    }
+}
+
+fn is_broken(measured: &[Measured]) -> bool {
+    measured.iter().any(|m| m.outcome.failure.is_some() || m.changed.is_some())
+}
+
 /// What came of the visits to a group.
+#[derive(Default)]
 pub(crate) struct Visited {
     pub(crate) measured: Vec<Measured>,
     /// When the first began, RFC 3339.
     pub(crate) started_at: String,
     began: Instant,
     visits: u32,
+    /// What is doubted of each load; empty where nothing is.
+    pub(crate) doubts: Vec<Option<Finding>>,
 }
 
 impl Visited {
+    pub(crate) fn of(first: Visit) -> Self {
+        let Visit { measured, started_at, began } = first;
+        Self { measured, started_at, began, visits: 1, doubts: Vec::new() }
+    }
+
+    /// With another visit, behind those before it.
+    pub(crate) fn followed_by(self, later: Visit) -> Self {
+        let offset = later.began.since(self.began);
+        let both = self.measured.into_iter().zip(later.measured);
+        let measured = both.map(|(former, later)| former.followed_by(later, offset)).collect();
+        Self { measured, visits: self.visits + 1, ..self }
+    }
+
     /// Whether a further visit would be one to another target, or to none.
     fn is_over(&self) -> bool {
-        self.measured.iter().any(|m| m.outcome.failure.is_some() || m.changed.is_some())
+        is_broken(&self.measured)
     }
 }
 
@@ -71,21 +107,28 @@ pub(crate) fn in_turn(
     let of_groups = groups.iter().copied().flatten().map(|point| point.stop.visits).max();
     let visits = of_groups.filter(|_| takes_turns(lab, ready)).unwrap_or(1);
     let mut all: Vec<Option<Visited>> = groups.iter().map(|_| None).collect();
-    for visit in 0..visits {
-        for place in order(ready.plan.seed, groups, visit) {
+    for turn in 0..visits {
+        for place in order(ready.plan.seed, groups, turn) {
             let former = all[place].take();
             if lab.signals.caught().is_some() || former.as_ref().is_some_and(Visited::is_over) {
                 all[place] = former;
                 continue;
             }
+            if let Some(rule) = rule_of(groups[place]) {
+                all[place] = Some(until_steady(lab, ready, (groups[place], rule), shown)?);
+                continue;
+            }
             let points: Vec<Point> = if visits > 1 {
-                groups[place].iter().map(|point| point.visit(visit)).collect()
+                groups[place].iter().map(|point| point.visit(turn)).collect()
             } else {
                 groups[place].iter().map(Point::in_one_go).collect()
             };
-            all[place] = Some(once_more(lab, ready, &points, former, shown)?);
-            let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);
-            shown.before += Nanos(lengths.max().unwrap_or(0));
+            let one =
+                visit(lab, ready, &points, former.as_ref().map(|former| former.began), shown)?;
+            all[place] = Some(match former {
+                Some(former) => former.followed_by(one),
+                None => Visited::of(one),
+            });
         }
     }
     for visited in all.iter_mut().flatten().filter(|one| one.visits < visits && !one.is_over()) {
@@ -107,20 +150,20 @@ fn order(seed: u64, groups: &[&[Point]], visit: u32) -> Vec<usize> {
     order
 }
 
-/// Another visit to a group, behind those before it.
-fn once_more(
+/// Measures a group once; `first` is when its first visit began, where this is a later one.
+pub(crate) fn visit(
     lab: Lab<'_>,
     ready: &Ready,
     points: &[Point],
-    former: Option<Visited>,
+    first: Option<Instant>,
     shown: &mut Shown<'_, '_>,
-) -> Result<Visited> {
+) -> Result<Visit> {
     let Shown { logbook, events, running, before } = shown;
     let points = &*virtual_time::bounded(&ready.targets, points);
     running.group(points, |target| &ready.run.targets[target as usize].name, *before);
-    let (started_at, now) = (Timestamp::now().to_string(), qdepth_linux::now());
-    let offset = former.as_ref().map_or(Nanos::ZERO, |former| now.since(former.began));
-    if former.is_none() {
+    let (started_at, began) = (Timestamp::now().to_string(), qdepth_linux::now());
+    let offset = first.map_or(Nanos::ZERO, |first| began.since(first));
+    if first.is_none() {
         events.group(logbook, points, *before);
     }
     let mut seen = |place: usize, interval: &Interval| {
@@ -130,10 +173,7 @@ fn once_more(
     let manner = ready.manner(lab);
     let stop = lab.signals.stop();
     let measured = execute(lab.system, &ready.targets, points, manner, stop, &mut seen)?;
-    let Some(former) = former else {
-        return Ok(Visited { measured, started_at, began: now, visits: 1 });
-    };
-    let both = former.measured.into_iter().zip(measured);
-    let measured = both.map(|(former, later)| former.followed_by(later, offset)).collect();
-    Ok(Visited { measured, visits: former.visits + 1, ..former })
+    let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);
+    *before += Nanos(lengths.max().unwrap_or(0));
+    Ok(Visit { measured, started_at, began })
 }
