@@ -73,6 +73,10 @@ pub struct RunEntry {
     pub state: String,
     /// Points of the plan.
     pub points_planned: u32,
+    /// How requests were to reach the kernel, as asked: `auto`, or the name of an engine; empty in
+    /// documents of versions that did not say so.
+    #[serde(default)]
+    pub engine_choice: String,
     /// What it compares; null where it compares nothing.
     pub comparison: Option<ComparisonRecord>,
 }
@@ -134,6 +138,10 @@ pub struct PointEntry {
     pub request_size_bytes: Option<f64>,
     /// How requests arrive.
     pub arrivals: String,
+    /// Which figure the plan tells of it: `rate` or `throughput`; empty in documents of versions that
+    /// did not say so.
+    #[serde(default)]
+    pub reported_as: String,
     /// Outstanding I/Os of each stream.
     pub outstanding: u32,
     /// Offered load of an open loop over all streams, I/Os per second; null in a closed loop.
@@ -157,7 +165,7 @@ pub struct PointEntry {
     pub warm_up_ns: u64,
     /// Length of the measured window, ns.
     pub duration_ns: u64,
-    /// What ended it: `duration`, `precision`, `bytes`, `interrupted` or `failure`.
+    /// What ended it: `duration`, `precision`, `steady`, `bytes`, `interrupted` or `failure`.
     pub ended_by: String,
     /// Half-width of `interval` over `io_per_s` that was to end it; null where none was asked.
     pub tolerance: Option<f64>,
@@ -301,6 +309,48 @@ pub struct FindingEntry {
     pub labels: BTreeMap<String, String>,
 }
 
+impl Document {
+    /// Reads what [`export_json`] wrote, of this version or an older one of the same form.
+    ///
+    /// # Errors
+    /// Why the text is no such document, or is none that figures can be taken from.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let form: Form = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let DocumentSchema { name, version } = form.schema;
+        if name != NAME {
+            return Err(format!("it is a `{name}`, and no `{NAME}`"));
+        }
+        if version > VERSION {
+            return Err(format!("its form is {version}; this program knows {VERSION}"));
+        }
+        let document: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let unknown = |point: &&PointEntry| document.target_of(point).is_none();
+        match document.points.iter().find(unknown) {
+            Some(point) => {
+                Err(format!("point {} is of a target that it does not list", point.index))
+            }
+            None => Ok(document),
+        }
+    }
+
+    /// The target of a point.
+    pub fn target_of(&self, point: &PointEntry) -> Option<&TargetEntry> {
+        self.targets.iter().find(|target| target.name == point.target)
+    }
+
+    /// The newest value of a fact of the machine or the run, by subject and key.
+    pub fn fact(&self, wanted: (&str, &str)) -> Option<&str> {
+        let is_it = |seen: &&ObservationEntry| (&*seen.subject, &*seen.key) == wanted;
+        self.environment.iter().rev().find(is_it).and_then(|seen| seen.value.as_deref())
+    }
+}
+
+/// Which form a text is of, whatever else it has.
+#[derive(Deserialize)]
+struct Form {
+    schema: DocumentSchema,
+}
+
 /// The run and its points as one JSON document, ended by a line feed. Infinite and undefined
 /// figures become null, so the text is valid JSON whatever was measured.
 pub fn export_json(run: &RunRecord, points: &[PointRecord]) -> String {
@@ -335,6 +385,7 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
             ended_at: run.ended_at.clone(),
             state: state_text(run.state).to_owned(),
             points_planned: run.points_planned,
+            engine_choice: run.engine_choice.clone(),
             comparison: run.comparison.clone(),
         },
         environment: run.environment.iter().map(observation).collect(),
@@ -403,6 +454,7 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         request_size: point.request_size.clone(),
         request_size_bytes: Some(point.request_size_mean_bytes).filter(|size| size.is_finite()),
         arrivals: point.arrivals.clone(),
+        reported_as: if point.reported_as_throughput { "throughput" } else { "rate" }.to_owned(),
         outstanding: point.outstanding,
         offered_io_per_s: point.offered_io_per_s,
         streams: point.streams,

@@ -171,3 +171,80 @@ fn a_side_may_be_the_runs_that_are_like_what_is_asked() {
     let ended = place.run("compare target=p3700 target=iodrive --logbook a.db").expect(2);
     assert!(ended.err.contains("3 runs are like that, but none of them is whole"), "{}", ended.err);
 }
+
+#[test]
+fn a_side_may_be_files_that_were_exported() {
+    let place = Place::new();
+    measure(&place, "a.db", "media:p3700-800gb", 1..9);
+    measure(&place, "c.db", "media:iodrive-320gb", 21..29);
+    let exported = |logbook: &str| -> String {
+        let runs = place.run(&format!("list --logbook {logbook} --json")).expect(0).json();
+        let runs = runs["runs"].as_array().unwrap().iter().enumerate();
+        let names = runs.map(|(number, run)| {
+            let name = format!("{logbook}-{number}.json");
+            let id = run["id"].as_str().unwrap();
+            let text = place.run(&format!("export {id} --logbook {logbook}")).expect(0).out;
+            place.write(&name, &text);
+            name
+        });
+        names.collect::<Vec<_>>().join(",")
+    };
+    let (a, c) = (exported("a.db"), exported("c.db"));
+    let by_logbook = place.run("compare a.db:all c.db:all --json").expect(1).json();
+    let by_file = place.run(&format!("compare {a} {c} --json")).expect(1).json();
+    let sorted = |of: &Value| {
+        let mut rows: Vec<String> =
+            of["rows"].as_array().unwrap().iter().map(ToString::to_string).collect();
+        rows.sort();
+        rows
+    };
+    assert_eq!(sorted(&by_file), sorted(&by_logbook));
+    assert_eq!(by_file["emulated"], true);
+    // What a file says to type is not passed on.
+    assert!(by_logbook["sides"][0]["command_again"].is_string(), "{by_logbook:#}");
+    assert!(by_file["sides"][0]["command_again"].is_null(), "{by_file:#}");
+    let first = a.split(',').next().unwrap();
+    let twice = place.run(&format!("compare {first} {first}")).expect(2).err;
+    assert!(twice.contains("on both sides"), "{twice}");
+    // What is no whole run of ours is not taken for one.
+    let text = fs::read_to_string(place.join(first)).unwrap();
+    for (from, to, why) in [
+        ("\"version\": 1", "\"version\": 99", "its form is 99"),
+        ("\"state\": \"sealed\"", "\"state\": \"running\"", "only whole ones"),
+        ("\"qdepth-run\"", "\"qdepth-compare\"", "it is a `qdepth-compare`"),
+        ("\"io_per_s\": ", "\"io_per_hour\": ", "io_per_s"),
+        ("\"target\": \"", "\"target\": \"another ", "a target that it does not list"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        place.write("forged.json", &text.replacen(from, to, 1));
+        let ended = place.run(&format!("compare forged.json {c}")).expect(2);
+        assert!(ended.err.contains(why), "{why}: {}", ended.err);
+    }
+    place.write("cut.json", &text[..text.len() / 2]);
+    place.run(&format!("compare cut.json {c}")).expect(2);
+    let missing = place.run(&format!("compare missing.json {c}")).expect(2).err;
+    assert!(missing.contains("missing.json"), "{missing}");
+}
+
+/// Two results of fio, which need not be imported first.
+#[test]
+fn a_side_may_be_results_of_fio() {
+    let place = Place::new();
+    let job = "--name=j --filename=probe --size=1m --rw=randread --bs=4k --time_based --runtime=1 \
+               --output-format=json";
+    for name in ["before.json", "after.json"] {
+        common::sh(&format!("cd {} && fio {job} --output={name}", place.path().display())).unwrap();
+    }
+    let told = place.run("compare before.json after.json --json").expect(5).json();
+    let rows = told["rows"].as_array().unwrap();
+    let rate = rows.iter().find(|row| row["figure"] == "io_per_s").unwrap();
+    let text = fs::read_to_string(place.join("before.json")).unwrap();
+    let theirs: Value = serde_json::from_str(&text[text.find('{').unwrap()..]).unwrap();
+    let theirs = theirs["jobs"][0]["read"]["iops"].as_f64().unwrap();
+    let ours = rate["means"][0].as_f64().unwrap();
+    assert!((ours / theirs - 1.0).abs() < 0.01, "{ours} for {theirs}");
+    assert_eq!(told["sides"][0]["runs"][0], "before.json#1");
+    place.write("other.json", "{\"title\": 1}");
+    let ended = place.run("compare other.json after.json").expect(2);
+    assert!(ended.err.contains("is no result that is known"), "{}", ended.err);
+}

@@ -1,8 +1,7 @@
 //! Points of several runs that measured the same load.
 
-use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{PointRecord, RunRecord};
-use qdepth_measure::{Grade, Spread};
+use qdepth_logbook::{Document, PointEntry, document};
+use qdepth_measure::Spread;
 
 use crate::compose::Measured;
 
@@ -28,7 +27,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    fn of(point: &PointRecord, before: &[Self]) -> Self {
+    fn of(run: &Document, point: &PointEntry, before: &[Self]) -> Self {
         let millionths = |share: f64| (share * 1e6).round() as u32;
         let mut key = Self {
             profile: point.profile.clone(),
@@ -36,11 +35,11 @@ impl Key {
             step: point.step.clone(),
             outstanding: point.outstanding,
             streams: point.streams,
-            target: point.target,
+            target: run.target_of(point).map_or(0, |target| target.index),
             request_size: point.request_size.clone(),
             shares: [millionths(point.random_share), millionths(point.read_share)],
             arrivals: point.arrivals.clone(),
-            throughput: point.reported_as_throughput,
+            throughput: as_throughput(point),
             again: 0,
         };
         while before.contains(&key) {
@@ -55,6 +54,20 @@ impl Key {
         let Self { title, outstanding, target, .. } = self;
         format!("{title} × {outstanding}{step} (target {})", target + 1)
     }
+}
+
+/// Which figure is told of it. Older documents do not say so: then it is that of the rule for
+/// profiles that do not, either (docs/method.md, item 6).
+fn as_throughput(point: &PointEntry) -> bool {
+    match point.reported_as.as_str() {
+        "" => point.random_share <= 0.0,
+        told => told == "throughput",
+    }
+}
+
+/// Runs in the form in which they are compared, wherever they come from.
+pub fn documents(runs: &[Measured]) -> Vec<Document> {
+    runs.iter().map(|(run, points)| document(run, points)).collect()
 }
 
 /// Figures of a load, one of each run.
@@ -74,18 +87,17 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    fn add(&mut self, run: &RunRecord, point: &PointRecord, summary: &PointSummary) {
+    fn add(&mut self, run: &Document, point: &PointEntry) {
         self.open = point.arrivals != "closed";
-        self.told_as_throughput = point.reported_as_throughput;
-        self.rate.push(summary.io_per_s.value);
-        self.throughput.push(summary.mib_per_s);
-        self.mean.push(summary.response_time.all.mean_ns);
-        let mut p99 = summary.response_time.all.percentiles.iter();
-        let p99 = p99.find(|p| (p.quantile - 0.99).abs() < 1e-9);
-        self.p99.push(p99.map(|p| p.value.0 as f64));
+        self.told_as_throughput = as_throughput(point);
+        self.rate.push(point.io_per_s);
+        self.throughput.push(point.mib_per_s);
+        let latency = &point.response_time_ns.all;
+        self.mean.push(latency.mean);
+        self.p99.push(latency.percentiles.get("99").map(|value| *value as f64));
         // An emulated run costs the CPU what its emulation costs, which says nothing of a device.
-        let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
-        self.cpu.push(cpu.filter(|_| !run.emulated).map(|(user, system)| user + system));
+        let cpu = point.cpu_ns_per_io.as_ref().filter(|_| !run.run.emulated);
+        self.cpu.push(cpu.map(|cpu| cpu.user + cpu.system));
         // A figure counts only where every run has it.
         let whole = |all: &[Option<f64>]| all.iter().copied().collect::<Option<Vec<f64>>>();
         self.latencies = [&self.mean, &self.p99].map(|all| whole(all).unwrap_or_default());
@@ -131,36 +143,35 @@ impl Figures {
 
 /// The figures of every load of these runs, in the order of their plans. Points that are not valid
 /// are none.
-pub(super) fn figures(runs: &[Measured]) -> Vec<(Key, Figures)> {
+pub(super) fn figures(runs: &[Document]) -> Vec<(Key, Figures)> {
     let mut all: Vec<(Key, Figures)> = Vec::new();
-    for (run, points) in runs {
+    for run in runs {
         let mut before = Vec::new();
-        for point in points {
-            let key = Key::of(point, &before);
+        for point in &run.points {
+            let key = Key::of(run, point, &before);
             before.push(key.clone());
-            let summary = PointSummary::of(point);
-            if summary.grade == Grade::C {
+            if point.grade == "C" {
                 continue;
             }
             let place = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
                 all.push((key, Figures::default()));
                 all.len() - 1
             });
-            all[place].1.add(run, point, &summary);
+            all[place].1.add(run, point);
         }
     }
     all
 }
 
 /// The figures of earlier runs of the plan and targets of these runs.
-pub(super) fn history(runs: &[Measured], earlier: &[Measured]) -> Vec<(Key, Figures)> {
-    let Some((run, _)) = runs.first() else { return Vec::new() };
-    let targets = |measured: &Measured| -> Vec<String> {
-        measured.0.targets.iter().map(|target| target.spelling.clone()).collect()
+pub(super) fn history(runs: &[Document], earlier: &[Document]) -> Vec<(Key, Figures)> {
+    let Some(first) = runs.first() else { return Vec::new() };
+    let targets = |run: &Document| -> Vec<String> {
+        run.targets.iter().map(|target| target.spelling.clone()).collect()
     };
-    let alike = |other: &&Measured| {
-        other.0.plan_hash == run.plan_hash && Some(targets(other)) == runs.first().map(targets)
+    let alike = |other: &&Document| {
+        other.run.plan_hash == first.run.plan_hash && targets(other) == targets(first)
     };
-    let alike: Vec<Measured> = earlier.iter().filter(alike).cloned().collect();
+    let alike: Vec<Document> = earlier.iter().filter(alike).cloned().collect();
     if alike.len() < 3 { Vec::new() } else { figures(&alike) }
 }

@@ -6,6 +6,7 @@ mod repeated;
 mod steady;
 mod tables;
 mod trend;
+mod trend_page;
 mod words;
 
 #[cfg(test)]
@@ -13,14 +14,15 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::{Observation, RunRecord};
+use qdepth_logbook::record::RunRecord;
+use qdepth_logbook::{Document, ObservationEntry, RunEntry};
 use qdepth_measure::{Ratio, Verdict, ratio, verdicts};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compose::Measured;
 use matched::{Figures, Key, figures, history};
 
+pub use matched::documents;
 pub use page::compose_versus;
 pub use repeated::{
     Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_schema,
@@ -35,6 +37,7 @@ pub use trend::{
     Trend, TrendChange, TrendRow, TrendRun, trend, trend_json, trend_schema, trend_sentences,
     trend_table,
 };
+pub use trend_page::compose_trend;
 
 /// Version of [`Versus`]' JSON form.
 const VERSION: u32 = 1;
@@ -153,9 +156,9 @@ impl Versus {
 /// plan and targets say how far single runs differ, where a side has no more. `threshold` is the
 /// practical one, 0.02 for 2 %; `looks` as for [`qdepth_measure::verdicts`].
 pub fn versus(
-    a: (&str, &[Measured]),
-    b: (&str, &[Measured]),
-    earlier: &[Measured],
+    a: (&str, &[Document]),
+    b: (&str, &[Document]),
+    earlier: &[Document],
     threshold: f64,
     looks: u32,
 ) -> Versus {
@@ -210,13 +213,13 @@ pub fn versus(
     Versus {
         schema: VersusSchema { name: "qdepth-compare", version: VERSION },
         sides: [a, b].map(side),
-        emulated: a.1.iter().chain(b.1).any(|(run, _)| run.emulated),
+        emulated: a.1.iter().chain(b.1).any(|run| run.run.emulated),
         threshold,
         history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
         rows: rows.into_iter().zip(said).map(entry).collect(),
         unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
         differences: match (a.1.first(), b.1.first()) {
-            (Some((a, _)), Some((b, _))) => differences(a, b),
+            (Some(a), Some(b)) => differences(a, b),
             _ => Vec::new(),
         },
     }
@@ -240,11 +243,12 @@ fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
     }
 }
 
-fn side((name, runs): (&str, &[Measured])) -> VersusSide {
+fn side((name, runs): (&str, &[Document])) -> VersusSide {
+    let again = runs.first().and_then(|run| run.fact(RunRecord::COMMAND));
     VersusSide {
         name: name.to_owned(),
-        runs: runs.iter().map(|(run, _)| run.id.clone()).collect(),
-        command_again: runs.first().and_then(|(run, _)| run.command_again()).map(str::to_owned),
+        runs: runs.iter().map(|run| run.run.id.clone()).collect(),
+        command_again: again.map(str::to_owned),
     }
 }
 
@@ -274,31 +278,31 @@ fn passes((subject, key, value): &(String, String, String)) -> bool {
 }
 
 /// What else differs: version, plan, engine, and facts of machine and targets.
-fn differences(a: &RunRecord, b: &RunRecord) -> Vec<VersusDifference> {
+fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
     let mut all = Vec::new();
     let mut differ = |subject: &str, key: &str, values: [String; 2]| {
         if values[0] != values[1] {
             all.push(VersusDifference { subject: subject.to_owned(), key: key.to_owned(), values });
         }
     };
-    let both = |of: fn(&RunRecord) -> String| [a, b].map(of);
-    differ("qdepth", "version", both(|run| run.qdepth_version.clone()));
+    let both = |of: fn(&RunEntry) -> String| [a, b].map(|document| of(&document.run));
+    differ("qdepth", "version", both(|run| run.version.clone()));
     differ("run", "plan", both(|run| run.plan_hash.chars().take(12).collect()));
     differ("run", "engine", both(|run| run.engine_choice.clone()));
     differ("run", "emulated", both(|run| run.emulated.to_string()));
-    let facts = |run: &RunRecord| -> Vec<(String, String, String)> {
-        let named = |prefix: String, seen: &Observation| {
-            let value = seen.value.as_ref().map_or_else(|_| String::new(), Clone::clone);
+    let facts = |document: &Document| -> Vec<(String, String, String)> {
+        let named = |prefix: String, seen: &ObservationEntry| {
+            let value = seen.value.clone().unwrap_or_default();
             (format!("{prefix}{}", seen.subject), seen.key.clone(), value)
         };
-        let of_targets = run.targets.iter().flat_map(|target| {
+        let of_targets = document.targets.iter().flat_map(|target| {
             let prefix = format!("target {} ", target.index + 1);
             let spelled =
                 (prefix.trim_end().to_owned(), "name".to_owned(), target.spelling.clone());
             let seen = target.facts.iter().map(move |seen| named(prefix.clone(), seen));
             std::iter::once(spelled).chain(seen)
         });
-        let of_machine = run.environment.iter().map(|seen| named(String::new(), seen));
+        let of_machine = document.environment.iter().map(|seen| named(String::new(), seen));
         of_machine.chain(of_targets).filter(|fact| !passes(fact)).collect()
     };
     let [of_a, of_b] = [facts(a), facts(b)];

@@ -9,7 +9,7 @@ use crate::compose::Measured;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::tables::{number_in, text};
-use crate::versus::matched::figures;
+use crate::versus::matched::{documents, figures};
 use crate::versus::steady::SniaWindow;
 use crate::versus::tables::{figure, shown};
 use crate::versus::trend::picture;
@@ -71,7 +71,7 @@ impl Rounds {
                 (run.clone(), kept.cloned().collect())
             })
             .collect();
-        let all = figures(&watched).into_iter().filter_map(|(key, of_load)| {
+        let all = figures(&documents(&watched)).into_iter().filter_map(|(key, of_load)| {
             let rates = of_load.of("io_per_s")?.to_vec();
             let window = Window::of(&rates).map(SniaWindow::from);
             let (profile_title, outstanding) = (key.title, key.outstanding);
@@ -154,8 +154,9 @@ impl RepeatedRow {
 
 /// Every figure of these runs, which a person calls `name`.
 pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
+    let runs = documents(runs);
     let mut rows = Vec::new();
-    for (key, of_load) in figures(runs) {
+    for (key, of_load) in figures(&runs) {
         for (figure, values) in of_load.told() {
             let known = mean_over_runs(values);
             let geometric = super::geometric(values);
@@ -175,8 +176,8 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
     }
     Repeated {
         schema: VersusSchema { name: "qdepth-repeat", version: VERSION },
-        side: side((name, runs)),
-        emulated: runs.iter().any(|(run, _)| run.emulated),
+        side: side((name, &runs)),
+        emulated: runs.iter().any(|run| run.run.emulated),
         rows,
         rounds: Vec::new(),
     }

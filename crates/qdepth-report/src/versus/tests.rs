@@ -1,11 +1,23 @@
 //! From records to verdicts.
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_logbook::record::{Observation, PointRecord};
 
 use super::*;
 use crate::Lang;
+use crate::compose::Measured;
 use crate::document::Block;
 use crate::fixture;
+
+fn versus(
+    (a, of_a): (&str, &[Measured]),
+    (b, of_b): (&str, &[Measured]),
+    earlier: &[Measured],
+    threshold: f64,
+    looks: u32,
+) -> Versus {
+    let [of_a, of_b, earlier] = [of_a, of_b, earlier].map(documents);
+    super::versus((a, &of_a), (b, &of_b), &earlier, threshold, looks)
+}
 
 /// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.
 fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
@@ -114,7 +126,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     assert!((single[0].means[0] / cost - 1.0).abs() < 1e-9, "{:?} {cost}", single[0].means);
     // The verdicts hold over the larger table: all rows, costs among them, are corrected together.
     let all: Vec<Option<Ratio>> = {
-        let (of_a, of_b) = (figures(&a), figures(&b));
+        let (of_a, of_b) = (figures(&documents(&a)), figures(&documents(&b)));
         let both = of_a.iter().flat_map(|(key, mine)| {
             let theirs = &of_b.iter().find(|(other, _)| other == key).unwrap().1;
             mine.compared()

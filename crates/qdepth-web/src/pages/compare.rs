@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_report::{Measured, html_table, versus, versus_sentences, versus_table};
+use qdepth_report::{Measured, documents, html_table, versus, versus_sentences, versus_table};
 
 use crate::answer::html;
 use crate::pages::{Answer, Asked, Frame, Trouble};
@@ -97,8 +97,9 @@ fn pair(
 ) -> Result<Pair, Trouble> {
     let name = |(run, _): &Measured| run.id.chars().take(SHORT).collect::<String>();
     let (name_a, name_b) = (name(a), name(b));
-    let side = |run| std::slice::from_ref(run);
-    let judged = versus((&name_a, side(a)), (&name_b, side(b)), earlier, THRESHOLD, 1);
+    let side = |run| documents(std::slice::from_ref(run));
+    let (of_a, of_b, earlier) = (side(a), side(b), documents(earlier));
+    let judged = versus((&name_a, &of_a), (&name_b, &of_b), &earlier, THRESHOLD, 1);
     Ok(Pair {
         table: html_table(&versus_table(&judged, asked.lang))?,
         sentences: versus_sentences(&judged, asked.lang),

@@ -5,9 +5,9 @@ mod sides;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use qdepth_logbook::Logbook;
+use qdepth_logbook::{Document, Logbook};
 use qdepth_report::{
-    Measured, compose_versus, table_markdown, versus, versus_json, versus_sentences, versus_table,
+    compose_versus, documents, table_markdown, versus, versus_json, versus_sentences, versus_table,
 };
 
 use crate::commands::report::page;
@@ -20,11 +20,10 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
     let own = &options.logbook.logbook;
     let sheets = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
     let (a, b) = (group(&options.a, own)?, group(&options.b, own)?);
-    if let Some((run, _)) = a.iter().find(|(run, _)| b.iter().any(|(other, _)| other.id == run.id))
-    {
+    if let Some(run) = a.iter().find(|run| b.iter().any(|other| other.run.id == run.run.id)) {
         bail!(Usage(format!(
             "run {} is on both sides: a run cannot be compared with itself",
-            run.id
+            run.run.id
         )));
     }
     let earlier = if a.len() + b.len() == 2 { earlier(own, &a, &b)? } else { Vec::new() };
@@ -56,12 +55,13 @@ pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {
 }
 
 /// The last whole runs of this logbook besides those that are compared.
-fn earlier(own: &Path, a: &[Measured], b: &[Measured]) -> Result<Vec<Measured>> {
+fn earlier(own: &Path, a: &[Document], b: &[Document]) -> Result<Vec<Document>> {
     if !own.exists() {
         return Ok(Vec::new());
     }
-    let Some((first, _)) = a.first() else { return Ok(Vec::new()) };
+    let Some(first) = a.first() else { return Ok(Vec::new()) };
     let logbook = Logbook::open_read_only(own)?;
-    let compared: Vec<&str> = a.iter().chain(b).map(|(run, _)| run.id.as_str()).collect();
-    Ok(logbook.earlier(&first.plan_name, &compared)?)
+    let compared: Vec<&str> = a.iter().chain(b).map(|run| run.run.id.as_str()).collect();
+    let earlier = logbook.earlier(&first.run.plan, &compared)?;
+    Ok(documents(&earlier))
 }

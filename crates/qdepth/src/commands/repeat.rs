@@ -3,12 +3,12 @@
 //! repetition is one, with everything that a run has.
 
 use anyhow::{Context, Result};
-use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunState;
+use qdepth_logbook::{Document, Logbook};
 use qdepth_measure::{ROUNDS_MAX, Tolerance, WINDOW_ROUNDS};
 use qdepth_report::{
-    Measured, Rounds, Versus, repeated, repeated_json, repeated_table, rounds_sentences, versus,
-    versus_json, versus_sentences, versus_table,
+    Measured, Rounds, Versus, documents, repeated, repeated_json, repeated_table, rounds_sentences,
+    versus, versus_json, versus_sentences, versus_table,
 };
 
 use crate::commands::run::status_of;
@@ -290,6 +290,7 @@ fn compared(
     threshold: f64,
     looks: u32,
 ) -> Vec<Versus> {
+    let groups: Vec<Vec<Document>> = groups.iter().map(|group| documents(group)).collect();
     let named = |column: usize| (columns.names[column].as_str(), groups[column].as_slice());
     (1..groups.len()).map(|column| versus(named(0), named(column), &[], threshold, looks)).collect()
 }

@@ -1,13 +1,16 @@
-//! What a side of a comparison may be: runs by name, or those of a logbook that are like what is asked.
+//! What a side of a comparison may be: runs by name, those of a logbook that are like what is asked, or
+//! files: what `qdepth export` or `qdepth run --json` wrote, and results of other programs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use jiff::civil::Date;
-use qdepth_logbook::{Logbook, RunFilter, RunHeadline};
+use qdepth_files::{Input, limit};
+use qdepth_foreign::import;
+use qdepth_logbook::record::RunRecord;
+use qdepth_logbook::{Document, Logbook, RunFilter, RunHeadline, document};
 use qdepth_reference::shell_word;
-use qdepth_report::Measured;
 
 use crate::ended::Usage;
 
@@ -18,9 +21,15 @@ const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
 const TOLD: usize = 6;
 
 /// The runs that a word names, each once.
-pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
-    let mut all: Vec<Measured> = Vec::new();
+pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Document>> {
+    let mut all: Vec<Document> = Vec::new();
     for part in word.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        if is_result(part) {
+            for run in of_file(part)? {
+                add(&mut all, part, run)?;
+            }
+            continue;
+        }
         let (file, asked) = placed(part);
         let filter = if is_filter(asked) { Some(filter(asked)?) } else { None };
         let logbook = Logbook::open_read_only(file.as_deref().unwrap_or(own))?;
@@ -30,19 +39,70 @@ pub(super) fn group(word: &str, own: &Path) -> Result<Vec<Measured>> {
         };
         for id in ids {
             let (run, points) = logbook.measured(&id)?;
-            if let Some(why) = run.retracted() {
-                bail!(Usage(format!("{part}: run {} was retracted ({why})", run.id)));
-            }
-            if all.iter().any(|(other, _)| other.id == run.id) {
-                bail!(Usage(format!("{part}: this run is named twice ({})", run.id)));
-            }
-            all.push((run, points));
+            add(&mut all, part, document(&run, &points))?;
         }
     }
     if all.is_empty() {
         bail!(Usage(format!("`{word}` names no run; `qdepth list` shows what there is")));
     }
     Ok(all)
+}
+
+/// Puts a run beside the others of its side.
+fn add(all: &mut Vec<Document>, part: &str, run: Document) -> Result<()> {
+    let id = &run.run.id;
+    if let Some(why) = run.fact(RunRecord::RETRACTED) {
+        bail!(Usage(format!("{part}: run {id} was retracted ({why})")));
+    }
+    if all.iter().any(|other| other.run.id == *id) {
+        bail!(Usage(format!("{part}: this run is named twice ({id})")));
+    }
+    all.push(run);
+    Ok(())
+}
+
+/// Whether a part is a file of results, and no logbook.
+fn is_result(part: &str) -> bool {
+    let path = Path::new(part);
+    let is = |ending: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(ending));
+    is("json") || is("csv")
+}
+
+/// The runs of a file: an exported one, or those that another program measured. Nobody vouches for
+/// what stands in it, so no command of it is passed on to be typed.
+fn of_file(part: &str) -> Result<Vec<Document>> {
+    let files = [(part.to_owned(), Input::at(Path::new(part), limit::RESULT).bytes()?)];
+    let text = String::from_utf8_lossy(&files[0].1);
+    let exported = match Document::read(&text) {
+        Ok(mut run) => {
+            run.environment.retain(|seen| (&*seen.subject, &*seen.key) != RunRecord::COMMAND);
+            if run.run.state != "sealed" {
+                bail!(Usage(format!(
+                    "{part}: the run is {}, and only whole ones are compared",
+                    run.run.state
+                )));
+            }
+            return Ok(vec![run]);
+        }
+        Err(why) => why,
+    };
+    let is_ours = text.contains("\"qdepth-");
+    let runs = import(&files).map_err(|other| {
+        Usage(match is_ours {
+            true => format!("{part} is no run that `qdepth export` wrote: {exported}"),
+            false => format!(
+                "{part} is no result that is known: {}; not one that `qdepth export` wrote, either: \
+                 {exported}",
+                other.why
+            ),
+        })
+    })?;
+    // Each is told apart by its place, since files have no ids.
+    let named = |(place, run): (usize, &qdepth_foreign::Imported)| {
+        let id = format!("{part}#{}", place + 1);
+        document(&run.record(&id, "", env!("CARGO_PKG_VERSION")), &run.points)
+    };
+    Ok(runs.iter().enumerate().map(named).collect())
 }
 
 /// The logbook that a part names, if it does, and what is asked of it. Values may have a colon
