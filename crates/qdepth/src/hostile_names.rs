@@ -138,6 +138,7 @@ const NOT_NAMED: &[(&str, &str)] = &[
     ("host prepare ", "a preparation would have to be there, and to be applied"),
     ("host tune ", "the journal is used where something is applied"),
     ("import  --logbook", "nothing is imported"),
+    ("trend  --output", "a page that is made under that name with an ending"),
     ("compare latest~1 latest --output", "a page that could be made; the logbook has one run"),
     (
         "certify --show --output",

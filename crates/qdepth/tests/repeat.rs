@@ -167,6 +167,21 @@ fn a_change_of_a_target_is_found_where_it_was() {
     }
     let text = place.run("trend --logbook t.db").expect(1).out;
     assert!(text.contains("slower (") && text.contains('█'), "{text}");
+    place.run("trend --logbook t.db -o trend.html").expect(1);
+    let page = std::fs::read_to_string(place.join("trend.html")).unwrap();
+    for part in ["Did quick on", "Slower for good in", "Most: ", "<svg", "EMULATED"] {
+        assert!(page.contains(part), "{part}");
+    }
+    // The runs stand on it by number and by id.
+    assert!(
+        told["runs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|run| page.contains(run["id"].as_str().unwrap()))
+    );
+    place.run("trend --logbook t.db -o seite.md --lang ja").expect(1);
+    assert!(std::fs::read_to_string(place.join("seite.md")).unwrap().contains("持続的に低速化"));
     let unknown = place.run("trend standard --logbook t.db").expect(2).err;
     assert!(unknown.contains("has no whole run of plan `standard`"), "{unknown}");
     let elsewhere = place.run("trend quick /nowhere --logbook t.db").expect(2).err;

@@ -8,7 +8,7 @@ use crate::compose::Measured;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::tables::{number_in, text};
-use crate::versus::matched::{Key, figures};
+use crate::versus::matched::{Key, documents, figures};
 use crate::versus::tables::{figure, shown};
 use crate::versus::words::{Words, words};
 use crate::versus::{VersusSchema, is_rate};
@@ -64,6 +64,8 @@ pub struct TrendRow {
     pub step: String,
     /// Outstanding I/Os of each stream.
     pub outstanding: u32,
+    /// Place of the target in its run, from 0.
+    pub target: u32,
     /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
     pub figure: &'static str,
     /// Of each run; none where it has no valid point of the load.
@@ -108,7 +110,7 @@ pub fn trend(runs: &[Measured], threshold: f64) -> Trend {
     let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
     let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
-        for (key, of_load) in figures(std::slice::from_ref(run)) {
+        for (key, of_load) in figures(&documents(std::slice::from_ref(run))) {
             for (name, values) in of_load.told() {
                 let known = found.iter().position(|(other, n, _)| *other == key && *n == name);
                 let known = known.unwrap_or_else(|| {
@@ -126,6 +128,7 @@ pub fn trend(runs: &[Measured], threshold: f64) -> Trend {
         profile_title: key.title,
         step: key.step,
         outstanding: key.outstanding,
+        target: key.target,
         figure: name,
         values,
     };
@@ -175,53 +178,73 @@ fn changes_of(
 
 /// A row for each figure: from run to run as a picture of one line, and its changes.
 pub fn trend_table(trend: &Trend, lang: Lang) -> Table {
+    table_of_rows(trend, &trend.rows.iter().collect::<Vec<_>>(), lang)
+}
+
+/// The load of a row in words.
+pub(super) fn load(row: &TrendRow) -> String {
+    match row.step.as_str() {
+        "" => row.profile_title.clone(),
+        step => format!("{}, {step}", row.profile_title),
+    }
+}
+
+/// Those rows of it.
+pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang);
+    let targets = of.iter().any(|row| row.target > 0);
     let mark = if trend.emulated { " (EMULATED)" } else { "" };
     let values = [
         ("plan", trend.plan.clone()),
         ("target", trend.target.clone()),
         ("n", trend.runs.len().to_string()),
     ];
-    let row = |row: &TrendRow| {
-        let load = match row.step.as_str() {
-            "" => row.profile_title.clone(),
-            step => format!("{}, {step}", row.profile_title),
-        };
+    let row = |row: &&TrendRow| {
         let last = row.values.iter().rev().find_map(|value| *value);
         let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
         let told = told(words, trend, row);
-        let cells = vec![
-            Cell::head(load),
-            Cell::plain(row.outstanding.to_string()),
-            Cell::plain(figure(words, row.figure)),
-            Cell::plain(picture(&row.values)),
-            Cell::or_dash(last.map(|value| shown(row.figure, value))),
-            if slower { Cell::alarm(told) } else { Cell::plain(told) },
+        let cells = [
+            Some(Cell::head(load(row))),
+            targets.then(|| Cell::plain((row.target + 1).to_string())),
+            Some(Cell::plain(row.outstanding.to_string())),
+            Some(Cell::plain(figure(words, row.figure))),
+            Some(Cell::plain(picture(&row.values))),
+            Some(Cell::or_dash(last.map(|value| shown(row.figure, value)))),
+            Some(if slower { Cell::alarm(told) } else { Cell::plain(told) }),
         ];
-        Row { cells, ..Row::default() }
+        Row { cells: cells.into_iter().flatten().collect(), ..Row::default() }
     };
     Table {
         caption: format!("{}{mark}", say(words.trend, &values)),
-        columns: vec![
-            text(words.profile),
-            number_in(words.outstanding, ""),
-            text(words.figure),
-            text(words.over_time),
-            number_in(words.last, ""),
-            text(words.changes),
-        ],
-        rows: trend.rows.iter().map(row).collect(),
+        columns: [
+            Some(text(words.profile)),
+            targets.then(|| text(words.target)),
+            Some(number_in(words.outstanding, "")),
+            Some(text(words.figure)),
+            Some(text(words.over_time)),
+            Some(number_in(words.last, "")),
+            Some(text(words.changes)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        rows: of.iter().map(row).collect(),
         note: String::new(),
     }
 }
 
+/// A time as people write it, to the minute.
+pub(super) fn minute(time: &str) -> String {
+    time.chars().take(16).collect::<String>().replace('T', " ")
+}
+
 /// The changes of a figure in words.
-fn told(words: &Words, trend: &Trend, row: &TrendRow) -> String {
+pub(super) fn told(words: &Words, trend: &Trend, row: &TrendRow) -> String {
     let one = |change: &TrendChange| {
         let started = &trend.runs[change.run as usize].started_at;
         let values = [
             ("by", percent(change.after / change.before - 1.0)),
-            ("when", started.chars().take(16).collect::<String>().replace('T', " ")),
+            ("when", minute(started)),
             ("run", change.run_id.chars().take(13).collect()),
         ];
         let place = usize::from(change.verdict == "slower");

@@ -61,6 +61,23 @@ pub(super) struct Words {
     pub(super) changed: [&'static str; 2],
     pub(super) too_few_runs: &'static str,
     pub(super) alarms: &'static str,
+    /// Of the page of it.
+    pub(super) trend_question: &'static str,
+    /// Slower in some, faster in some and slower in none, no change.
+    pub(super) trend_lead: [&'static str; 3],
+    pub(super) trend_farthest: &'static str,
+    /// Diagrams, all figures, the runs.
+    pub(super) trend_sections: [&'static str; 3],
+    pub(super) trend_title: &'static str,
+    /// One figure with its levels, all of a load over their means.
+    pub(super) trend_told: [&'static str; 2],
+    pub(super) trend_level: &'static str,
+    pub(super) trend_relative: &'static str,
+    pub(super) trend_data: &'static str,
+    /// Heads: number, beginning and id of a run.
+    pub(super) trend_run: &'static str,
+    pub(super) trend_began: &'static str,
+    pub(super) trend_id: &'static str,
     /// Whether points became steady.
     pub(super) steady: &'static str,
     pub(super) rounds: &'static str,
@@ -156,6 +173,25 @@ const EN: Words = Words {
     steady_note: "Our own rule looks at the last half of all that was seen; of random writes it claims nothing before the area was written twice (docs/method/steady.md).",
     few_rounds: "{n} rounds: a window has five",
     alarms: "Change points by E-divisive, shuffled; where nothing changes, one is told in at most {share} of such tables. A slow drift is told as changes.",
+    trend_question: "Did {plan} on {target} change?",
+    trend_lead: [
+        "Slower for good in {slower} of {of} figures[, faster in {faster}].",
+        "Faster for good in {faster} of {of} figures, and slower in none.",
+        "No change for good is found in any of {of} figures.",
+    ],
+    trend_farthest: "Most: {load} with {outstanding} outstanding, {figure}: {told}.",
+    trend_sections: ["From run to run", "All figures", "The runs"],
+    trend_title: "{load}: {figure}",
+    trend_told: [
+        "{figure} from run to run, and its level between changes for good.",
+        "{figure} from run to run, each line divided by its mean over the runs: 1.1 is 10 % above it.",
+    ],
+    trend_level: "level",
+    trend_relative: "Relative to the mean",
+    trend_data: "{figure} by {outstanding}",
+    trend_run: "Run",
+    trend_began: "Began (UTC)",
+    trend_id: "Id",
 };
 
 const JA: Words = Words {
@@ -244,6 +280,25 @@ const JA: Words = Words {
     steady_note: "独自の基準は測定全体の後半を見ます。ランダム書き込みでは、領域が 2 回書き込まれるまで判定しません（docs/method/steady.md）。",
     few_rounds: "{n} ラウンド（判定には 5 ラウンド必要）",
     alarms: "変化点は E-divisive 法（並べ替え検定）によります。変化がない場合に誤って検出する表は {share} 以下です。緩やかな変動も変化として検出されます。",
+    trend_question: "{target} での {plan} は変化したか",
+    trend_lead: [
+        "{of} 件の指標のうち {slower} 件が持続的に低速化しました[（{faster} 件は高速化）]。",
+        "{of} 件の指標のうち {faster} 件が持続的に高速化し、低速化した指標はありません。",
+        "{of} 件の指標に持続的な変化は見つかりません。",
+    ],
+    trend_farthest: "最大の変化: {load}、処理待ち I/O 数 {outstanding}、{figure}: {told}。",
+    trend_sections: ["測定ごとの推移", "すべての指標", "測定の一覧"],
+    trend_title: "{load}: {figure}",
+    trend_told: [
+        "{figure}の測定ごとの推移と、持続的な変化の間の水準です。",
+        "{figure}の測定ごとの推移を、それぞれ全測定の平均で割った値です。1.1 は平均より 10 % 大きいことを表します。",
+    ],
+    trend_level: "水準",
+    trend_relative: "平均に対する比",
+    trend_data: "{outstanding}別の{figure}",
+    trend_run: "測定",
+    trend_began: "開始（UTC）",
+    trend_id: "ID",
 };
 
 pub(super) fn words(lang: Lang) -> &'static Words {

@@ -2,13 +2,15 @@
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
-use qdepth_report::{Measured, trend_json, trend_sentences, trend_table};
+use qdepth_report::{Measured, compose_trend, trend_json, trend_sentences, trend_table};
 
+use crate::commands::report::page;
 use crate::ended::{Status, Usage};
 use crate::flags::TrendOptions;
 use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
+    let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
     let runs = runs(options)?;
     let told = qdepth_report::trend(&runs, options.threshold.share());
     let lang = options.lang.of_report();
@@ -19,6 +21,9 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
         print(&table.caption)?;
         print_table(&table, false)?;
         trend_sentences(&told, lang).iter().try_for_each(|said| print(said))?;
+    }
+    if let Some((sheets, typesetter)) = page {
+        sheets.write(typesetter.as_deref(), |lang| compose_trend(&told, lang))?;
     }
     Ok(match (told.became_slower(), told.has_enough_runs()) {
         (true, _) => Status::Invalid,

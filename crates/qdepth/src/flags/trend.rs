@@ -1,5 +1,7 @@
 //! Options of `qdepth trend`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use qdepth_measure::Tolerance;
 
@@ -22,6 +24,9 @@ pub(crate) struct TrendOptions {
     /// Print one JSON document (schema: qdepth schema trend) instead of the table
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write it as a page, too: its name ends in .html, .pdf or .md (with a folder of diagrams)
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Language of the words
     #[arg(long, default_value = "en")]
     pub(crate) lang: Language,
@@ -30,5 +35,6 @@ pub(crate) struct TrendOptions {
 const EXAMPLES: &str = "Examples:
   qdepth trend                      the plan and target of the last run
   qdepth trend quick /mnt/data --logbook nightly.db
+  qdepth trend -o trend.html        a page with diagrams
 
 Exit status: 0 nothing became slower; 1 the last change of a figure was for the worse; 5 too few runs.";
