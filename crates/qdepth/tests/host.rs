@@ -6,6 +6,7 @@
 mod common;
 
 use common::Place;
+use serde_json::Value;
 
 #[test]
 fn a_recorded_machine_tells_what_the_machine_told() {
@@ -53,6 +54,15 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
         .collect();
     for code in ["clock", "known-rates", "known-medians", "own-rate", "intervals"] {
         assert!(codes.contains(&code), "{code}: {codes:?}");
+    }
+    // Beside fio at 1 and at 8 outstanding, where it is installed; a short look may say nothing.
+    let beside = certificate["proofs"].as_array().unwrap().iter().filter(|p| p["code"] == "fio");
+    let beside: Vec<&Value> = beside.collect();
+    assert_eq!(beside.len(), if common::sh("fio --version").is_ok() { 2 } else { 0 });
+    for proof in beside {
+        let subject = proof["subject"].as_str().unwrap();
+        assert!(subject.starts_with("fio-") && subject.contains(" × "), "{proof:#}");
+        assert!(proof["why"].is_string() || proof["values"]["pairs"] == 10.0, "{proof:#}");
     }
     let id = certificate["id"].as_str().unwrap();
     let page = std::fs::read_to_string(place.join("page.html")).unwrap();

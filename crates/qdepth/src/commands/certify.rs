@@ -1,5 +1,7 @@
 //! `qdepth certify`: proofs that the instrument measures rightly on this machine.
 
+use std::path::Path;
+
 use anyhow::{Result, bail};
 use qdepth_host::environment;
 use qdepth_host::system::System;
@@ -40,8 +42,10 @@ pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
 
 /// A new one, in the logbook before it is told.
 fn proved(options: &CertifyOptions) -> Result<CertificateRecord> {
-    let mut logbook = Logbook::open(&options.logbook.logbook)?;
-    let certificate = prove(&System::real(), &Screen::new(), options.duration)?;
+    let file = &options.logbook.logbook;
+    let mut logbook = Logbook::open(file)?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let certificate = prove(&System::real(), &Screen::new(), (options.duration, folder))?;
     logbook.keep_certificate(&certificate)?;
     Ok(certificate)
 }

@@ -1,7 +1,8 @@
-//! What proves the instrument on this machine, without any storage: each proof has a bar that it can
-//! miss, and one that cannot be tried loses none of the others.
+//! What proves the instrument on this machine, with no storage but a small nameless file beside fio:
+//! each proof has a bar that it can miss, and one that cannot be tried loses none of the others.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
@@ -17,6 +18,7 @@ use qdepth_logbook::{CertificateRecord, ProofOutcome, ProofRecord};
 use qdepth_measure::{Nanos, ratio, visits_mean};
 use qdepth_workload::{Point, Stop};
 
+use crate::lab::beside_fio::beside_fio;
 use crate::lab::calibrate::{null_point, null_rate};
 use crate::screen::Screen;
 
@@ -54,7 +56,7 @@ fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRecord {
 }
 
 /// One that was tried: what was found, and under `bar` what was asked.
-fn judged<const N: usize>(
+pub(crate) fn judged<const N: usize>(
     (code, subject): (&str, &str),
     passed: bool,
     values: [(&str, f64); N],
@@ -65,19 +67,20 @@ fn judged<const N: usize>(
 }
 
 /// One that was not.
-fn not_tried((code, subject): (&str, &str), bar: f64, why: String) -> ProofRecord {
+pub(crate) fn not_tried((code, subject): (&str, &str), bar: f64, why: String) -> ProofRecord {
     let values = [("bar".to_owned(), bar)].into();
     ProofRecord { values, why: Some(why), ..proof(code, subject, ProofOutcome::NotTried) }
 }
 
-/// Proves what can be proved here; `duration` is that of the longest part.
+/// Proves what can be proved here; `duration` is that of the longest part, `folder` where there may be
+/// a file for some seconds.
 ///
 /// # Errors
 /// Where the shipped plan that lends its load cannot be read.
 pub(crate) fn certify(
     system: &System,
     screen: &Screen,
-    duration: Nanos,
+    (duration, folder): (Nanos, &Path),
 ) -> Result<CertificateRecord> {
     let at = Timestamp::now().to_string();
     let began = both_clocks();
@@ -93,6 +96,10 @@ pub(crate) fn certify(
     let (mut samples, end) = (Vec::new(), both_clocks().1 + duration.0);
     while let Some(engine) = engine.filter(|_| both_clocks().1 < end) {
         samples.extend(null_rate(engine));
+    }
+    if let Some(engine) = engine {
+        screen.say("beside fio, where it is installed");
+        proofs.extend(beside_fio(system, (folder, engine), Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));
     proofs.push(same_against_same(&samples, 1.0));

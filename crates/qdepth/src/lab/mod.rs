@@ -7,6 +7,7 @@ use crate::lab::signals::Signals;
 use crate::screen::Screen;
 
 pub(crate) mod begin;
+mod beside_fio;
 pub(crate) mod calibrate;
 pub(crate) mod campaign;
 pub(crate) mod certify;
@@ -36,6 +37,7 @@ pub(crate) mod seal;
 pub(crate) mod shim;
 pub(crate) mod signals;
 pub(crate) mod standstill;
+mod steady_point;
 pub(crate) mod storage;
 pub(crate) mod until_steady;
 pub(crate) mod variants;
