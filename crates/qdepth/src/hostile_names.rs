@@ -359,7 +359,7 @@ fn what_is_wrong(line: &str, name: &str, output: Option<Output>) -> Option<Strin
     let Some(output) = output else { return Some(format!("hangs: {line}")) };
     let said = String::from_utf8_lossy(&output.stderr);
     let status = output.status.code();
-    if !matches!(status, Some(0..=4)) {
+    if !matches!(status, Some(0..=5)) {
         return Some(format!("{status:?}: {line}\n    {said}"));
     }
     let last = Path::new(name).file_name().map(|last| last.to_string_lossy().into_owned());
