@@ -169,6 +169,7 @@ fn a_change_of_a_target_is_found_where_it_was() {
     assert!(text.contains("slower (") && text.contains('█'), "{text}");
     place.run("trend --logbook t.db -o trend.html").expect(1);
     let page = std::fs::read_to_string(place.join("trend.html")).unwrap();
+    assert!(!page.contains("faster in 0"), "{page}");
     for part in ["Did quick on", "Slower for good in", "Most: ", "<svg", "EMULATED"] {
         assert!(page.contains(part), "{part}");
     }

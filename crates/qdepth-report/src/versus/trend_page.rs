@@ -62,11 +62,9 @@ impl Page<'_> {
             trend.rows.iter().filter(is).count()
         };
         let (slower, faster) = (last("slower"), last("faster"));
-        let values = [
-            ("slower", slower.to_string()),
-            ("faster", faster.to_string()),
-            ("of", trend.rows.len().to_string()),
-        ];
+        let values = [("slower", slower.to_string()), ("of", trend.rows.len().to_string())];
+        let also = (faster > 0).then(|| ("faster", faster.to_string()));
+        let values: Vec<_> = values.into_iter().chain(also).collect();
         let lead = match (trend.has_enough_runs(), slower, faster) {
             (false, ..) => None,
             (true, 0, 0) => Some(say(words.trend_lead[2], &values)),
@@ -133,6 +131,9 @@ impl Page<'_> {
                 Some(known) => known.push(row),
                 None => all.push(vec![row]),
             }
+        }
+        for of in &mut all {
+            of.sort_by_key(|row| row.outstanding);
         }
         all
     }
@@ -216,7 +217,8 @@ impl Page<'_> {
             description: say(words.trend_told[usize::from(is_relative)], &values),
             figure: Figure {
                 x_label: words.trend_run.to_owned(),
-                x_axis: Horizontal::UpTo(trend.runs.len() as f64),
+                // Beyond the last run, whose mark is whole then.
+                x_axis: Horizontal::UpTo(trend.runs.len() as f64 + 1.0),
                 y_label: if is_relative { words.trend_relative } else { name }.to_owned(),
                 y_scale,
                 series,
