@@ -113,6 +113,20 @@ impl Aio {
     pub(crate) fn in_kernel(&self) -> u32 {
         self.in_kernel
     }
+
+    /// Number of events that came, at least one unless the time is over first, or less than 0.
+    fn events_until(&mut self, until: Instant) -> isize {
+        let left = until.since(self.now());
+        let mut limit = libc::timespec {
+            tv_sec: (left.0 / 1_000_000_000) as i64,
+            tv_nsec: (left.0 % 1_000_000_000) as i64,
+        };
+        let (room, events) = (self.events.len(), self.events.as_mut_ptr().expose_provenance());
+        let limit = (&raw mut limit).expose_provenance();
+        let arguments = [self.context as usize, 1, room, events, limit, 0];
+        // SAFETY: the addresses are those of live memory of the sizes given.
+        unsafe { call(libc::SYS_io_getevents, arguments) }
+    }
 }
 
 impl Target for Aio {
@@ -148,17 +162,14 @@ impl Target for Aio {
         if !done.as_slice().is_empty() {
             return Ok(());
         }
-        let left = until.since(self.now());
-        let mut limit = libc::timespec {
-            tv_sec: (left.0 / 1_000_000_000) as i64,
-            tv_nsec: (left.0 % 1_000_000_000) as i64,
+        // Work that the kernel does for a ring of this thread, which is gone by now, ends the call too.
+        let (count, at) = loop {
+            let count = self.events_until(until);
+            let at = self.now();
+            if count >= 0 || error(count) != Errno::INTR || at >= until {
+                break (count, at);
+            }
         };
-        let (room, events) = (self.events.len(), self.events.as_mut_ptr().expose_provenance());
-        let limit = (&raw mut limit).expose_provenance();
-        let arguments = [self.context as usize, 1, room, events, limit, 0];
-        // SAFETY: the addresses are those of live memory of the sizes given.
-        let count = unsafe { call(libc::SYS_io_getevents, arguments) };
-        let at = self.now();
         for event in self.events.iter().take(count.max(0) as usize) {
             done.push(Completion {
                 slot: Slot(event.data as u32),
