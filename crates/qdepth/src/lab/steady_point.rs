@@ -105,7 +105,7 @@ fn in_rounds(lab: Lab<'_>, mut course: Course<'_>, shown: &mut Shown<'_, '_>) ->
         let is_broken = round.is_broken();
         rounds.push(round);
         if is_broken || lab.signals.caught().is_some() {
-            return Ok(told(rounds, 0, Ended::Interrupted, Vec::new()));
+            return Ok(told(rounds, 0, cut_short(is_broken), Vec::new()));
         }
     }
     let from = course.steady_from();
@@ -123,7 +123,8 @@ fn in_virtual_time(
     let points: Vec<Point> = course.group.iter().map(Point::in_one_go).collect();
     let whole = visit(lab, course.ready, &points, None, shown)?;
     if whole.is_broken() || lab.signals.caught().is_some() {
-        return Ok(told(vec![whole], 0, Ended::Interrupted, Vec::new()));
+        let ended = cut_short(whole.is_broken());
+        return Ok(told(vec![whole], 0, ended, Vec::new()));
     }
     let parts: Vec<Vec<Part>> =
         course.group.iter().zip(&whole.measured).map(|(point, m)| parts(point, m)).collect();
@@ -143,6 +144,11 @@ fn in_virtual_time(
     let points: Vec<Point> = course.group.iter().map(|p| p.steady_part(from, count)).collect();
     let steady = visit(lab, course.ready, &points, Some(whole.began), shown)?;
     Ok(told(vec![steady], 0, Ended::Steady, course.doubts()))
+}
+
+/// How loads end of which one was broken off, which says so itself, or all by the user.
+fn cut_short(is_broken: bool) -> Ended {
+    if is_broken { Ended::Duration } else { Ended::Interrupted }
 }
 
 /// Slices of a round, and the bytes that were written in it.
