@@ -38,7 +38,6 @@ impl<'a> Course<'a> {
 
     /// A round of the load at this place: its slices, and the bytes that it wrote.
     fn push(&mut self, place: usize, slices: &[(u64, Nanos)], written: u64) {
-        let written = if reads_only(&self.group[place]) { 0 } else { written };
         let area = self.group[place].area.length_bytes.max(1);
         self.known[place].push(slices, written as f64 / area as f64);
     }
@@ -98,9 +97,8 @@ fn in_rounds(lab: Lab<'_>, mut course: Course<'_>, shown: &mut Shown<'_, '_>) ->
         let first = rounds.first().map(|first| first.began);
         let round = visit(lab, course.ready, &points, first, shown)?;
         for (place, measured) in round.measured.iter().enumerate() {
-            let outcome = &measured.outcome;
-            let written = outcome.directions[1].bytes + outcome.bytes_outside;
-            course.push(place, &slices(measured), written);
+            // What came outside of the window is not told apart by direction, and left out.
+            course.push(place, &slices(measured), measured.outcome.directions[1].bytes);
         }
         let is_broken = round.is_broken();
         rounds.push(round);
