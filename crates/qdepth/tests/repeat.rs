@@ -181,6 +181,11 @@ fn a_change_of_a_target_is_found_where_it_was() {
             .iter()
             .all(|run| page.contains(run["id"].as_str().unwrap()))
     );
+    // Nothing else is printed beside a document, and no page among words.
+    let both = place.run("trend --logbook t.db --json -o both.html").expect(2);
+    assert!(both.out.is_empty() && both.err.contains("--json"), "{}", both.err);
+    let mixed = place.run("trend --logbook t.db -o -").expect(2);
+    assert!(mixed.out.is_empty() && mixed.err.contains("give the page a file"), "{}", mixed.err);
     place.run("trend --logbook t.db -o seite.md --lang ja").expect(1);
     assert!(std::fs::read_to_string(place.join("seite.md")).unwrap().contains("持続的に低速化"));
     let unknown = place.run("trend standard --logbook t.db").expect(2).err;

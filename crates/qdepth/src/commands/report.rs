@@ -51,6 +51,9 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
 
 /// Where a page goes, looked at before anything is read, and the program that sets PDF.
 pub(crate) fn page(output: &Path, lang: Language) -> Result<(Sheets, Option<String>)> {
+    if output == Path::new(STANDARD) {
+        bail!(Usage("-o -: the words go to standard output; give the page a file".to_owned()));
+    }
     let formats = formats(&[], Some(output))?;
     let typesetter = formats.contains(&Format::Pdf).then(typesetter).transpose()?;
     Ok((Sheets::open(&formats, &[lang], Some(output), Privacy::Private)?, typesetter))

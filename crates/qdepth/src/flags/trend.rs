@@ -25,7 +25,7 @@ pub(crate) struct TrendOptions {
     #[arg(long)]
     pub(crate) json: bool,
     /// Write it as a page, too: its name ends in .html, .pdf or .md (with a folder of diagrams)
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
     /// Language of the words
     #[arg(long, default_value = "en")]
