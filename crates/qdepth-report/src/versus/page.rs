@@ -94,15 +94,7 @@ impl Page<'_> {
             ("differences", self.beside()),
             ("runs", self.runs()),
         ];
-        let titled = all.into_iter().zip(words.sections);
-        titled
-            .filter(|((_, blocks), _)| !blocks.is_empty())
-            .map(|((id, blocks), title)| Section {
-                id: id.to_owned(),
-                title: title.to_owned(),
-                blocks,
-            })
-            .collect()
+        titled(all, words.sections)
     }
 
     fn title_of(&self, of: &OfLoad<'_>) -> String {
@@ -257,6 +249,16 @@ impl Page<'_> {
         };
         vec![Block::Facts(self.versus.sides.iter().zip(["A", "B"]).flat_map(of).collect())]
     }
+}
+
+/// Sections by id under their titles, but for those that have nothing.
+pub(super) fn titled<const N: usize>(
+    all: [(&str, Vec<Block>); N],
+    titles: [&str; N],
+) -> Vec<Section> {
+    let full = all.into_iter().zip(titles).filter(|((_, blocks), _)| !blocks.is_empty());
+    full.map(|((id, blocks), title)| Section { id: id.to_owned(), title: title.to_owned(), blocks })
+        .collect()
 }
 
 /// What is known of a figure at so many outstanding I/Os.

@@ -5,6 +5,7 @@ use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::tables::{number_in, text};
 use crate::versus::geometric;
+use crate::versus::page::titled;
 use crate::versus::tables::{figure, shown};
 use crate::versus::trend::{
     Trend, TrendRow, load, minute, table_of_rows, told, trend_sentences, trend_table,
@@ -113,14 +114,7 @@ impl Page<'_> {
             ("figures", vec![Block::Table(trend_table(self.trend, self.lang))]),
             ("runs", vec![Block::Table(self.runs())]),
         ];
-        let titled = blocks.into_iter().zip(self.words.trend_sections);
-        let full = titled.filter(|((_, blocks), _)| !blocks.is_empty());
-        full.map(|((id, blocks), title)| Section {
-            id: id.to_owned(),
-            title: title.to_owned(),
-            blocks,
-        })
-        .collect()
+        titled(blocks, self.words.trend_sections)
     }
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
