@@ -35,7 +35,10 @@ impl Key {
             step: point.step.clone(),
             outstanding: point.outstanding,
             streams: point.streams,
-            target: run.target_of(point).map_or(0, |target| target.index),
+            // A point without its target bears the number in place of the name.
+            target: run
+                .target_of(point)
+                .map_or_else(|| point.target.parse().unwrap_or(0), |target| target.index),
             request_size: point.request_size.clone(),
             shares: [millionths(point.random_share), millionths(point.read_share)],
             arrivals: point.arrivals.clone(),
