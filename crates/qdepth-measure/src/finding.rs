@@ -62,6 +62,10 @@ codes! {
     LittlesLaw = "littles-law",
     /// Fewer I/Os were in flight than asked. Values: `asked`, `mean`.
     DepthNotReached = "depth-not-reached",
+    /// The window is too near to the start of the load, or too short, for its queue: the latencies of
+    /// what completed are shorter than Little's law asks for with what was in flight. Values:
+    /// `mean_ns`, `settled_ns`, `share`.
+    QueueUnsettled = "queue-unsettled",
     /// Issued is not completed + failed + abandoned, or a histogram's sum is not the number of
     /// completions. Values: `expected`, `counted`. Label: `law`.
     Conservation = "conservation",

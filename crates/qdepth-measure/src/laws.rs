@@ -7,6 +7,11 @@ use crate::finding::{Code, Finding, Grade, Severity};
 const LITTLE_MAX: f64 = 0.01;
 /// Smallest share of the asked in-flight I/Os that must be reached.
 const DEPTH_MIN: f64 = 0.99;
+/// By how much latencies may fall short of the queue that they come from, beyond what chance does.
+const UNSETTLED_REMARK: f64 = 0.05;
+const UNSETTLED_INVALID: f64 = 0.2;
+/// Standard deviations that are chance.
+const CHANCE: f64 = 3.0;
 /// Ceiling over rate: below ten a remark, below two not valid (docs/method/thresholds.md).
 const CEILING_REMARK: f64 = 10.0;
 const CEILING_INVALID: f64 = 2.0;
@@ -26,6 +31,9 @@ pub struct PointFacts {
     pub in_flight_integral_ns: f64,
     /// Sum of the parts of all latencies that lie in the window, from the stamps, ns.
     pub latency_in_window_ns: f64,
+    /// Sum of the whole latencies of what completed in the window, ns, of a closed loop that nothing
+    /// ended early and in which nothing failed, else none.
+    pub latency_completed_ns: Option<f64>,
     /// Requests issued over the whole point, warm-up and drain included.
     pub issued: u64,
     /// Completed in the window, all directions.
@@ -67,6 +75,7 @@ pub fn check_laws(facts: &PointFacts) -> Vec<Finding> {
     [
         little(facts),
         depth(facts),
+        unsettled(facts),
         conservation(facts),
         histogram_sum(facts),
         bytes(facts),
@@ -105,6 +114,34 @@ fn depth(facts: &PointFacts) -> Option<Finding> {
     let mean = facts.in_flight_integral_ns / facts.duration_ns;
     (mean < DEPTH_MIN * asked)
         .then(|| Finding::invalid(Code::DepthNotReached).value("asked", asked).value("mean", mean))
+}
+
+/// L = λ·W again, now with the whole latencies, as people read them: what they lack are parts of
+/// requests that the window cuts off at its end and does not get back at its beginning, since the
+/// queue was not yet full when they were issued. Both edges hold L requests each; with latencies as
+/// unlike as those of an exponential distribution their difference has a standard deviation of
+/// √(2·L) times the mean latency.
+fn unsettled(facts: &PointFacts) -> Option<Finding> {
+    let (sum, integral) = (facts.latency_completed_ns?, facts.in_flight_integral_ns);
+    let completed = facts.completed as f64;
+    if completed <= 0.0 || integral <= 0.0 || facts.duration_ns <= 0.0 {
+        return None;
+    }
+    let in_flight = integral / facts.duration_ns;
+    let chance = CHANCE * (2.0 * in_flight).sqrt() / completed;
+    let missing = 1.0 - sum / integral;
+    if missing <= UNSETTLED_REMARK + chance {
+        return None;
+    }
+    let is_invalid = missing > UNSETTLED_INVALID + chance;
+    let severity = if is_invalid { Severity::Invalid } else { Severity::Remark };
+    let finding = Finding { severity, ..Finding::remark(Code::QueueUnsettled) };
+    Some(
+        finding
+            .value("mean_ns", sum / completed)
+            .value("settled_ns", integral / completed)
+            .value("share", missing),
+    )
 }
 
 fn conservation(facts: &PointFacts) -> Option<Finding> {
@@ -183,6 +220,7 @@ mod tests {
             outstanding_asked: Some(8.0),
             in_flight_integral_ns: 8e9,
             latency_in_window_ns: 8e9,
+            latency_completed_ns: Some(8e9),
             issued: 1010,
             completed: 1000,
             failed: 0,
@@ -216,6 +254,7 @@ mod tests {
                 },
                 Code::DepthNotReached,
             ),
+            (PointFacts { latency_completed_ns: Some(6.2e9), ..lawful() }, Code::QueueUnsettled),
             (PointFacts { issued: 1011, ..lawful() }, Code::Conservation),
             (PointFacts { histogram_sum: 999, ..lawful() }, Code::Conservation),
             (PointFacts { bytes: 8_191_999, ..lawful() }, Code::BytesLaw),
@@ -230,6 +269,25 @@ mod tests {
             assert_eq!(findings.iter().map(|f| f.code).collect::<Vec<_>>(), [code]);
             assert_eq!(grade(&findings), Grade::C, "{code}");
         }
+    }
+
+    #[test]
+    fn latencies_that_chance_makes_shorter_are_no_finding() {
+        let of = |share: f64, completed: u64| {
+            let facts = PointFacts {
+                latency_completed_ns: Some(8e9 * share),
+                completed,
+                histogram_sum: completed,
+                ..lawful()
+            };
+            unsettled(&facts).map(|finding| finding.severity)
+        };
+        assert_eq!(of(0.96, 1000), None);
+        assert_eq!(of(0.9, 1000), Some(Severity::Remark));
+        assert_eq!(of(0.75, 1000), Some(Severity::Invalid));
+        // Of forty I/Os with eight in flight a quarter can be chance.
+        assert_eq!(of(0.75, 40), None);
+        assert_eq!(of(1.3, 1000), None);
     }
 
     /// 100 points with 1 % of foreign I/O, as Poisson arrivals of small requests, and 100 without:

@@ -24,6 +24,11 @@ fn laws(code: Code) -> Option<[&'static str; 3]> {
             "The load intensity was not kept up[: {asked} outstanding I/Os were asked, {mean} were in flight on average]. The point shows a lower intensity than its label says.",
             "Look for a limit below: the queue depth of device or driver, the number of request tags, or a file system that turns requests into synchronous ones.",
         ],
+        Code::QueueUnsettled => [
+            "The queue had not settled",
+            "Latencies are too short for the I/Os that were in flight[: their mean is {mean_ns}, {settled_ns} by Little's law][; {share} is missing]. The window began while the queue was still filling, or is short beside a latency.",
+            "Do not use the latencies; the rate is less touched. Measure longer, after a longer lead-in: `--warm-up` of twice the latency by Little's law, `--duration` of ten times.",
+        ],
         Code::Conservation => [
             "The counts of I/Os do not add up",
             "Requests and completions do not balance[ ({law})][: {expected} expected, {counted} counted].",

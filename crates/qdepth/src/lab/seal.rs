@@ -1,7 +1,7 @@
 //! From an outcome to the record that is stored: written out by hand, so that a change inside the
 //! engine never silently changes the stored form. The laws are checked here, on every point.
 
-use qdepth_engine::{DirectionOutcome, Ended, Errors, TargetFailure};
+use qdepth_engine::{DirectionOutcome, Ended, Errors, Outcome, TargetFailure};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
 use qdepth_measure::{Code, Finding, PointFacts, check_laws};
@@ -150,6 +150,7 @@ fn facts(
         outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
         in_flight_integral_ns: outcome.in_flight_integral,
         latency_in_window_ns: outcome.latency_in_window,
+        latency_completed_ns: latency_completed_ns(outcome).filter(|_| held),
         issued: outcome.issued,
         completed: outcome.completed(),
         failed: outcome.failed(),
@@ -167,6 +168,13 @@ fn facts(
         link_bytes_per_s: prepared.link(),
         ceiling_io_per_s: ceiling,
     }
+}
+
+/// Sum of the latencies of what completed, where nothing failed.
+fn latency_completed_ns(outcome: &Outcome) -> Option<f64> {
+    let failed = outcome.failed() + outcome.failed_outside + outcome.abandoned;
+    let sums = || outcome.directions.iter().map(|d| d.service_time.sum() as f64);
+    (failed == 0).then(|| sums().sum())
 }
 
 /// The kernel's I/Os and ours, where the device takes each request of ours whole.
