@@ -316,6 +316,14 @@ impl Point {
             ..self.clone()
         }
     }
+    /// The visit with time for a queue that takes `turnover` to be turned over once: an eighth more
+    /// as further lead-in, and as much to be measured.
+    pub fn settling(self, turnover: Nanos) -> Self {
+        let least = turnover.0 + turnover.0 / 8;
+        let duration_ns = self.stop.duration_ns.max(least);
+        let stop = Stop { duration_ns, ..self.stop };
+        Self { warm_up_ns: self.warm_up_ns + least, stop, ..self }
+    }
     /// A round of it, of a load until steady: draws of its own, from 0.
     pub fn round(&self, number: u32) -> Self {
         let seed = Seed(self.seed).derive("round").derive(&number.to_string()).0;
@@ -345,16 +353,6 @@ impl Point {
     /// The same point measured in one go.
     pub fn in_one_go(&self) -> Self {
         Self { stop: Stop { visits: 1, ..self.stop }, ..self.clone() }
-    }
-    /// Whether visits of both take turns: points of one sweep. Short visits to one sweep alone would
-    /// lie too close together to tell what wanders, and all points of such a plan take seconds.
-    fn takes_turns_with(&self, other: &Self) -> bool {
-        let sweep = |point: &Self| {
-            (point.stop.visits, point.stop.visit_lead_in_ns, point.target, point.variant)
-        };
-        let short = self.stop.visit_lead_in_ns > 0;
-        let one = sweep(self) == sweep(other) && (short || self.profile == other.profile);
-        self.stop.visits > 1 && one
     }
     /// Largest number of requests in flight over all streams.
     pub fn in_flight_max(&self) -> u32 {
@@ -444,9 +442,7 @@ impl Plan {
         for group in self.groups() {
             let of_sweep = |sweep: &&mut Vec<&[Point]>| {
                 let former = sweep.last().and_then(|former| former.first());
-                former
-                    .zip(group.first())
-                    .is_some_and(|(former, next)| next.takes_turns_with(former))
+                former.zip(group.first()).is_some_and(|(a, b)| self.take_turns(a, b))
             };
             match sweeps.last_mut().filter(of_sweep) {
                 Some(sweep) => sweep.push(group),
@@ -454,6 +450,29 @@ impl Plan {
             }
         }
         sweeps
+    }
+
+    /// Whether visits of both take turns: columns of a comparison at one load and intensity, so that
+    /// what wanders is the same for all of them; else points of one sweep. Short visits to one sweep
+    /// alone would lie too close together to tell what wanders, and all points of such a plan take
+    /// seconds.
+    fn take_turns(&self, a: &Point, b: &Point) -> bool {
+        let visits = |point: &Point| (point.stop.visits, point.stop.visit_lead_in_ns);
+        let columns = self.comparison.as_ref().map_or(0, |comparison| comparison.variants.len());
+        let one = if columns > 1 {
+            a.profile == b.profile && self.intensity(a) == self.intensity(b)
+        } else {
+            let short = a.stop.visit_lead_in_ns > 0;
+            (a.target, a.variant) == (b.target, b.variant) && (short || a.profile == b.profile)
+        };
+        a.stop.visits > 1 && visits(a) == visits(b) && one
+    }
+
+    /// Outstanding I/Os of each drive of an array that the point puts under load, else its own.
+    fn intensity(&self, point: &Point) -> u32 {
+        let variants = self.comparison.as_ref().map(|comparison| &comparison.variants);
+        let of = variants.zip(point.variant).and_then(|(all, number)| all.get(number as usize));
+        point.outstanding / of.map_or(1, |variant| variant.times.max(1))
     }
 
     /// Whether the machine was prepared for it, or for one of its variants.

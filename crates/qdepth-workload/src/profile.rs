@@ -206,9 +206,10 @@ pub struct PlanFile {
     /// Measured window of each point.
     pub duration: Option<Nanos>,
     /// Measures each point in so many parts, 4 to 20, in turn with the other points of its sweep over
-    /// intensities: its interval then comes from how the visits differ. A visit lasts 500 ms at least,
-    /// of shorter points there are fewer; with fewer than four a point is measured in one go, as is
-    /// one that may end early, an emulated medium, and storage shared by ranks. Left out: in one go.
+    /// intensities, or the other columns of a comparison: its interval then comes from how the visits
+    /// differ. A visit lasts 500 ms at least, of shorter points there are fewer; with fewer than four a
+    /// point is measured in one go, as is one that may end early, an emulated medium, and storage shared
+    /// by ranks. Where a queue needs longer to be turned over, visits are longer. Left out: in one go.
     pub visits: Option<u32>,
     /// Unrecorded lead-in of each visit, 20 ms to 60 s: a visit then lasts two and a half times that at
     /// least, and all points of a target take turns. For plans of seconds: where fewer than six requests

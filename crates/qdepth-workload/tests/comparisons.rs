@@ -88,6 +88,29 @@ fn latencies_are_measured_at_one_outstanding_beside_the_sweep() {
 }
 
 #[test]
+fn columns_take_turns_at_one_load_and_intensity() {
+    let lengths = |plan: &Plan| -> Vec<usize> { plan.sweeps().iter().map(Vec::len).collect() };
+    let at = |name: &str, choices: Choices, targets: usize| {
+        let outstanding = Some(vec![2, 32]);
+        let profiles = Some(vec!["database".into(), "streaming".into()]);
+        let choices = Choices { outstanding, profiles, ..choices };
+        shipped(name, choices, &vec![shape(64); targets]).unwrap()
+    };
+    let plan = at("media-comparison", Choices::default(), 3);
+    assert_eq!(lengths(&plan), [3; 4]);
+    let sweeps = plan.sweeps();
+    let of_first = sweeps[0].iter().map(|group| (group[0].variant, group[0].outstanding));
+    assert_eq!(of_first.collect::<Vec<_>>(), [(Some(0), 2), (Some(1), 2), (Some(2), 2)]);
+    // An array stands at the intensity of one of its drives, and takes turns with that.
+    let arrays = at("devices", Choices { arrays: 1, ..Choices::default() }, 5);
+    assert_eq!(lengths(&arrays), [3; 4]);
+    let in_flight = |place: usize| arrays.sweeps()[0][place][0].outstanding;
+    assert_eq!((in_flight(0), in_flight(1), in_flight(2)), (2, 2, 8));
+    // A column alone, beside published drives, is swept like any other target.
+    assert_eq!(lengths(&at("media-comparison", Choices::default(), 1)), [2, 2]);
+}
+
+#[test]
 fn names_and_base_are_those_of_the_user() {
     let names = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
     let choices = Choices {

@@ -99,6 +99,31 @@ fn options_are_shaded_and_published_drives_are_marked() {
 }
 
 #[test]
+fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
+    let place = Place::new();
+    for name in ["a", "b"] {
+        fs::create_dir(place.join(name)).unwrap();
+    }
+    let words = "--profile random-4k-read --outstanding 1,4 --duration 2s --file-size 8MiB --no-report \
+                 --json --events events.jsonl";
+    let document = place.run(&format!("run media-comparison a b {words}")).json();
+    let compared = document["compared"].as_array().unwrap();
+    assert_eq!(compared.len(), 4);
+    for entry in compared {
+        assert!(entry["interval"].is_array(), "{entry:#}");
+    }
+    // One ran between two visits to the other, at either intensity.
+    let text = fs::read_to_string(place.join("events.jsonl")).unwrap();
+    let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let of =
+        |event: &Value| (event["event"] == "interval").then(|| event["point"].as_u64().unwrap());
+    let mut turns: Vec<u64> = events.filter_map(|event| of(&event)).collect();
+    turns.dedup();
+    let low = turns.iter().filter(|point| **point < 2).count();
+    assert!(low >= 4 && turns.len() - low >= 4, "{turns:?}");
+}
+
+#[test]
 fn what_cannot_be_compared_is_wrong_usage_and_touches_nothing() {
     let place = Place::new();
     for (words, says) in [

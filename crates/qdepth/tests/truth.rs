@@ -80,3 +80,26 @@ fn fixed_delays_give_the_closed_form_rate() {
     }
     assert_eq!(points(&document).len(), 4);
 }
+
+/// Thirty-two wait before ten that answer after 250 ms each: a visit of 0.8 s after 0.2 s begins while
+/// the queue still fills, and all that it sees are requests that did not wait long.
+#[test]
+fn a_visit_is_as_long_as_its_queue_needs() {
+    let test = "a_visit_is_as_long_as_its_queue_needs";
+    if !can(test, &["nbdkit", "nbdfuse"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let served = place.served("--filter=delay memory 64M rdelay=250ms");
+    let plan = PLAN.replace("[1, 2, 4, 8]", "[32]").replace("\"5s\"", "\"4s\"\nvisits = 5");
+    place.write("visits.toml", &plan);
+    let words = format!("run visits.toml {} --read-only --json --no-report", served.file.display());
+    let document = place.run(&words).json();
+    let [point] = points(&document).as_slice() else { panic!("{document:#}") };
+    let mean = point["service_time_ns"]["all"]["mean"].as_f64().unwrap() / 1e9;
+    let rate = point["io_per_s"].as_f64().unwrap();
+    let settled = point["mean_in_flight"].as_f64().unwrap() / rate;
+    println!("mean {mean:.3} s, {settled:.3} s by Little's law, {:?}", codes(point));
+    assert!((0.9..1.1).contains(&(mean / settled)), "{mean} of {settled}");
+    assert!(!codes(point).contains(&"queue-unsettled".to_owned()), "{point:#}");
+}

@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_engine::{Ended, Interval};
+use qdepth_engine::{Ended, Interval, Outcome};
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Finding, Instant, Nanos, Seed};
 use qdepth_workload::Point;
@@ -15,6 +15,10 @@ use crate::lab::execute::{Measured, execute};
 use crate::lab::steady_point::{rule_of, until_steady};
 use crate::lab::virtual_time;
 use crate::screen::Running;
+
+/// Longest turnover of a queue that visits wait for: five of them then take a minute. Beyond it the
+/// finding `queue-unsettled` stands.
+const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 
 /// Those who look on.
 pub(crate) struct Shown<'a, 'b> {
@@ -37,6 +41,14 @@ impl Visit {
     /// Whether a further visit would be one to another target, or to none.
     pub(crate) fn is_broken(&self) -> bool {
         is_broken(&self.measured)
+    }
+
+    /// How long a queue takes to be turned over once, by Little's law: I/Os in flight ÷ rate.
+    fn turnover(&self) -> Nanos {
+        let of = |outcome: &Outcome| {
+            (outcome.in_flight_integral / outcome.completed().max(1) as f64) as u64
+        };
+        Nanos(self.measured.iter().map(|one| of(&one.outcome)).max().unwrap_or(0))
     }
 }
 
@@ -106,31 +118,26 @@ pub(crate) fn in_turn(
 ) -> Result<Vec<Option<Visited>>> {
     let of_groups = groups.iter().copied().flatten().map(|point| point.stop.visits).max();
     let visits = of_groups.filter(|_| takes_turns(lab, ready)).unwrap_or(1);
-    let mut all: Vec<Option<Visited>> = groups.iter().map(|_| None).collect();
+    let mut all: Vec<Place<'_>> = groups.iter().map(|group| Place::new(group)).collect();
     for turn in 0..visits {
-        for place in order(ready.plan.seed, groups, turn) {
-            let former = all[place].take();
-            if lab.signals.caught().is_some() || former.as_ref().is_some_and(Visited::is_over) {
-                all[place] = former;
+        for number in order(ready.plan.seed, groups, turn) {
+            let place = &mut all[number];
+            let over = place.visited.as_ref().is_some_and(Visited::is_over);
+            if lab.signals.caught().is_some() || over {
                 continue;
             }
-            if let Some(rule) = rule_of(groups[place]) {
-                all[place] = Some(until_steady(lab, ready, (groups[place], rule), shown)?);
+            if let Some(rule) = rule_of(place.group) {
+                place.visited = Some(until_steady(lab, ready, (place.group, rule), shown)?);
                 continue;
             }
-            let points: Vec<Point> = if visits > 1 {
-                groups[place].iter().map(|point| point.visit(turn)).collect()
-            } else {
-                groups[place].iter().map(Point::in_one_go).collect()
-            };
-            let one =
-                visit(lab, ready, &points, former.as_ref().map(|former| former.began), shown)?;
-            all[place] = Some(match former {
+            let one = place.visit(lab, ready, (turn, visits), shown)?;
+            place.visited = Some(match place.visited.take() {
                 Some(former) => former.followed_by(one),
                 None => Visited::of(one),
             });
         }
     }
+    let mut all: Vec<Option<Visited>> = all.into_iter().map(|place| place.visited).collect();
     for visited in all.iter_mut().flatten().filter(|one| one.visits < visits && !one.is_over()) {
         for measured in &mut visited.measured {
             measured.outcome.interrupted = true;
@@ -138,6 +145,55 @@ pub(crate) fn in_turn(
         }
     }
     Ok(all)
+}
+
+/// A group among those whose visits take turns.
+struct Place<'a> {
+    group: &'a [Point],
+    visited: Option<Visited>,
+    /// When its first visit began, kept or not.
+    began: Option<Instant>,
+    /// What its queue takes to be turned over once, where that is more than a usual lead-in.
+    turnover: Nanos,
+}
+
+impl<'a> Place<'a> {
+    fn new(group: &'a [Point]) -> Self {
+        Self { group, visited: None, began: None, turnover: Nanos::ZERO }
+    }
+
+    /// The next visit. Where the first shows that its lead-in was over before the queue had been
+    /// turned over once, it is not kept (its latencies are too short), and this and all later visits
+    /// have the time that they need.
+    fn visit(
+        &mut self,
+        lab: Lab<'_>,
+        ready: &Ready,
+        (turn, visits): (u32, u32),
+        shown: &mut Shown<'_, '_>,
+    ) -> Result<Visit> {
+        if visits == 1 {
+            let points: Vec<Point> = self.group.iter().map(Point::in_one_go).collect();
+            return visit(lab, ready, &points, None, shown);
+        }
+        let mut dropped = 0;
+        loop {
+            // One that is not kept is followed by other draws: a cache may hold what was asked for.
+            let draws = turn + visits * dropped;
+            let points = self.group.iter().map(|p| p.visit(draws).settling(self.turnover));
+            let points: Vec<Point> = points.collect();
+            let one = visit(lab, ready, &points, self.began, shown)?;
+            self.began.get_or_insert(one.began);
+            let turnover = one.turnover().min(TURNOVER_MOST);
+            let settled = points.iter().all(|point| point.warm_up_ns >= turnover.0);
+            let over = one.is_broken() || lab.signals.caught().is_some();
+            if settled || over || self.visited.is_some() || turnover <= self.turnover {
+                return Ok(one);
+            }
+            self.turnover = turnover;
+            dropped += 1;
+        }
+    }
 }
 
 /// The order of a round: drawn, since visits at equal distances would be in step with whatever has
