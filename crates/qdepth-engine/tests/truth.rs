@@ -32,6 +32,8 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
         layout: Layout::Area,
         segments: 1,
+        strides: None,
+        backwards: false,
         streams: 1,
         workers: 1,
         outstanding,

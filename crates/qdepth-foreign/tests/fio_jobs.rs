@@ -4,7 +4,8 @@
 use qdepth_foreign::fio::{CommandLine, Converted, FioRefusals, JobSet, Surroundings};
 use qdepth_measure::Bytes;
 use qdepth_workload::{
-    Arrivals, Choices, Distribution, Durability, Extent, Plan, PlanFile, TargetShape, Zone, resolve,
+    Arrivals, Choices, Distribution, Durability, Extent, Plan, PlanFile, Point, RequestStream,
+    TargetShape, Zone, resolve,
 };
 
 fn around<'a>(include: &'a dyn Fn(&str) -> Result<String, String>) -> Surroundings<'a> {
@@ -433,7 +434,7 @@ fn several_files_gaps_runs_and_patterns_are_carried_over() {
     assert!(converted.remarks.iter().any(|remark| remark.place.contains("nrfiles=8")));
     let (gap, _) = plan("[a]\nrw=write:12k\nbs=4k\nsize=1m\n");
     assert_eq!(gap.points[0].alignment_bytes, 16 << 10);
-    assert_eq!(gap.points[0].stop.bytes_per_stream, 256 << 10, "a quarter is written");
+    assert_eq!(gap.points[0].stop.bytes_per_stream, 1 << 20, "fio goes round until all is moved");
     let (run, _) = plan("[a]\nrw=randread:8\nsize=1m\nnorandommap\n");
     assert!((run.points[0].random_share - 0.125).abs() < 1e-12);
     let (several, _) = plan("[a]\nrw=randwrite\nbssplit=4k/50:8k/50\nsize=1m\n");
@@ -482,4 +483,67 @@ fn every_option_of_fio_is_known_by_each_of_its_names() {
         assert!(line.lines().count() == 1 && line.contains(said), "{line}");
     }
     assert_eq!(qdepth_foreign::fio::fio_options(Some("qqq")), "");
+}
+
+#[test]
+fn zones_and_ways_back_are_gone_as_fio_goes_them() {
+    let strided = "[a]\nrw=read\nbs=64k\nsize=64m\nzonemode=strided\nzonesize=1m\nzoneskip=3m\n";
+    let (plan_of, _) = plan(strided);
+    let point = &plan_of.points[0];
+    assert_eq!(point.strides.map(|s| (s.zone_bytes, s.skip_bytes)), Some((1 << 20, 3 << 20)));
+    let offsets = |point: &Point, count: usize| -> Vec<u64> {
+        let mut stream = RequestStream::new(point, 0);
+        let start = point.area.offset_bytes;
+        (0..count).map(|_| (stream.draw().offset - start) >> 16).collect()
+    };
+    // The places that fio 3.33 wrote into its log of requests.
+    let went = offsets(point, 257);
+    assert_eq!(went[14..19], [14, 15, 64, 65, 66]);
+    assert_eq!(went[256], 0, "behind the last of sixteen zones is the first");
+    let (with_range, _) = plan(&format!("{strided}zonerange=2m\nzoneskip=2m\n"));
+    assert_eq!(with_range.points[0].strides, point.strides);
+
+    let (back, _) = plan("[a]\nrw=read:-128k\nbs=64k\nsize=64m\n");
+    assert_eq!(offsets(&back.points[0], 4), [1023, 1022, 1021, 1020]);
+    assert_eq!(offsets(&back.points[0], 1025)[1023..], [0, 1023]);
+    let (gaps, _) = plan("[a]\nrw=read:-256k\nbs=64k\nsize=2m\n");
+    assert_eq!(offsets(&gaps.points[0], 3), [27, 24, 21], "three at a time, as fio does");
+    for (text, says) in [
+        ("rw=read:-64k\nbs=64k", "overlap"),
+        ("rw=randread\nzonemode=strided\nzonesize=1m", "from their beginning"),
+        ("rw=read\nzonemode=strided\nzonesize=2m\nzonerange=1m", "not above zonerange"),
+        ("rw=read\nzonemode=zbd", "not measured by zones"),
+    ] {
+        let said = refusal(&format!("[a]\nsize=64m\n{text}\n"));
+        assert!(said.contains(says), "{said}");
+    }
+    // A gap where the area does not begin at a multiple of request and gap.
+    let (aside, _) = plan("[a]\nfilename=/there\nrw=write:112k\nbs=16k\noffset=120k\nsize=1m\n");
+    assert_eq!(aside.points[0].area.offset_bytes, 120 << 10);
+    let mut stream = RequestStream::new(&aside.points[0], 0);
+    assert_eq!([0; 3].map(|_: u64| stream.draw().offset >> 10), [120, 248, 376]);
+}
+
+#[test]
+fn a_hyphen_in_bs_is_fio_s_comma() {
+    let (reads, converted) = plan("[a]\nrw=randread\nbs=4k-64k\nsize=1m\n");
+    assert_eq!(reads.points[0].request_size.single(), Some(4096));
+    assert!(converted.remarks.iter().any(|remark| remark.what.contains("bsrange=")));
+    let (writes, _) = plan("[a]\nrw=randwrite\nbs=4k-64k\nsize=1m\n");
+    assert_eq!(writes.points[0].request_size.single(), Some(65536));
+}
+
+#[test]
+fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
+    let text = "[a]\nrw=read\nfilename=/later\n[b]\nrw=randread\nio_size=1m\n";
+    let set = read(text).unwrap();
+    let refused = set.convert("t", 1, &|_| None).unwrap_err();
+    assert_eq!(refused.list().len(), 2, "{refused}");
+    let later = set.convert_with("t", 1, &|_| None, true).unwrap();
+    assert_eq!(later.targets, ["/later", "b.0.0"]);
+    assert!(later.remarks.iter().all(|remark| remark.what.contains("is not there")));
+    assert_eq!(later.remarks.len(), 2);
+    let set = read("[a]\nrw=read\nfilename=/there\nsize=4m\n").unwrap();
+    let short = set.convert("t", 1, &|_| Some(1 << 20)).unwrap();
+    assert!(short.remarks[0].what.contains("not made longer"), "{:?}", short.remarks);
 }

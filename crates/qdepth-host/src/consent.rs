@@ -1,21 +1,74 @@
-//! Consent to the loss of one device's contents. Only this module makes one, and only from the
-//! name of that very device, typed in full.
+//! Consent to the loss of the contents of one device or file. Only this module makes one, and only
+//! from the name of that very device or file, typed in full.
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::identity::DeviceIdentity;
+use crate::identity::{DeviceIdentity, Identity};
 use crate::refusal::{Guard, Refusal};
 use crate::sysfs;
 use crate::system::System;
-use crate::target::BlockDevice;
+use crate::target::{BlockDevice, Inspected};
 
 /// How long a consent file may be good for at most, in hours.
 pub const LONGEST_HOURS: i64 = 24;
 
-/// The user's word that everything on one device may be lost.
+/// What is lost by writing.
+#[derive(Clone, Copy, Debug)]
+pub enum Losing<'a> {
+    /// Everything on a device.
+    Device(&'a BlockDevice),
+    /// What is in a file that is there.
+    File(&'a Inspected),
+}
+
+impl<'a> From<&'a BlockDevice> for Losing<'a> {
+    fn from(device: &'a BlockDevice) -> Self {
+        Self::Device(device)
+    }
+}
+
+impl<'a> From<&'a Inspected> for Losing<'a> {
+    fn from(target: &'a Inspected) -> Self {
+        target.block_device().map_or(Self::File(target), Self::Device)
+    }
+}
+
+impl Losing<'_> {
+    fn identity(self) -> Identity {
+        match self {
+            Self::Device(device) => Identity::Device(device.identity.clone()),
+            Self::File(file) => file.identity(),
+        }
+    }
+
+    /// Its path.
+    pub fn name(self) -> String {
+        match self {
+            Self::Device(device) => format!("/dev/{}", device.identity.kernel_name),
+            Self::File(file) => file.path.display().to_string(),
+        }
+    }
+
+    /// Its length in bytes.
+    pub fn size_bytes(self) -> u64 {
+        match self {
+            Self::Device(device) => device.identity.size_bytes,
+            Self::File(file) => file.identity().size_bytes(),
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Device(_) => "device",
+            Self::File(_) => "file",
+        }
+    }
+}
+
+/// The user's word that everything on one device, or in one file, may be lost.
 #[derive(Clone, Debug)]
 pub struct Consent {
-    identity: DeviceIdentity,
+    identity: Identity,
     overwrite: Vec<String>,
     expires: Option<Timestamp>,
 }
@@ -26,14 +79,15 @@ impl Consent {
     ///
     /// # Errors
     /// [`Guard::G9Consent`] with the text that would have been right.
-    pub fn on_terminal(
+    pub fn on_terminal<'a>(
         system: &System,
-        device: &BlockDevice,
+        losing: impl Into<Losing<'a>>,
         typed: &str,
         last_four: &str,
         overwrite: &[String],
     ) -> Result<Self, Refusal> {
-        check_typed(system, device, typed)?;
+        let losing = losing.into();
+        check_typed(system, losing, typed)?;
         if !last_four_match(typed, last_four) {
             return Err(Refusal::new(
                 Guard::G9Consent,
@@ -42,27 +96,28 @@ impl Consent {
             ));
         }
         let overwrite = overwrite.to_vec();
-        Ok(Self { identity: device.identity.clone(), overwrite, expires: None })
+        Ok(Self { identity: losing.identity(), overwrite, expires: None })
     }
 
     /// Consent given without a terminal: `typed` after `--destroy`, and the text of a consent
     /// file that names the same device, its size and when the consent ends ([`template`]); one after
-    /// the other for several devices.
+    /// the other for several devices. A file is consented to as a device is.
     ///
     /// # Errors
     /// [`Guard::G9Consent`] when either does not name this device, or the time is over or more
     /// than [`LONGEST_HOURS`] away.
-    pub fn from_file(
+    pub fn from_file<'a>(
         system: &System,
-        device: &BlockDevice,
+        losing: impl Into<Losing<'a>>,
         typed: &str,
         text: &str,
         now: Timestamp,
         overwrite: &[String],
     ) -> Result<Self, Refusal> {
-        check_typed(system, device, typed)?;
+        let losing = losing.into();
+        check_typed(system, losing, typed)?;
         let remedy =
-            || format!("Write this to the consent file:\n{}", template(system, device, now));
+            || format!("Write this to the consent file:\n{}", template(system, losing, now));
         let refuse = |found: String| Err(Refusal::new(Guard::G9Consent, found, remedy()));
         let file = match FileText::parse(section_of(text, typed)) {
             Ok(file) => file,
@@ -71,16 +126,16 @@ impl Consent {
         if file.destroy != typed {
             return refuse(format!("the consent file names {}, not {typed}", file.destroy));
         }
-        if file.size_bytes != device.identity.size_bytes {
-            let (theirs, ours) = (file.size_bytes, device.identity.size_bytes);
-            return refuse(format!("the consent file says {theirs} B, the device has {ours} B"));
+        if file.size_bytes != losing.size_bytes() {
+            let (theirs, ours, kind) = (file.size_bytes, losing.size_bytes(), losing.kind());
+            return refuse(format!("the consent file says {theirs} B, the {kind} has {ours} B"));
         }
         let longest = SignedDuration::from_hours(LONGEST_HOURS);
         if file.expires <= now || file.expires.duration_since(now) > longest {
             let found = format!("the consent ends at {}, it is {now}", file.expires);
             return refuse(format!("{found}, and it may be at most {LONGEST_HOURS} h away"));
         }
-        let identity = device.identity.clone();
+        let identity = losing.identity();
         Ok(Self { identity, overwrite: overwrite.to_vec(), expires: Some(file.expires) })
     }
 
@@ -97,33 +152,64 @@ impl Consent {
         now: Timestamp,
     ) -> Result<(), Refusal> {
         let name = &device.identity.kernel_name;
-        if self.identity.number != device.identity.number {
-            let found =
-                format!("the consent is for /dev/{}, not /dev/{name}", self.identity.kernel_name);
-            return Err(Refusal::new(Guard::G9Consent, found, remedy(system, device)));
-        }
-        if let Some(changed) = self.identity.difference(&device.identity) {
+        let then = match &self.identity {
+            Identity::Device(then) if then.number == device.identity.number => then,
+            other => {
+                let found = format!("the consent is for {other}, not /dev/{name}");
+                let remedy = remedy(system, device.into());
+                return Err(Refusal::new(Guard::G9Consent, found, remedy));
+            }
+        };
+        if let Some(changed) = then.difference(&device.identity) {
             let found = format!("/dev/{name} is not the device consented to: {changed}");
             return Err(Refusal::new(Guard::G10Identity, found, "Look at it again, then consent"));
         }
+        self.is_still_good(&format!("/dev/{name}"), now)
+    }
+
+    /// Whether it is for the file with this identity now, and still good.
+    pub(crate) fn check_file(
+        &self,
+        file: &Inspected,
+        is: &Identity,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
+        let name = file.path.display().to_string();
+        if self.identity != *is {
+            let found = format!("the consent is for {}, and {name} is {is}", self.identity);
+            return Err(Refusal::new(Guard::G9Consent, found, "Look at it again, then consent"));
+        }
+        self.is_still_good(&name, now)
+    }
+
+    fn is_still_good(&self, name: &str, now: Timestamp) -> Result<(), Refusal> {
         if self.expires.is_some_and(|end| end <= now) {
-            let found = format!("the consent for /dev/{name} is no longer good");
+            let found = format!("the consent for {name} is no longer good");
             return Err(Refusal::new(Guard::G9Consent, found, "Write a new consent file"));
         }
         Ok(())
     }
 }
 
-/// The refusal when no consent was given: says what to type.
+/// The refusal when no consent was given: says what to type. `signatures` are on the device, and are
+/// to be named too.
 pub(crate) fn missing(
     system: &System,
     device: &BlockDevice,
     doubt: Option<&str>,
+    signatures: &[String],
     now: Timestamp,
 ) -> Refusal {
     let doubt = doubt.map_or_else(String::new, |why| {
         format!(" (it bears a label of ours, which does not count: {why})")
     });
+    let mut words = destroy(system, device.into());
+    let mut and_signatures = String::new();
+    if !signatures.is_empty() {
+        let named = signatures.join(",");
+        and_signatures = format!(" and --overwrite-signature {named}");
+        words.extend(["--overwrite-signature".to_owned(), named]);
+    }
     Refusal::new(
         Guard::G9Consent,
         format!(
@@ -131,21 +217,55 @@ pub(crate) fn missing(
             device.identity.kernel_name
         ),
         format!(
-            "{}; without a terminal also give a consent file with\n{}",
-            remedy(system, device),
+            "{}{and_signatures}; without a terminal also give a consent file with\n{}",
+            remedy(system, device.into()),
             template(system, device, now)
         ),
     )
+    .lacking(words)
 }
 
-fn remedy(system: &System, device: &BlockDevice) -> String {
-    format!("If that is what you want, say --destroy {}", tokens(system, device).join(" or "))
+/// The refusal of a file with contents of somebody else, to whose loss nobody consented.
+pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp) -> Refusal {
+    Refusal::new(
+        Guard::G8Ownership,
+        crate::guard::not_ours(&file.spelling).found,
+        format!(
+            "Give a directory, a new or empty file, or a plan that only reads. {}; without a \
+             terminal also give a consent file with\n{}",
+            remedy(system, file.into()),
+            template(system, file, now)
+        ),
+    )
+    .lacking(destroy(system, file.into()))
+}
+
+fn remedy(system: &System, losing: Losing<'_>) -> String {
+    let tokens = tokens(system, losing).join(" or ");
+    match losing {
+        Losing::Device(_) => format!("If that is what you want, say --destroy {tokens}"),
+        Losing::File(_) => format!("If what is in it may be lost, say --destroy {tokens}"),
+    }
+}
+
+/// The words of the command line that consent.
+fn destroy(system: &System, losing: Losing<'_>) -> Vec<String> {
+    let token = tokens(system, losing).into_iter().next().unwrap_or_default();
+    vec!["--destroy".to_owned(), token]
 }
 
 /// What names a device well enough to consent to its loss, best first: its serial where no other
 /// disk has the same one, its WWID, each with `-partN` for a partition; where it has neither,
-/// `PATH:SIZE_IN_BYTES:DISKSEQ`, and before Linux 5.15 without the count of attachments.
-pub fn tokens(system: &System, device: &BlockDevice) -> Vec<String> {
+/// `PATH:SIZE_IN_BYTES:DISKSEQ`, and before Linux 5.15 without the count of attachments. A file:
+/// `PATH:SIZE_IN_BYTES:INODE`.
+pub fn tokens<'a>(system: &System, losing: impl Into<Losing<'a>>) -> Vec<String> {
+    let device = match losing.into() {
+        Losing::Device(device) => device,
+        Losing::File(file) => {
+            let (path, inode) = (file.path.display(), file.inode().1);
+            return vec![format!("{path}:{}:{inode}", file.identity().size_bytes())];
+        }
+    };
     let identity = &device.identity;
     let part = device.partition.as_ref().map_or_else(String::new, |p| format!("-part{}", p.number));
     let serial = identity
@@ -173,22 +293,21 @@ fn is_shared(system: &System, identity: &DeviceIdentity, serial: &str) -> bool {
     })
 }
 
-fn check_typed(system: &System, device: &BlockDevice, typed: &str) -> Result<(), Refusal> {
-    if tokens(system, device).iter().any(|token| token == typed) {
+fn check_typed(system: &System, losing: Losing<'_>, typed: &str) -> Result<(), Refusal> {
+    if tokens(system, losing).iter().any(|token| token == typed) {
         return Ok(());
     }
     let why = if typed.contains(['*', '?', '[']) {
         "a pattern is no consent"
     } else if typed.starts_with("/dev/") && !typed.contains(':') {
         "a device name alone is no consent, since it may be another device tomorrow"
+    } else if let Losing::File(_) = losing {
+        "it must name this very file"
     } else {
         "it must name this very device"
     };
-    let found = format!(
-        "`{typed}` is no consent to the loss of /dev/{}: {why}",
-        device.identity.kernel_name
-    );
-    Err(Refusal::new(Guard::G9Consent, found, remedy(system, device)))
+    let found = format!("`{typed}` is no consent to the loss of {}: {why}", losing.name());
+    Err(Refusal::new(Guard::G9Consent, found, remedy(system, losing)))
 }
 
 /// Whether `again` is how `typed` ends: its last four characters.
@@ -197,13 +316,14 @@ pub fn last_four_match(typed: &str, again: &str) -> bool {
     again.chars().count() == 4 && typed.ends_with(again)
 }
 
-/// The text of a consent file for a device, good for an hour.
-pub fn template(system: &System, device: &BlockDevice, now: Timestamp) -> String {
-    let token = tokens(system, device).into_iter().next().unwrap_or_default();
+/// The text of a consent file for a device or file, good for an hour.
+pub fn template<'a>(system: &System, losing: impl Into<Losing<'a>>, now: Timestamp) -> String {
+    let losing = losing.into();
+    let token = tokens(system, losing).into_iter().next().unwrap_or_default();
     let expires = now.checked_add(SignedDuration::from_hours(1)).unwrap_or(now);
     format!(
         "destroy = \"{token}\"\nsize_bytes = {}\nexpires = \"{expires:.0}\"\n",
-        device.identity.size_bytes
+        losing.size_bytes()
     )
 }
 

@@ -245,8 +245,8 @@ impl Cleared {
 }
 
 /// Opens a device, or a complete measurement file of ours, for writing, if every guard lets it,
-/// and writes nothing. Without a label of ours, a device needs the user's consent; with one it
-/// does not. An empty file or a directory is cleared by [`crate::measurement_file::clear`].
+/// and writes nothing. Without a label of ours, a device or file needs the user's consent; with one
+/// it does not. An empty file or a directory is cleared by [`crate::measurement_file::clear`].
 ///
 /// # Errors
 /// A refusal of any guard.
@@ -259,7 +259,7 @@ pub fn clear_for_writing(
     match &target.kind {
         Kind::Directory(_) => Err(is_directory(target)),
         Kind::RegularFile { .. } => {
-            let claim = file::claim(system, target, writing)?;
+            let claim = file::claim(system, target, consent, writing)?;
             Ok(Cleared { claim, system: system.clone(), unlabelled: None })
         }
         Kind::BlockDevice(found) => device::clear(system, target, found, consent, writing),

@@ -78,6 +78,16 @@ impl DeviceIdentity {
     }
 }
 
+impl Identity {
+    /// Length in bytes.
+    pub fn size_bytes(&self) -> u64 {
+        match self {
+            Self::Device(device) => device.size_bytes,
+            Self::File { size_bytes, .. } => *size_bytes,
+        }
+    }
+}
+
 impl fmt::Display for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

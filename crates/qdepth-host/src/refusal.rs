@@ -76,12 +76,33 @@ pub struct Refusal {
     pub found: String,
     /// What the user can do; no full stop at the end.
     pub remedy: String,
+    /// The words that the command line lacks, where a consent is all that is missing.
+    pub lacks: Vec<String>,
 }
 
 impl Refusal {
     /// A refusal by `guard`.
     pub fn new(guard: Guard, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { guard, found: found.into(), remedy: remedy.into() }
+        Self { guard, found: found.into(), remedy: remedy.into(), lacks: Vec::new() }
+    }
+
+    /// The same, for want of a consent that these words would be.
+    #[must_use]
+    pub(crate) fn lacking(self, words: Vec<String>) -> Self {
+        Self { lacks: words, ..self }
+    }
+
+    /// Two refusals that both want a consent as one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let mut lacks = self.lacks;
+        lacks.extend(other.lacks);
+        Self {
+            guard: self.guard,
+            found: format!("{}; {}", self.found, other.found),
+            remedy: format!("{}\n{}", self.remedy.trim_end(), other.remedy),
+            lacks,
+        }
     }
 
     /// Lines to be copied end without a full stop, or it would be copied with them.

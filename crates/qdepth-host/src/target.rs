@@ -141,6 +141,12 @@ impl Inspected {
         self.stat.st_dev
     }
 
+    /// Bytes that a file has on its storage, without holes.
+    pub(crate) fn allocated_bytes(&self) -> u64 {
+        // stat(2) counts in units of 512 bytes, whatever the block size.
+        u64::try_from(self.stat.st_blocks).unwrap_or(0).saturating_mul(512)
+    }
+
     /// Device of the file system and inode, as compared with other files.
     pub(crate) fn inode(&self) -> (DeviceNumber, u64) {
         (DeviceNumber::of(self.stat.st_dev), self.stat.st_ino)

@@ -23,6 +23,8 @@ pub struct AddressPattern {
     placements: Vec<(u64, Placement)>,
     /// Which of them is that of the former size.
     current: usize,
+    /// Whether what follows the former request lies before it.
+    backwards: bool,
 }
 
 impl AddressPattern {
@@ -39,7 +41,15 @@ impl AddressPattern {
             size: 0,
             placements: Vec::new(),
             current: 0,
+            backwards: false,
         }
+    }
+
+    /// The same; `backwards`: what follows a request lies before it. Such a pattern is not
+    /// [plain](Self::is_plain).
+    #[must_use]
+    pub fn backwards(self, backwards: bool) -> Self {
+        Self { backwards, ..self }
     }
 
     /// The same with random accesses of these sizes that fall by `distribution`. Popular places are
@@ -78,6 +88,10 @@ impl AddressPattern {
             self.former = start;
             return self.area.offset_bytes + start;
         }
+        if self.backwards && !random_access {
+            self.former = self.preceding();
+            return self.area.offset_bytes + self.former;
+        }
         self.next_alike(draw, random)
     }
 
@@ -96,9 +110,9 @@ impl AddressPattern {
         self.former = (place * self.alignment).wrapping_sub(self.size);
     }
 
-    /// Whether each place is alike.
-    pub(crate) fn is_alike(&self) -> bool {
-        self.placements.is_empty()
+    /// Whether each place is alike, and what follows a request lies behind it.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.placements.is_empty() && !self.backwards
     }
 
     /// The offset of the next request of the size that it was [settled](Self::settle) on, where each
@@ -121,6 +135,14 @@ impl AddressPattern {
     #[inline]
     fn end(&self) -> u64 {
         self.former.wrapping_add(self.size)
+    }
+
+    /// One alignment before the former request; the last place where there is none before it, or no
+    /// former request.
+    fn preceding(&self) -> u64 {
+        let last = (self.places - 1) * self.alignment;
+        let before = self.former.checked_sub(self.alignment);
+        before.filter(|before| *before <= last).unwrap_or(last)
     }
 
     #[inline]

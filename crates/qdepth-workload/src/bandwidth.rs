@@ -126,6 +126,8 @@ impl BandwidthSpec {
             streams: Some(threads),
             workers: Some(threads),
             segments: None,
+            strides: None,
+            backwards: None,
             arrivals: None,
             compressible: None,
             verify: None,

@@ -33,13 +33,13 @@ pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
 pub use payload::{Payload, fill, generation_of, stamp};
 pub use plan::{
-    Durability, Extent, Fsync, Layout, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until,
+    Durability, Extent, Fsync, Layout, Plan, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
     UntilSteady,
 };
 pub use precondition::{Method, Preconditioning, Wear};
 pub use profile::{
-    AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, TargetsSpec,
-    WeightedSize, plan_schema,
+    AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, StridesSpec,
+    TargetsSpec, WeightedSize, plan_schema,
 };
 pub use resolve::{
     Choices, ResolveError, STANDARD_AREA, Stairs, TargetShape, needs_writing, resolve,

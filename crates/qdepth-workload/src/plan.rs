@@ -149,6 +149,23 @@ impl Layout {
     }
 }
 
+/// Zones of an area that are used, and what lies between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Strides {
+    /// Bytes of a zone.
+    pub zone_bytes: u64,
+    /// Bytes from the end of one to the next.
+    pub skip_bytes: u64,
+}
+
+impl Strides {
+    /// Bytes of the zones in an area of so many bytes.
+    pub fn used(&self, area_bytes: u64) -> u64 {
+        let step = self.zone_bytes.saturating_add(self.skip_bytes).max(1);
+        area_bytes / step * self.zone_bytes + (area_bytes % step).min(self.zone_bytes)
+    }
+}
+
 /// One profile at one intensity on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -190,6 +207,12 @@ pub struct Point {
     /// Equal pieces that the part of a stream is in, between those of the other streams.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub segments: u32,
+    /// Zones of the area that are used; none = all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strides: Option<Strides>,
+    /// Whether an access that follows another is before it.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub backwards: bool,
     /// Sources of requests, each on an equal part of the area.
     pub streams: u32,
     /// Threads that the streams are dealt to in real time, at most one for each stream.

@@ -44,6 +44,16 @@ pub struct AreaSpec {
     pub offset: Option<Bytes>,
 }
 
+/// Parts of an area that are used, and what lies between them and is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StridesSpec {
+    /// Bytes that are used in one go, in whole requests.
+    pub zone: Bytes,
+    /// Bytes that are left out behind them.
+    pub skip: Bytes,
+}
+
 /// When data is forced to stable storage.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
@@ -87,7 +97,7 @@ pub struct Profile {
     pub read: f64,
     /// Request size.
     pub request_size: SizeSpec,
-    /// Accesses begin at whole multiples of this. Left out: 4096 (method.md item 11), or the
+    /// Accesses begin at whole multiples of this within the area. Left out: 4096 (method.md item 11), or the
     /// request size where that is smaller.
     pub alignment: Option<Bytes>,
     /// The part of the target under load.
@@ -102,6 +112,10 @@ pub struct Profile {
     /// Equal pieces that a stream's part of the area is in, which lie between those of the other
     /// streams: first piece of each stream, second piece of each … Left out: 1.
     pub segments: Option<u32>,
+    /// Zones of the area that are used, and what is left out behind each. Left out: all of it is used.
+    pub strides: Option<StridesSpec>,
+    /// Whether accesses that follow another are before it and not behind it. Left out: behind it.
+    pub backwards: Option<bool>,
     /// When requests arrive. Left out: closed loop, the next request follows a completion.
     pub arrivals: Option<Arrivals>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.

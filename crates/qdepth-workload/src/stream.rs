@@ -48,7 +48,7 @@ pub struct RequestStream {
     writes_since_sync: u32,
 }
 
-/// Pieces of a stream's part that lie between those of the other streams.
+/// Pieces of a stream's part that lie between those of the other streams, or its zones.
 #[derive(Clone, Copy, Debug)]
 struct Segments {
     /// Where the part would begin in one piece, and where its first piece does.
@@ -62,6 +62,11 @@ struct Segments {
 impl Segments {
     fn new(point: &Point, number: u32) -> Option<Self> {
         let part = part(point, number);
+        if let Some(strides) = point.strides {
+            let (piece, first) = (strides.zone_bytes, part.offset_bytes);
+            let stride = piece + strides.skip_bytes;
+            return Some(Self { part: first, first, piece, stride });
+        }
         let piece = part.length_bytes / u64::from(point.segments);
         (point.segments > 1).then(|| Self {
             part: part.offset_bytes,
@@ -86,7 +91,8 @@ impl RequestStream {
         let sizes = point.request_size.sizes.iter().map(|(size, _)| u64::from(*size));
         let area = part(point, number);
         let address = AddressPattern::new(area, point.alignment_bytes, point.random_share);
-        let mut address = address.with(&point.distribution, sizes, &random);
+        let mut address =
+            address.with(&point.distribution, sizes, &random).backwards(point.backwards);
         let single = point.request_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
         if point.stop.visits > 1 {
@@ -94,7 +100,8 @@ impl RequestStream {
             let draw = Xoshiro256PlusPlus::seed_from_u64(seed.derive("begin").0).next_u64();
             address.begin_at(draw);
         }
-        let bare = address.is_alike() && point.segments <= 1 && point.fsync.every_writes == 0;
+        let segments = Segments::new(point, number);
+        let bare = address.is_plain() && segments.is_none() && point.fsync.every_writes == 0;
         Self {
             address,
             random,
@@ -105,7 +112,7 @@ impl RequestStream {
                 sizes => sizes.iter().map(|s| u64::from(s.1)).sum(),
             },
             sizes: point.request_size.clone(),
-            segments: Segments::new(point, number),
+            segments,
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
         }
@@ -164,7 +171,9 @@ impl RequestStream {
 
 /// The part of the area that belongs to stream `number`, in whole multiples of the alignment.
 fn part(point: &Point, number: u32) -> Extent {
-    let share = point.area.length_bytes / u64::from(point.streams);
+    let used = |strides: crate::plan::Strides| strides.used(point.area.length_bytes);
+    let all = point.strides.map_or(point.area.length_bytes, used);
+    let share = all / u64::from(point.streams);
     let length_bytes = share - share % point.alignment_bytes;
     Extent {
         offset_bytes: point.area.offset_bytes + u64::from(number) * length_bytes,

@@ -137,7 +137,7 @@ pub(crate) enum Command {
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct ConsentOptions {
     /// Consent to the loss of everything on the device of this serial (or PATH:SIZE:DISKSEQ for
-    /// one without a serial). Without it, a device is written only where its label says that an
+    /// one without a serial), or in the file that is PATH:SIZE:INODE. Without it, a device is written only where its label says that an
     /// earlier run had this consent
     #[arg(long, value_name = "SERIAL", help_heading = "Writing to devices")]
     pub(crate) destroy: Vec<String>,

@@ -46,6 +46,11 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
     };
     option("filename", target.replace(':', "\\:"));
     option("rw", direction(point));
+    if let Some(strides) = point.strides {
+        option("zonemode", "strided".to_owned());
+        option("zonesize", strides.zone_bytes.to_string());
+        option("zoneskip", strides.skip_bytes.to_string());
+    }
     if point.read_share > 0.0 && point.read_share < 1.0 {
         // fio has whole per cents only.
         option("rwmixread", format!("{:.0}", point.read_share * 100.0));
@@ -93,7 +98,12 @@ fn direction(point: &Point) -> String {
         _ => "rw",
     };
     let random = if point.random_share > 0.0 { "rand" } else { "" };
-    format!("{random}{what}")
+    let back = match point.request_size.single() {
+        // From the end of one request to the beginning of the next.
+        Some(size) if point.backwards => format!(":-{}", u64::from(size) + point.alignment_bytes),
+        _ => String::new(),
+    };
+    format!("{random}{what}{back}")
 }
 
 fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {

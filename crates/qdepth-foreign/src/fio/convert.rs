@@ -93,7 +93,22 @@ impl JobSet {
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Converted, FioRefusals> {
-        let mut made = Making::default();
+        self.convert_with(name, fresh, whole, false)
+    }
+
+    /// The same; where `absent`, a file that is not there and has no size is one that will be there,
+    /// as with `--parse-only`.
+    ///
+    /// # Errors
+    /// Where jobs together cannot be honoured.
+    pub fn convert_with(
+        &self,
+        name: &str,
+        fresh: u64,
+        whole: &dyn Fn(&str) -> Option<u64>,
+        absent: bool,
+    ) -> Result<Converted, FioRefusals> {
+        let mut made = Making { absent, ..Making::default() };
         let mut refused = FioRefusals::default();
         let mut steps: Vec<Vec<Load>> = Vec::new();
         let mut back: Vec<Load> = Vec::new();
@@ -140,7 +155,7 @@ impl JobSet {
             origins,
             engine: self.engine(),
             cpus: self.cpus(),
-            remarks: self.remarks(),
+            remarks: self.remarks().into_iter().chain(made.remarks).collect(),
             targets: made.targets,
         })
     }
@@ -241,6 +256,9 @@ struct Making {
     targets: Vec<String>,
     areas: Vec<Area>,
     counters: Counters,
+    /// Whether a file that is not there is taken as one that will be.
+    absent: bool,
+    remarks: Vec<FioRemark>,
 }
 
 impl Making {
@@ -343,10 +361,21 @@ impl Making {
             Amount::Share(_) => job.span.size.bytes(existing),
         };
         // A device that is not here now: one pass over all of it, however long it is.
-        let all_of_device = existing.is_none() && folder.is_none() && path.starts_with("/dev/");
-        if all_of_device && asked.is_none_or(|bytes| bytes == 0) && offset == 0 {
-            let all = on_all(self.target(path), origin, job, (*depth, files));
-            return Ok(Load { passes: (!job.span.time_based).then_some(job.span.loops), ..all });
+        let is_device = folder.is_none() && path.starts_with("/dev/");
+        let may_be_absent = existing.is_none() && (is_device || self.absent);
+        if may_be_absent && asked.is_none_or(|bytes| bytes == 0) {
+            if !is_device {
+                let what =
+                    "it is not there, and has no size=: it must be there when it is measured";
+                self.remark(job, path, what.to_owned());
+            }
+            return self.load_on_absent(job, origin, (path, offset), (*depth, files));
+        }
+        if let (Some(bytes), Some(all)) = (asked, existing)
+            && bytes > all.saturating_sub(offset)
+        {
+            let what = format!("it is not made longer: the load ends with it, at {all} B");
+            self.remark(job, path, what);
         }
         let area = match (asked, existing) {
             (None, _) | (Some(0), None) => {
@@ -373,6 +402,34 @@ impl Making {
             area_of,
             ..on_all(target, origin, job, (*depth, files))
         })
+    }
+}
+
+impl Making {
+    fn remark(&mut self, job: &Job, path: &str, what: String) {
+        let place = format!("{}:{}: [{}] {path}", job.file, job.line, job.name);
+        let remark = FioRemark { place, what };
+        if !self.remarks.contains(&remark) {
+            self.remarks.push(remark);
+        }
+    }
+
+    /// On all of a target whose length is not known yet, from an offset on.
+    fn load_on_absent(
+        &mut self,
+        job: &Job,
+        origin: Origin,
+        (path, offset): (&str, u64),
+        (depth, files): (u32, usize),
+    ) -> Result<Load, FioRefusal> {
+        let all = on_all(self.target(path), origin, job, (depth, files));
+        let counted = job.span.io_size.is_some() || job.span.requests.is_some();
+        let bytes = match counted {
+            true => end(job, u64::MAX >> 1, None, files as u64)?,
+            false => None,
+        };
+        let passes = (!job.span.time_based && !counted).then_some(job.span.loops);
+        Ok(Load { offset, bytes, passes, ..all })
     }
 }
 
@@ -458,12 +515,11 @@ fn end(job: &Job, area: u64, whole: Option<u64>, share: u64) -> Result<Option<u6
     if job.span.time_based {
         return Ok(None);
     }
-    let pass = match (job.span.io_size, job.sizes.as_slice()) {
-        // What is left out is not moved.
-        (None, [only]) if job.gap > 0 => area / (only.bytes + job.gap) * only.bytes,
-        (None, _) => area,
-        (Some(Amount::Bytes(bytes)), _) => bytes / share,
-        (Some(amount), _) => amount
+    // As in fio, what is left out is moved in a further pass over the rest.
+    let pass = match job.span.io_size {
+        None => area,
+        Some(Amount::Bytes(bytes)) => bytes / share,
+        Some(amount) => amount
             .bytes(whole)
             .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
     };

@@ -50,6 +50,10 @@ pub struct Job {
     pub alignment: u64,
     /// Bytes left out behind each sequential request; its alignment steps over them.
     pub gap: u64,
+    /// Whether a sequential request lies before the former one.
+    pub backwards: bool,
+    /// Bytes of zones that are gone through, and from the end of one to the next.
+    pub zones: Option<(u64, u64)>,
     /// Outstanding I/Os.
     pub depth: u32,
     /// How requests are to reach the kernel.
@@ -178,14 +182,13 @@ impl Job {
 
     fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
         let section = look.section;
-        let Access { random, read, gap } = look.access()?;
+        let access = look.access()?;
+        let Access { random, read, back, .. } = access;
         look.steady()?;
         let (sizes, mut alignment) = look.sizes(read)?;
-        if gap > 0 {
-            let [only] = sizes.as_slice() else {
-                return Err(look.refuse("rw", "refused: a gap between requests of several sizes"));
-            };
-            alignment = only.bytes + gap;
+        let gap = gap(look, &access, &sizes)?;
+        if gap > 0 || back.is_some() {
+            alignment = sizes[0].bytes + gap;
         }
         let (rate, rated) = look.rate(read, &sizes)?;
         let engine = look.engine()?;
@@ -223,6 +226,8 @@ impl Job {
             sizes,
             alignment,
             gap,
+            backwards: back.is_some(),
+            zones: look.zones(&access)?,
             depth,
             engine,
             direct: look.direct()?,
@@ -293,6 +298,27 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     }
     remarks
 }
+/// Bytes between a sequential request and the next, on whichever side that is.
+fn gap(look: &Look<'_>, access: &Access, sizes: &[SizePart]) -> Result<u64, FioRefusal> {
+    if access.gap == 0 && access.back.is_none() {
+        return Ok(0);
+    }
+    let [only] = sizes else {
+        return Err(look.refuse("rw", "refused: a gap between requests of several sizes"));
+    };
+    match access.back {
+        None => Ok(access.gap),
+        // From the end of one back to the beginning of the next, which must end before it.
+        Some(back) => back.checked_sub(2 * only.bytes).ok_or_else(|| {
+            let why = format!(
+                "refused: requests would overlap; going backwards without gaps is :-{}",
+                2 * only.bytes
+            );
+            look.refuse("rw", why)
+        }),
+    }
+}
+
 /// What is said of several sizes where each place is to be touched once.
 fn drawn_independently(section: &Section) -> Option<FioRemark> {
     let what = "requests of several sizes go to places that are drawn independently";

@@ -78,7 +78,7 @@ impl JobSet {
             }
             jobs.push(job);
         }
-        if jobs.is_empty() && refused.list().is_empty() {
+        if jobs.is_empty() && refused.list().is_empty() && !line.parse_only {
             refused.add(nothing(line, &reader.sections).into());
         }
         refused.or(Self { globals: each_once(globals), jobs })

@@ -85,6 +85,13 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     }
     line(text, "request_size", &request_size(job));
     line(text, "alignment", &quoted(&Bytes(job.alignment).to_string()));
+    if let Some((zone, skip)) = job.zones {
+        let (zone, skip) = (Bytes(zone), Bytes(skip));
+        line(text, "strides", &format!("{{ zone = \"{zone}\", skip = \"{skip}\" }}"));
+    }
+    if job.backwards {
+        line(text, "backwards", "true");
+    }
     let size = load.area.map_or_else(|| "full".to_owned(), |bytes| Bytes(bytes).to_string());
     let offset = Bytes(load.offset).to_string();
     line(text, "area", &format!("{{ size = {}, offset = {} }}", quoted(&size), quoted(&offset)));

@@ -221,7 +221,9 @@ pub(super) fn sizes(
     base: Base,
     read: f64,
 ) -> Result<Vec<SizePart>, String> {
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    // As fio reads it, `bs=4k-64k` is no range: 4 KiB for reads, 64 KiB for writes.
+    let ends_part = |letter: char| letter == ',' || (option == "bs" && letter == '-');
+    let parts: Vec<&str> = text.split(ends_part).map(str::trim).collect();
     let reads = parts[0];
     // The last that is written goes on for the directions behind it.
     let writes = parts.get(1).copied().unwrap_or(reads);

@@ -128,14 +128,20 @@ fn contents(
     consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<Grant, Refusal> {
+    // All that is missing is said at once.
+    let name = &found.identity.kernel_name;
+    let lost = match consent {
+        Some(_) => Vec::new(),
+        None => signature::signatures(system, reading, name).unwrap_or_default(),
+    };
     if let Ours::No(why) = old {
-        consented(system, found, consent, why.as_deref(), writing)?;
+        consented(system, found, consent, (why.as_deref(), &lost), writing)?;
     }
     let is_signed = nothing_unnamed(system, found, (reading, size_bytes), old, consent)?;
     match old {
         // Consent is bound to a device; the mark of an earlier run does not stand for it here.
         Ours::Yes(_) if is_signed => {
-            consented(system, found, consent, None, writing)?;
+            consented(system, found, consent, (None, &lost), writing)?;
             Ok(Grant::Consented)
         }
         Ours::Yes(label) => Ok(Grant::Labelled(label.clone())),
@@ -143,17 +149,18 @@ fn contents(
     }
 }
 
-/// G9: the consent that stands for this device now. `doubt` is why its label does not.
+/// G9: the consent that stands for this device now. `doubt` is why its label does not, `lost` the
+/// signatures that are on it.
 pub(super) fn consented(
     system: &System,
     found: &BlockDevice,
     consent: Option<&Consent>,
-    doubt: Option<&str>,
+    (doubt, lost): (Option<&str>, &[String]),
     writing: &Writing<'_>,
 ) -> Result<(), Refusal> {
     match consent {
         Some(consent) => consent.check(system, found, writing.now),
-        None => Err(consent::missing(system, found, doubt, writing.now)),
+        None => Err(consent::missing(system, found, doubt, lost, writing.now)),
     }
 }
 

@@ -7,6 +7,7 @@ use rustix::fs::OFlags;
 
 use super::in_use::{self, Subject};
 use super::{Claim, Usable, Use, Writing};
+use crate::consent::{self, Consent};
 use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
 use crate::seal::Seal;
@@ -84,14 +85,20 @@ pub(crate) fn check_unused(system: &System, target: &Inspected) -> Result<(), Re
 pub(super) fn claim(
     system: &System,
     target: &Inspected,
+    consent: Option<&Consent>,
     writing: &Writing<'_>,
 ) -> Result<Claim, Refusal> {
     check_unused(system, target)?;
+    if let Some(consent) = consent {
+        return by_consent(system, target, consent, writing);
+    }
     // Read first: a file that is not ours is never opened for writing.
     let reading = target.open(OFlags::RDONLY).map_err(|e| super::cannot_open(target, e))?;
     let (reading, size_bytes) = super::size_of(target, reading)?;
     let label = super::own_label(target, &reading, size_bytes).filter(|label| label.complete);
-    let Some(label) = label else { return Err(not_ours(&target.spelling)) };
+    let Some(label) = label else {
+        return Err(consent::missing_for_file(system, target, writing.now));
+    };
     must_be_as_left(&reading, target, &label)?;
     let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
     super::lock_file(&file, &target.spelling, Use::Write)?;
@@ -114,6 +121,44 @@ pub(super) fn claim(
         seal: Some(seal),
         exclusive: None,
     })
+}
+
+/// A file that is not ours, to the loss of whose contents the user consented. It gets no label, so
+/// that each run asks again.
+fn by_consent(
+    system: &System,
+    target: &Inspected,
+    consent: &Consent,
+    writing: &Writing<'_>,
+) -> Result<Claim, Refusal> {
+    consent.check_file(target, &target.identity(), writing.now)?;
+    has_room_for_holes(target)?;
+    let (file, direct) = super::open_direct(target, OFlags::RDWR, writing.direct)?;
+    super::lock_file(&file, &target.spelling, Use::Write)?;
+    let (file, size_bytes) = super::size_of(target, file)?;
+    system.switch("lock");
+    super::others::no_writers_of_file(system, &file, &target.spelling)?;
+    let identity = crate::target::file_identity(&stat_of(&file, target)?);
+    consent.check_file(target, &identity, writing.now)?;
+    Ok(Claim {
+        identity,
+        file: File::into(file),
+        usable: Usable { offset: 0, length: size_bytes },
+        direct,
+        writable: true,
+        label: None,
+        seal: None,
+        exclusive: None,
+    })
+}
+
+/// G13: what a sparse file lacks must be there to be had.
+fn has_room_for_holes(target: &Inspected) -> Result<(), Refusal> {
+    let holes = target.identity().size_bytes().saturating_sub(target.allocated_bytes());
+    if holes == 0 {
+        return Ok(());
+    }
+    crate::measurement_file::check_room(target, holes, 0, 0)
 }
 
 fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal> {

@@ -48,7 +48,7 @@ pub fn review(
                 Guard::G2Exclusive,
                 Guard::G10Identity,
             ];
-            in_order(&order, file::claim(system, target, writing).err())
+            in_order(&order, file::claim(system, target, consent, writing).err())
         }
         (_, None) => {
             let order =
@@ -104,9 +104,11 @@ fn device(
         Ok((_, true)) => (Ok(()), Ok(())),
         Ok((doubt, false)) => {
             let doubt = doubt.as_deref();
-            (Ok(()), device::consented(system, found, consent, doubt, writing))
+            (Ok(()), device::consented(system, found, consent, (doubt, &[]), writing))
         }
-        Err(refusal) => (Err(refusal), device::consented(system, found, consent, None, writing)),
+        Err(refusal) => {
+            (Err(refusal), device::consented(system, found, consent, (None, &[]), writing))
+        }
     };
     verdicts.push((Guard::G7Contents, of(contents)));
     verdicts.push((Guard::G9Consent, of(consented)));

@@ -7,7 +7,7 @@ use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::payload::Payload;
 use crate::plan::{
-    Extent, Fsync, Layout, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN,
+    Extent, Fsync, Layout, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until, VISIT_LEAD_IN,
 };
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
@@ -79,11 +79,13 @@ pub(crate) fn point(
         random_share: profile.random / 100.0,
         distribution,
         read_share: profile.read / 100.0,
-        request_size,
         alignment_bytes,
         area,
         layout,
         segments: segments(profile, &area, streams, alignment_bytes).map_err(bad)?,
+        strides: strides(profile, (&area, streams, alignment_bytes), &request_size).map_err(bad)?,
+        backwards: backwards(profile, &request_size).map_err(bad)?,
+        request_size,
         streams,
         workers,
         outstanding,
@@ -146,6 +148,42 @@ fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> R
         ));
     }
     Ok(segments)
+}
+
+/// Zones hold whole requests, so that none reaches into what is left out.
+fn strides(
+    profile: &Profile,
+    (area, streams, alignment): (&Extent, u32, u64),
+    sizes: &SizeMix,
+) -> Result<Option<Strides>, String> {
+    let Some(spec) = profile.strides else { return Ok(None) };
+    let strides = Strides { zone_bytes: spec.zone.0, skip_bytes: spec.skip.0 };
+    let whole = |size: u64| strides.zone_bytes.is_multiple_of(size);
+    let holds = sizes.sizes.iter().all(|(size, _)| whole(u64::from(*size))) && whole(alignment);
+    if strides.zone_bytes == 0 || !holds || !strides.skip_bytes.is_multiple_of(alignment) {
+        return Err(format!(
+            "strides: zones of {} behind {} each: whole requests and alignments are possible",
+            spec.zone, spec.skip
+        ));
+    }
+    if streams > 1 || profile.segments.is_some_and(|segments| segments > 1) {
+        return Err("strides are of one stream without segments".to_owned());
+    }
+    has_room(
+        &Extent { length_bytes: strides.used(area.length_bytes), ..*area },
+        1,
+        u64::from(sizes.max()),
+        alignment,
+    )?;
+    Ok(Some(strides))
+}
+
+fn backwards(profile: &Profile, sizes: &SizeMix) -> Result<bool, String> {
+    let backwards = profile.backwards.unwrap_or(false);
+    if backwards && sizes.single().is_none() {
+        return Err("backwards with requests of several sizes: give one".to_owned());
+    }
+    Ok(backwards)
 }
 
 /// Where streams find their parts: in files, where the plan asks for some and there can be some.
@@ -352,10 +390,12 @@ fn area_of_part(
     alignment: u64,
 ) -> Result<Extent, String> {
     let offset = spec.offset.unwrap_or(Bytes::ZERO).0;
-    if !offset.is_multiple_of(alignment) || offset >= usable.length_bytes {
+    let is_aligned = [alignment, STANDARD_ALIGNMENT].iter().any(|of| offset.is_multiple_of(*of));
+    if !is_aligned || offset >= usable.length_bytes {
         return Err(format!(
-            "area offset {}: a multiple of the alignment below {} is possible",
+            "area offset {}: a multiple of the alignment, or of {}, below {} is possible",
             Bytes(offset),
+            Bytes(STANDARD_ALIGNMENT),
             Bytes(usable.length_bytes)
         ));
     }

@@ -82,13 +82,20 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
     let name = line.files.first().map_or("fio", |path| stem(path));
     // TOML's whole numbers have a sign.
     let fresh = uuid::Uuid::new_v4().as_u64_pair().0 >> 1;
-    let converted = set.convert(name, fresh, &usable_bytes).map_err(refused)?;
+    if set.jobs.is_empty() {
+        say("there is no job: a section [NAME] in a file, or --name=NAME, is one");
+        return Ok(Status::Valid);
+    }
+    let absent = line.parse_only || words.convert;
+    let converted = set.convert_with(name, fresh, &usable_bytes, absent).map_err(refused)?;
     let file = plan_file(&converted)?;
     if words.convert {
         print_document(&plan_text(&converted))?;
         return Ok(Status::Valid);
     }
     if line.parse_only {
+        // What is done in another way is said before anything is measured.
+        converted.remarks.iter().for_each(|remark| say(&remark.to_string()));
         return Ok(Status::Valid);
     }
     if called == Called::Fio && !words.ours.iter().any(|word| word.starts_with("--report")) {

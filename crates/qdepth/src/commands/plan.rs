@@ -172,9 +172,9 @@ fn describe(
             }
         } else {
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
-            let consent = match target.block_device() {
-                Some(device) if writes => consent_foreseen(system, device, consent)?,
-                _ => None,
+            let consent = match writes {
+                true => consent_foreseen(system, target, consent)?,
+                false => None,
             };
             (review(system, target, consent.as_ref(), writes.then_some(&writing)), 0)
         };

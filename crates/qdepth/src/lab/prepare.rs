@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use jiff::Timestamp;
 use qdepth_files::{Input, limit};
-use qdepth_host::consent::{Consent, template, tokens};
+use qdepth_host::consent::{Consent, Losing, template, tokens};
 use qdepth_host::guard::{self, Claim, Direct, Writing, claim_read_only, clear_for_writing};
 use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
 use qdepth_host::own_files::{self, Naming, OwnFiles};
 use qdepth_host::system::System;
-use qdepth_host::target::{BlockDevice, Inspected, Kind, inspect};
+use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
 use qdepth_logbook::record::TargetKind;
 use qdepth_measure::Bytes;
@@ -291,22 +291,53 @@ pub(crate) fn prepare(
     let found = real;
     let mut consents = Vec::new();
     for target in &found {
-        consents.push(match target.block_device() {
-            Some(device) if order.writes => consent_for(system, device, order.consent, screen)?,
+        consents.push(match target.kind {
+            Kind::Directory(_) => None,
+            _ if order.writes => consent_for(system, target, order.consent, screen)?,
             _ => None,
         });
     }
-    let mut cleared = Vec::new();
-    for (target, consent) in found.iter().zip(&consents) {
-        let promised = promised(&found[..cleared.len()], &cleared, target);
-        let place = (cleared.len(), found.len());
-        cleared.push(clear(system, target, consent.as_ref(), order, promised, place)?);
-    }
+    let cleared = clear_all(system, &found, &consents, order)?;
     for (target, cleared) in found.into_iter().zip(cleared) {
         let ready = make_ready(target, cleared, order, screen, interrupted);
         prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
     }
     Ok(prepared)
+}
+
+/// Asks the guards of each target. What is missing of consents is said at once.
+fn clear_all(
+    system: &System,
+    found: &[Inspected],
+    consents: &[Option<Consent>],
+    order: &Order<'_>,
+) -> Result<Vec<Cleared>> {
+    let mut cleared: Vec<Cleared> = Vec::new();
+    let mut missing: Option<Refusal> = None;
+    for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
+        let promised = promised(&found[..cleared.len()], &cleared, target);
+        let place = (number, found.len());
+        match clear(system, target, consent.as_ref(), order, promised, place) {
+            // Those behind are asked for their consents alone.
+            Ok(_) if missing.is_some() => {}
+            Ok(one) => cleared.push(one),
+            Err(error) => match error.downcast::<Refusal>() {
+                Ok(refusal) if !refusal.lacks.is_empty() => {
+                    missing = Some(match missing.take() {
+                        Some(others) => others.and(refusal),
+                        None => refusal,
+                    });
+                }
+                Ok(_) if missing.is_some() => {}
+                Ok(refusal) => return Err(refusal.into()),
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    match missing {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(cleared),
+    }
 }
 
 /// A run is in real time or in virtual time.
@@ -478,71 +509,74 @@ fn shape(real: &Real) -> TargetShape {
 ///
 /// # Errors
 /// What is wrong with the words, as a run would refuse them.
-pub(crate) fn consent_foreseen(
+pub(crate) fn consent_foreseen<'a>(
     system: &System,
-    device: &BlockDevice,
+    losing: impl Into<Losing<'a>>,
     words: &ConsentWords,
 ) -> Result<Option<Consent>> {
-    consent_of(system, device, words, |typed| {
+    consent_of(system, losing.into(), words, |typed| {
         let last: Vec<char> = typed.chars().collect();
         Ok(last[last.len().saturating_sub(4)..].iter().collect())
     })
 }
 
-/// The user's consent for a device. None where `--destroy` names nothing: then a label of ours
-/// from an earlier consent may still open it, and every other device is refused.
-pub(crate) fn consent_for(
+/// The user's consent for a device or file. None where `--destroy` names nothing: then a label of
+/// ours from an earlier consent may still open it, and every other device or file is refused.
+pub(crate) fn consent_for<'a>(
     system: &System,
-    device: &BlockDevice,
+    losing: impl Into<Losing<'a>>,
     words: &ConsentWords,
     screen: &Screen,
 ) -> Result<Option<Consent>> {
-    consent_of(system, device, words, |typed| asked_again(system, device, typed, screen))
+    let losing = losing.into();
+    consent_of(system, losing, words, |typed| asked_again(system, losing, typed, screen))
 }
 
 /// The consent that the words make, with what `again` answers for the last characters of the name.
 fn consent_of(
     system: &System,
-    device: &BlockDevice,
+    losing: Losing<'_>,
     words: &ConsentWords,
     again: impl FnOnce(&str) -> Result<String>,
 ) -> Result<Option<Consent>> {
-    let known = tokens(system, device);
+    let known = tokens(system, losing);
     let destroy = words.destroy.as_slice();
     let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) else {
+        // A file may be one of ours, and is refused with what names it where it is not.
+        let Losing::Device(_) = losing else { return Ok(None) };
         let Some(first) = destroy.first() else { return Ok(None) };
         // The consent itself says what is wrong with it.
-        Consent::on_terminal(system, device, first, "", &[])?;
+        Consent::on_terminal(system, losing, first, "", &[])?;
         return Ok(None);
     };
     let overwrite = words.overwrite_signature.as_slice();
     let Some(path) = &words.file else {
         let again = again(typed)?;
-        return Ok(Some(Consent::on_terminal(system, device, typed, &again, overwrite)?));
+        return Ok(Some(Consent::on_terminal(system, losing, typed, &again, overwrite)?));
     };
     let text = Input::file(path, limit::CONSENT).text_of_authority()?;
-    Ok(Some(Consent::from_file(system, device, typed, &text, Timestamp::now(), overwrite)?))
+    Ok(Some(Consent::from_file(system, losing, typed, &text, Timestamp::now(), overwrite)?))
 }
 
 /// The last characters of the name, asked for on the terminal.
 fn asked_again(
     system: &System,
-    device: &BlockDevice,
+    losing: Losing<'_>,
     typed: &str,
     screen: &Screen,
 ) -> Result<String> {
-    let name = &device.identity.kernel_name;
+    let name = losing.name();
     let again = screen.ask(&format!(
-        "Everything on /dev/{name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
-        Bytes(device.identity.size_bytes).for_people()
+        "Everything on {name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
+        Bytes(losing.size_bytes()).for_people()
     ));
     let Some(again) = again else {
         bail!(Refusal::new(
             Guard::G9Consent,
-            format!("there is no terminal to ask for consent to the loss of /dev/{name}"),
+            format!("there is no terminal to ask for consent to the loss of {name}"),
             format!(
                 "Write this to a file and give it with --consent FILE:\n\n{}",
-                template(system, device, Timestamp::now())
+                template(system, losing, Timestamp::now())
             ),
         ));
     };

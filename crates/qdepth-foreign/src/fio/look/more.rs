@@ -16,13 +16,15 @@ pub(in crate::fio) struct Access {
     pub(in crate::fio) read: f64,
     /// Bytes left out behind each sequential request.
     pub(in crate::fio) gap: u64,
+    /// From the end of a request back to the next; none forward.
+    pub(in crate::fio) back: Option<u64>,
 }
 
 impl Look<'_> {
     /// `rw`, with the number behind its colon.
     pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
         let mixed = self.read_share()?;
-        let sequential = Access { random: 0.0, read: 100.0, gap: 0 };
+        let sequential = Access { random: 0.0, read: 100.0, gap: 0, back: None };
         let known = |text: &str| {
             let (kind, behind) = text.split_once(':').unwrap_or((text, ""));
             let (random, read) = match kind {
@@ -41,17 +43,17 @@ impl Look<'_> {
                     );
                 }
             };
+            let access = Access { random, read, ..sequential };
             match behind {
-                "" => Ok(Access { random, read, gap: 0 }),
+                "" => Ok(access),
                 run if random > 0.0 => match size(run, self.base)? {
                     0 => Err("a run has at least one request".to_owned()),
-                    length => Ok(Access { random: random / length as f64, read, gap: 0 }),
+                    length => Ok(Access { random: random / length as f64, ..access }),
                 },
-                back if back.starts_with('-') => {
-                    Err("refused: qdepth goes forward only; leave the number behind the colon out"
-                        .to_owned())
-                }
-                gap => Ok(Access { random, read, gap: size(gap, self.base)? }),
+                text => match text.strip_prefix('-') {
+                    Some(back) => Ok(Access { back: Some(size(back, self.base)?), ..access }),
+                    None => Ok(Access { gap: size(text, self.base)?, ..access }),
+                },
             }
         };
         let access = self.value("rw", sequential, known)?;
@@ -63,6 +65,26 @@ impl Look<'_> {
         let wanted = self.value("percentage_random", 100.0, share)?;
         let random = access.random * wanted / 100.0;
         Ok(Access { random, ..access })
+    }
+
+    /// Zones of `zonemode=strided`: their bytes, and those to the beginning of the next.
+    pub(in crate::fio) fn zones(&self, access: &Access) -> Result<Option<(u64, u64)>, FioRefusal> {
+        let strided = self.value("zonemode", false, |text| Ok(text == "strided"))?;
+        if !strided {
+            return Ok(None);
+        }
+        let zone = self.whole("zonesize", 0)?;
+        let range = self.whole("zonerange", zone)?;
+        let skip = self.whole("zoneskip", 0)?;
+        if zone == 0 || zone > range {
+            let why = "refused: zonesize= is above 0 and not above zonerange=";
+            return Err(self.refuse("zonemode", why));
+        }
+        if access.random > 0.0 || access.gap > 0 || access.back.is_some() {
+            let why = "refused: zones are gone through from their beginning to their end; rw=read, write or rw";
+            return Err(self.refuse("zonemode", why));
+        }
+        Ok(Some((zone, range - zone + skip)))
     }
 
     /// How requests reach the kernel: the engine with what polls.
@@ -180,6 +202,12 @@ impl Look<'_> {
         }
         if written("rw").is_some_and(|text| text.starts_with("rand") && text.contains(':')) {
             note("rw", "a new place follows after so many requests in the mean");
+        }
+        if written("bs").is_some_and(|text| text.contains('-')) {
+            note(
+                "bs",
+                "as fio reads it, the first is for reads and the second for writes; bsrange= is a range",
+            );
         }
         if self.get("fdatasync").is_some() {
             note("fdatasync", "data is forced out with fsync or fdatasync, as the engine does");

@@ -314,8 +314,8 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("bs_is_seq_rand", Only(OFF, "sizes do not depend on the place; two jobs do it")),
     ("opendir", Only(&[""], "name the files: filename=a:b:c")),
     ("lockfile", Only(&["none"], "requests are not ordered by a lock")),
-    (
-        "zonemode",
-        Only(&["none"], "zones are not kept; random_distribution=zoned_abs:… is near strided"),
-    ),
+    ("zonemode", Only(&["none", "strided"], "zoned devices are not measured by zones")),
+    ("zonesize", Honoured),
+    ("zonerange", Honoured),
+    ("zoneskip", Honoured),
 ];

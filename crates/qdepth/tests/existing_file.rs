@@ -1,0 +1,110 @@
+//! A file that is there and is not ours: written to only where the user says which one it is, and
+//! else left as it was.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use common::{Ended, Place, alone, can, consent_lines, sh, token};
+
+const BYTES: usize = 16 << 20;
+const JOB: &str = "--name=w --rw=randwrite --bs=4k --filename=precious --runtime=1 --time_based";
+
+/// What names the file, and its contents.
+fn named(place: &Place) -> (String, Vec<u8>) {
+    let path = fs::canonicalize(place.join("precious")).expect("a file");
+    let inode = fs::metadata(&path).expect("a file").ino();
+    (format!("{}:{BYTES}:{inode}", path.display()), fs::read(path).expect("a file"))
+}
+
+fn with_file() -> Place {
+    let place = Place::new();
+    fs::write(place.join("precious"), b"the only copy\n\0\0".repeat(BYTES / 16)).expect("a file");
+    place
+}
+
+fn refused(place: &Place, words: &str, says: &[&str]) -> Ended {
+    let (_, before) = named(place);
+    let ended = place.run(words).expect(3);
+    for part in says {
+        assert!(ended.err.contains(part), "`{part}` is not in\n{}", ended.err);
+    }
+    assert_eq!(
+        fs::read(place.join("precious")).expect("a file"),
+        before,
+        "written to by `{words}`"
+    );
+    ended
+}
+
+#[test]
+fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
+    let (_alone, place) = (alone(), with_file());
+    let (token, before) = named(&place);
+    let right = format!("--destroy {token}");
+    // One refusal says all that is missing, and the line to type.
+    let line = format!("{JOB} --no-report {right} --consent FILE");
+    let first = refused(&place, &format!("fio {JOB} --no-report"), &["guard G8", &line]);
+    place.write("consent", &consent_lines(&first.err));
+    refused(&place, &format!("fio {JOB} --no-report {right}"), &["guard G9", "no terminal"]);
+    for wrong in [format!("{token}0"), token.replace("precious", "preciou?"), BYTES.to_string()] {
+        let words = format!("fio {JOB} --no-report --destroy {wrong} --consent consent");
+        refused(&place, &words, &["guard G8", &right]);
+    }
+    let with_all = format!("fio {JOB} --no-report --output-format=json {right} --consent consent");
+    let made = place.run(&with_all).expect(0).json();
+    assert_eq!(made["jobs"][0]["error"], 0);
+    let (after, now) = named(&place);
+    assert_eq!(after, token, "the same file of the same length");
+    let same = before.chunks(4096).zip(now.chunks(4096)).filter(|(a, b)| a == b).count();
+    assert!(same < BYTES / 4096, "nothing was written");
+    // It bears no mark of ours: the next run asks again.
+    refused(
+        &place,
+        &format!("run --profile database --outstanding 1 {line}", line = "precious"),
+        &["guard G8", &right],
+    );
+}
+
+#[test]
+fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
+    let (_alone, place) = (alone(), with_file());
+    let (token, before) = named(&place);
+    let first = refused(&place, &format!("fio {JOB} --no-report"), &["guard G8"]);
+    place.write("consent", &consent_lines(&first.err));
+    let words = format!("fio {JOB} --no-report --destroy {token} --consent consent");
+    fs::write(place.join("other"), &before).unwrap();
+    fs::rename(place.join("other"), place.join("precious")).unwrap();
+    assert_ne!(named(&place).0, token, "another inode");
+    refused(&place, &words, &["guard G8"]);
+    let (token, _) = named(&place);
+    let words = format!("fio {JOB} --no-report --destroy {token} --consent consent");
+    refused(&place, &words, &["guard G9", "the consent file names"]);
+    fs::hard_link(place.join("precious"), place.join("twin")).unwrap();
+    refused(&place, &words, &["the consent file names"]);
+    let text = fs::read_to_string(place.join("consent")).unwrap();
+    let lines = text.lines().skip(1).collect::<Vec<_>>().join("\n");
+    place.write("consent", &format!("destroy = \"{token}\"\n{lines}\n"));
+    refused(&place, &words, &["guard G8", "more than one name"]);
+}
+
+#[test]
+fn all_that_consents_lack_is_said_at_once() {
+    let test = "all_that_consents_lack_is_said_at_once";
+    if !can(test, &["losetup", "mkfs.ext4"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), with_file());
+    let node = place.device("image", 64 << 20).display().to_string();
+    sh(&format!("mkfs.ext4 -q {node}")).unwrap();
+    let (file, _) = named(&place);
+    let device = token(&node, 64 << 20);
+    let lacks =
+        format!("--destroy {device} --overwrite-signature ext4 --destroy {file} --consent FILE");
+    let words = format!("run {node} precious --profile database --outstanding 1");
+    refused(&place, &words, &["writing to /dev/", "precious was not made", &lacks]);
+}
