@@ -2,8 +2,8 @@
 //! runs too.
 
 use qdepth_measure::{
-    Code, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, series_mean,
-    visits_mean,
+    Code, Estimate, Grade, LatencyHistogram, Nanos, Percentile, reported_percentiles, rounds_mean,
+    series_mean, visits_mean,
 };
 
 use crate::record::{DirectionRecord, EndedBy, IntervalRecord, PointRecord, StatedLatency};
@@ -131,6 +131,7 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
     let visits = visits(point, nominal);
     let estimate = match visits.as_slice() {
         [] | [_] => series_mean(&series),
+        rounds if point.ended_by == EndedBy::Steady => rounds_mean(rounds, &series),
         visits => match turnovers_of_short(point, visits.len() as f64) {
             Some(turnovers) => visits_mean(visits).of_short_visits(turnovers),
             None => visits_mean(visits),

@@ -107,6 +107,18 @@ pub fn visits_mean(visits: &[f64]) -> Estimate {
     Estimate { value, interval: Some((value - half, value + half)), degrees, autocorrelation }
 }
 
+/// Mean of rounds that followed one another, of which `series` are the slices, with a 95 % interval:
+/// by Student's t over the rounds or from the spectrum of the series, whichever is wider. None where
+/// the spectrum gives none: what hangs together for longer than a round is in no difference of
+/// rounds. Its coverage is held by `tests/coverage.rs`.
+pub fn rounds_mean(rounds: &[f64], series: &[f64]) -> Estimate {
+    let (of_rounds, of_series) = (visits_mean(rounds), series_mean(series));
+    let half = |estimate: &Estimate| estimate.interval.map(|(low, high)| (high - low) / 2.0);
+    let widest = half(&of_rounds).zip(half(&of_series)).map(|(a, b)| a.max(b));
+    let value = of_rounds.value;
+    Estimate { interval: widest.map(|half| (value - half, value + half)), ..of_rounds }
+}
+
 pub(crate) fn series_mean_in(workspace: &mut Workspace, series: &[f64]) -> Estimate {
     let (value, autocorrelation) = (mean(series), lag_one(series));
     match workspace.mean_error(series) {

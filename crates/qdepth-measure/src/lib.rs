@@ -26,7 +26,7 @@ pub use changes::{Change, FIGURES_MAX, changes};
 pub use comparison::{fairness, quotient, skew};
 pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{
-    Estimate, Percentile, percentile, reported_percentiles, series_mean, visits_mean,
+    Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,
 };
 pub use finding::{Code, Finding, Grade, Severity};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};

@@ -4,7 +4,9 @@
 #[cfg(test)]
 mod draws;
 
-use qdepth_measure::{Estimate, Nanos, Precision, Tolerance, series_mean, visits_mean};
+use qdepth_measure::{
+    Estimate, Nanos, Precision, Tolerance, rounds_mean, series_mean, visits_mean,
+};
 
 use draws::Draws;
 
@@ -314,4 +316,36 @@ fn visits_cover_drift_and_excursions() {
     holds(&drift, 0.93..=1.0);
     holds(&outliers, 0.93..=0.97);
     holds(&rare, 0.93..=0.97);
+}
+
+/// Rounds of a point that ends steady follow one another, each after a lead-in of 200 ms: twelve
+/// slices of 100 ms, of a point of 30 s.
+fn in_rounds(process: Process, rounds: usize) -> Counted {
+    count(process, 0.08, rounds * 14, |series| {
+        let rounds: Vec<&[f64]> = series.chunks(14).map(|round| &round[2..]).collect();
+        let means = rounds.iter().map(|round| round.iter().sum::<f64>() / round.len() as f64);
+        (rounds_mean(&means.collect::<Vec<_>>(), &rounds.concat()), series.len(), false)
+    })
+}
+
+#[test]
+fn rounds_cover_what_is_shorter_than_a_round_and_claim_little_else() {
+    for rounds in [5, 12] {
+        for process in [INDEPENDENT, Process::Ar(0.5), TWO_LEVELS, TWO_HELD_LEVELS] {
+            let counted = in_rounds(process, rounds);
+            println!("{process:?} in {rounds} rounds: {counted:?}");
+            holds(&counted, 0.93..=0.985);
+            assert!(counted.given > 0.8, "{counted:?}");
+        }
+        // Wanders for 1 and 2 s: a bare comparison of rounds would cover 85 and 72 %.
+        for process in [Process::Ar(0.9), Process::Ar(0.95)] {
+            let counted = in_rounds(process, rounds);
+            println!("{process:?} in {rounds} rounds: {counted:?}");
+            assert!(counted.given < 0.25, "{counted:?}");
+        }
+    }
+    // As in a series without rounds (below), this one is not seen in so short a time.
+    let counted = in_rounds(Process::SlowBelowNoise, 12);
+    println!("slow below noise: {counted:?}");
+    assert!(counted.coverage > 0.8, "{counted:?}");
 }
