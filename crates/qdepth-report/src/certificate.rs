@@ -87,11 +87,11 @@ const EN: Words = Words {
 };
 
 const JA: Words = Words {
-    title: "{host} における qdepth {version} の検定書",
+    title: "{host}における qdepth {version}の検定書",
     subtitle: "{at}、Linux {kernel}",
     answers: [
         "{n} 項目の検定すべてに合格しました。このマシンとこのバージョンで、測定器は正しく動作しています。",
-        "{n} 項目のうち {failed} 項目が不合格です: {which}。原因が分かるまで、このマシンの測定値を公開しないでください。",
+        "{n} 項目のうち {failed} 項目が不合格です：{which}。原因が分かるまで、このマシンの測定値を公開しないでください。",
         "{n} 項目のうち {passed} 項目に合格し、不合格はありません。{open} 項目は実施できませんでした。",
     ],
     caption: "測定器の検定",
@@ -102,13 +102,13 @@ const JA: Words = Words {
         [
             "known-rates",
             "既知の媒体でのレート",
-            "処理待ち 1～512 での最大の差 {share}",
+            "処理待ち I/O 数 1～512での最大の差 {share}",
             "{bar} 以内",
         ],
         [
             "known-medians",
             "既知の媒体での中央値",
-            "処理待ち 1～512 での最大の差 {share}",
+            "処理待ち I/O 数 1～512での最大の差 {share}",
             "{bar} 以内",
         ],
         [
@@ -119,26 +119,26 @@ const JA: Words = Words {
         ],
         [
             "fio",
-            "{subject} での fio との一致",
-            "qdepth ÷ fio: {ratio}（{low}～{high}）、{pairs} 組",
-            "区間が 1 ± {bar} と重なる",
+            "{subject}での fioとの一致",
+            "qdepth ÷ fio：{ratio}（{low}～{high}）、{pairs} 組",
+            "区間が 1 ± {bar}と重なる",
         ],
         [
             "intervals",
             "このマシンのばらつきでの 95 % 区間",
-            "{count} 区間のうち {share} が平均を含む",
+            "{count} 区間のうち {share}が平均を含む",
             "{bar} 以上",
         ],
         [
             "same-against-same",
             "同一対象どうしの比較（A/A）",
-            "{count} 回の比較のうち {share} が 1 を除外",
+            "{count} 回の比較のうち {share}が 1を除外",
             "{bar} 以下",
         ],
     ],
     unknown: "不明",
     section: "検定の内容",
-    means: "各検定には不合格となりうる基準があります。実施できなかった検定からは、測定器について何も言えません。各検定の方法は docs/method/measuring.md にあります。",
+    means: "各検定には不合格となりうる基準があります。実施できなかった検定からは、測定器について何も言えません。各検定の方法は docs/method/measuring.mdにあります。",
     facts: ["マシン", "カーネル", "CPU", "qdepth", "検定書"],
 };
 

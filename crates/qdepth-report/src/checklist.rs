@@ -192,7 +192,7 @@ fn every_item_of_the_published_reports_stands_somewhere_or_says_why_not() {
     let numbers: Vec<u32> = ITEMS.iter().flat_map(|(first, last, _)| *first..=*last).collect();
     assert_eq!(numbers, (34..=150).collect::<Vec<u32>>(), "each item once");
     let paper = paper();
-    let (of_paper, of_pressure) = (ids(&paper), ids(&pressure::tests::example()));
+    let (of_paper, of_pressure) = (ids(&paper), ids(&pressure::tests::example(crate::Lang::En)));
     let edition = markdown(&reproduction::tests::edition(Lang::En), "figures").0;
     let files = typst(&paper);
     let print: String = files.values().map(|bytes| String::from_utf8_lossy(bytes)).collect();

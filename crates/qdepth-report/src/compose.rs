@@ -18,7 +18,7 @@ use crate::paper::{self, Paper, conclusion};
 use crate::sentences;
 use crate::steps::Steps;
 use crate::view::{Load, View};
-use crate::words::{Lang, counted, say};
+use crate::words::{Lang, about, aside, counted, say};
 use crate::{
     bandwidth, courses, host, pictures, pressure, pts, redact, tables, timeline, witnesses,
 };
@@ -134,10 +134,10 @@ pub fn doubts_in_words(
         for case in &group.cases {
             let place = match case.place.as_str() {
                 "" => String::new(),
-                place => format!(" ({place})"),
+                place => aside(view.lang, place),
             };
-            let (severity, title) = (&group.severity, &group.title);
-            said.push(format!("{severity}: {title}{place}: {}", case.explanation));
+            let title = about(view.lang, &group.severity, &format!("{}{place}", group.title));
+            said.push(about(view.lang, &title, &case.explanation));
         }
     }
     said
@@ -252,7 +252,7 @@ fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
         } else {
             format!("{} ({})", target.name, target.spelling)
         };
-        targets.push(format!("{name}: {details}"));
+        targets.push(about(view.lang, &name, &details));
     }
     let several = |alike: &[String]| match alike {
         [one] => one.clone(),

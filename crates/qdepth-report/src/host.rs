@@ -7,7 +7,7 @@ use qdepth_logbook::record::Observation;
 use crate::document::{Cell, Column, Row, Table};
 use crate::number;
 use crate::tables::{number_in, observed, text};
-use crate::words::{HostWords, Lang, fact_name, told, words as all_words};
+use crate::words::{HostWords, Lang, about, fact_name, say, told, words as all_words};
 
 /// Facts of the machine itself; every other subject is a device or a file system.
 const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
@@ -95,10 +95,10 @@ fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
     ];
     let rows = devices.iter().map(|(name, facts)| {
         let plain = |keys: &[&str]| Cell::or_dash(first(facts, keys).map(str::to_owned));
-        let words = ["vendor", "model", "firmware"].map(|key| value(facts, key).unwrap_or(""));
+        let named_by = ["vendor", "model", "firmware"].map(|key| value(facts, key).unwrap_or(""));
         // On some buses the vendor is a number.
         let named = |word: &&&str| !word.is_empty() && !word.starts_with("0x");
-        let product = words.iter().filter(named).copied().collect::<Vec<_>>();
+        let product = named_by.iter().filter(named).copied().collect::<Vec<_>>();
         let product = if product.is_empty() {
             first(facts, &["product", "mapped_name", "backing_file"]).map(str::to_owned)
         } else {
@@ -110,7 +110,7 @@ fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
             Cell::head(&**name),
             Cell::or_dash(product),
             Cell::or_dash(bytes("size_bytes").map(number::decimal_bytes)),
-            Cell::or_dash(connected(facts)),
+            Cell::or_dash(connected(facts, words)),
             Cell::or_dash(limit.map(number::three_digits)),
             plain(&["queues"]),
             Cell::or_dash(value(facts, "scheduler").map(chosen)),
@@ -123,10 +123,12 @@ fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
 }
 
 /// `PCIe 3.0 x2 (of PCIe 3.0 x4)`.
-fn connected(facts: &[&Observation]) -> Option<String> {
+fn connected(facts: &[&Observation], words: &HostWords) -> Option<String> {
     let link = value(facts, "link")?;
     Some(match value(facts, "link_possible").filter(|possible| *possible != link) {
-        Some(possible) => format!("{link} (of {possible})"),
+        Some(possible) => {
+            say(words.link_of, &[("link", link.to_owned()), ("possible", possible.to_owned())])
+        }
         None => link.to_owned(),
     })
 }
@@ -199,7 +201,7 @@ fn every(facts: &[Observation], lang: Lang) -> Table {
     let rows = facts.iter().map(|fact| {
         let value = match &fact.value {
             Ok(value) => Cell::plain(told(lang, &observed(fact, value))),
-            Err(why) => Cell::unknown(format!("{}: {why}", words.unknown)),
+            Err(why) => Cell::unknown(about(lang, words.unknown, &told(lang, why))),
         };
         row(vec![
             Cell::head(told(lang, &fact.subject)),

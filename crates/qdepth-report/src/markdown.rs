@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::document::{Align, Block, Document, Fact, FindingGroup, Mark, Picture, Table};
-use crate::words::words;
+use crate::words::{about, aside, words};
 
 /// The text, and the pictures that it names, by file name in `folder`.
 pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, Vec<u8>>) {
@@ -100,9 +100,10 @@ impl Writer<'_> {
     }
 
     fn facts(&mut self, facts: &[Fact]) {
+        let lang = self.document.lang;
         let one = |fact: &Fact| {
             let value = if fact.literal { code(&fact.value) } else { plain(&fact.value) };
-            format!("- **{}**: {value}", plain(&fact.name))
+            format!("- {}", about(lang, &format!("**{}**", plain(&fact.name)), &value))
         };
         let list: Vec<String> = facts.iter().map(one).collect();
         self.line(&list.join("\n"));
@@ -114,10 +115,14 @@ impl Writer<'_> {
         format!("{label} {}", self.numbers[kind])
     }
 
+    fn about(&self, number: &str, title: &str) -> String {
+        about(self.document.lang, number, &plain(title))
+    }
+
     fn table(&mut self, table: &Table) {
         if !table.caption.is_empty() {
             let number = self.number(0);
-            self.line(&format!("**{number}: {}**", plain(&table.caption)));
+            self.line(&format!("**{}**", self.about(&number, &table.caption)));
         }
         self.line(&table_text(table));
         if !table.note.is_empty() {
@@ -130,13 +135,14 @@ impl Writer<'_> {
         let svg = picture.svg();
         self.pictures.insert(name.clone(), svg.into_bytes());
         let number = self.number(1);
-        self.line(&format!("**{number}: {}**", plain(&picture.title)));
+        self.line(&format!("**{}**", self.about(&number, &picture.title)));
         let folder = self.folder;
         self.line(&format!("![{}](<{folder}/{name}>)", plain(&picture.description)));
     }
 
     fn finding(&mut self, group: &FindingGroup) {
-        self.line(&format!("### {} ({})", plain(&group.title), plain(&group.severity)));
+        let severity = aside(self.document.lang, &plain(&group.severity));
+        self.line(&format!("### {}{severity}", plain(&group.title)));
         for case in &group.cases {
             self.line(&format!("{} — {}", plain(&case.explanation), plain(&case.place)));
         }

@@ -161,7 +161,7 @@ mod tests {
         run.targets[0].name = "bench (ext4 on vda, vdb) #2".into();
         let name = run.targets[0].name.clone();
         assert_eq!(shown(&run, words(Lang::En), &name), name);
-        assert_eq!(shown(&run, words(Lang::Ja), &name), "bench (vda, vdb 上の ext4) #2");
+        assert_eq!(shown(&run, words(Lang::Ja), &name), "bench（vda, vdb 上の ext4） #2");
         assert_eq!(shown(&run, words(Lang::Ja), "unknown (ext4 on vda)"), "unknown (ext4 on vda)");
     }
 }

@@ -295,7 +295,7 @@ fn latency(view: &View<'_>, load: &Load<'_>, statistics: &[Statistic]) -> Pictur
 
 fn series_name(view: &View<'_>, target: u32, statistic: &str) -> String {
     if view.compares() {
-        format!("{}, {statistic}", view.target_name(target))
+        [&*view.target_name(target), statistic].join(view.words.list[0])
     } else {
         statistic.to_owned()
     }

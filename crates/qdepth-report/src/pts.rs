@@ -154,7 +154,7 @@ fn matrix(
             let size = spaced(size);
             let head = match shown {
                 [_] => size,
-                _ => format!("{size}, {}", name(view, *figure)),
+                _ => [&*size, name(view, *figure)].join(view.words.list[0]),
             };
             let mut cells = vec![Cell::head(head)];
             cells.extend(found.iter().map(cell));
@@ -276,7 +276,9 @@ fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, Ve
         let is_last = record.index == last.index && record.index != first.index;
         let valid = point.is_valid();
         let cells = vec![
-            Cell::head(format!("{}, {}", view.step(&record.step), record.profile_title)),
+            Cell::head(
+                [view.step(&record.step), record.profile_title.clone()].join(view.words.list[0]),
+            ),
             Cell::plain(number::rounded(&point.mib_per_s).value).struck_if(!valid),
             Cell::plain(number::three_digits(at_end(record) / MIB)).struck_if(!valid),
             Cell::or_dash(point.latency().mean_ns.map(|ns| unit.write(ns))).struck_if(!valid),

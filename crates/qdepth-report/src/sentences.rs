@@ -125,7 +125,7 @@ fn measured(view: &View<'_>) -> String {
         ("date", date(&view.run.started_at, view.words)),
         ("targets", names),
         ("planned", view.planned().to_string()),
-        ("measured", view.points().count().to_string()),
+        ("points", told_points(view)),
         ("profiles", list(view, view.loads.iter().map(|l| l.title.clone()).collect())),
         ("intensities", intensities(view)),
     ];
@@ -152,6 +152,17 @@ fn measured(view: &View<'_>) -> String {
         false => words.measured,
     };
     say(template, &values)
+}
+
+/// How many of the planned points were measured.
+fn told_points(view: &View<'_>) -> String {
+    let words = &view.words.summary;
+    let (measured, planned) = (view.points().count(), view.planned());
+    if measured as u64 == planned as u64 {
+        return counted(words.points_measured, measured);
+    }
+    let values = [("planned", planned.to_string()), ("measured", measured.to_string())];
+    say(words.points_of, &values)
 }
 
 fn intensities(view: &View<'_>) -> String {

@@ -486,7 +486,9 @@ pub(crate) fn observed_name(view: &View<'_>, seen: &Observation) -> String {
 pub(crate) fn observed_cell(view: &View<'_>, seen: &Observation) -> Cell {
     match &seen.value {
         Ok(value) => Cell::plain(told(view.lang, &observed(seen, value))),
-        Err(why) => Cell::unknown(say(view.words.columns.unknown, &[("why", why.clone())])),
+        Err(why) => {
+            Cell::unknown(say(view.words.columns.unknown, &[("why", told(view.lang, why))]))
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
 use crate::paper::Paper;
-use crate::words::{Lang, Words, counted, say, told, words};
+use crate::words::{Lang, Words, aside, counted, say, told, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -236,7 +236,7 @@ impl<'a> View<'a> {
 
     /// A title with that mark.
     pub(crate) fn marked(&self, title: String) -> String {
-        if self.run.emulated { format!("{title} ({})", self.mark()) } else { title }
+        if self.run.emulated { title + &aside(self.lang, self.mark()) } else { title }
     }
 
     /// Whether an emulated medium stands beside the points.

@@ -74,7 +74,7 @@ fn a_comparison_is_a_page_that_answers_first() {
     let japanese = place.run("compare a.db:all c.db:all -o page.md --lang ja").expect(1).out;
     assert!(
         japanese.contains("件で低速です")
-            && fs::read_to_string(place.join("page.md")).unwrap().contains("より高速か")
+            && fs::read_to_string(place.join("page.md")).unwrap().contains("より高速ですか")
     );
     let ended = place.run("compare a.db:all c.db:all -o page.zip").expect(2);
     assert!(ended.err.contains("zip") && ended.err.contains("html"), "{}", ended.err);

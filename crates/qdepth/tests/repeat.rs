@@ -74,7 +74,7 @@ fn one_target_has_intervals_over_its_runs() {
         assert!(row["runs"] == 4 && figure("spread") > 0.0, "{row}");
     }
     let text = place.run(&format!("{words} --lang ja")).expect(0).out;
-    assert!(text.contains("EMULATED") && text.contains("回の測定"), "{text}");
+    assert!(text.contains("EMULATED") && text.contains("回の計測"), "{text}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::sentences::list;
 use crate::tables::{number_in, target_cell, target_column, text, with_mark};
 use crate::trace;
 use crate::view::{Load, Point, View, percentile_ns};
-use crate::words::{counted, say};
+use crate::words::{about, counted, say};
 
 /// Beside the mean.
 const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
@@ -106,7 +106,7 @@ pub(super) fn latency_picture(view: &View<'_>) -> Picture {
     let all = alone(view);
     let title = |(load, point): &(&Load<'_>, &Point<'_>)| {
         let target = view.target_name(point.record.target);
-        if view.compares() { format!("{}: {target}", load.title) } else { load.title.clone() }
+        if view.compares() { about(view.lang, &load.title, &target) } else { load.title.clone() }
     };
     let titles: Vec<String> = all.iter().map(title).collect();
     let mark = |at: usize, point: &Point<'_>, place: usize| Mark {

@@ -23,7 +23,7 @@ use crate::paper::practice::practice;
 use crate::paper::{self, conclusion};
 use crate::tables::{grades, number_in, text};
 use crate::view::View;
-use crate::words::{CampaignWords, counted, say, words};
+use crate::words::{CampaignWords, aside, counted, say, words};
 use crate::{number, redact, sentences};
 
 /// Letters of a run's id that `qdepth list` shows.
@@ -77,7 +77,7 @@ impl<'a> Campaign<'_, 'a> {
         };
         let title = match (own, self.mark()) {
             ("", "") => say(words.title, &[("targets", targets)]),
-            ("", mark) => format!("{} ({mark})", say(words.title, &[("targets", targets)])),
+            ("", mark) => say(words.title, &[("targets", targets)]) + &aside(lang, mark),
             (own, _) => own.to_owned(),
         };
         let opening = self.telling.paper.opening.of(lang);

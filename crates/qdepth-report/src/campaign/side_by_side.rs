@@ -8,7 +8,7 @@ use super::Campaign;
 use crate::document::{Align, Block, Origin, Picture};
 use crate::pictures;
 use crate::view::{Load, View};
-use crate::words::say;
+use crate::words::{aside, say};
 
 /// More curves than this in one picture tell nothing: the colours and marks of all are used twice.
 const CURVES: usize = 12;
@@ -77,8 +77,9 @@ fn joined(
 fn of_all(campaign: &Campaign<'_, '_>, mut picture: Picture) -> Picture {
     picture.id = format!("runs-{}", picture.id);
     let mark = campaign.mark();
-    if !mark.is_empty() && !picture.title.ends_with(&format!("({mark})")) {
-        picture.title = format!("{} ({mark})", picture.title);
+    let mark = aside(campaign.telling.lang, mark);
+    if !campaign.mark().is_empty() && !picture.title.ends_with(&mark) {
+        picture.title.push_str(&mark);
     }
     let emulated = campaign.runs().any(|run| run.emulated);
     picture.origin = Origin { run: String::new(), emulated };

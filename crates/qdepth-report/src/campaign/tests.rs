@@ -202,8 +202,8 @@ fn loads_of_one_run_alone_are_not_drawn_side_by_side() {
         .collect();
     assert_eq!(drawn.title, "計測の比較");
     assert_eq!(titles.len(), 2);
-    assert!(titles.iter().all(|title| title.ends_with("(一部 EMULATED)")), "{titles:?}");
+    assert!(titles.iter().all(|title| title.ends_with("（一部 EMULATED）")), "{titles:?}");
     let names =
         curves(pictures(&document).into_iter().find(|p| p.id.starts_with("runs-")).unwrap());
-    assert_eq!(names[2].0, "nvme0n1 (計測 2) (EMULATED)");
+    assert_eq!(names[2].0, "nvme0n1（計測 2）（EMULATED）");
 }

@@ -42,7 +42,7 @@ fn curves<'v, 'a>(view: &'v View<'a>) -> Vec<Curve<'v, 'a>> {
 /// The name of a curve: of the load, and of the target where there are several.
 fn name(view: &View<'_>, (load, target): Curve<'_, '_>) -> String {
     if view.compares() {
-        format!("{}, {}", load.title, view.target_name(target))
+        [load.title.clone(), view.target_name(target)].join(view.words.list[0])
     } else {
         load.title.clone()
     }

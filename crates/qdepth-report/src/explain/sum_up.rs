@@ -7,7 +7,7 @@ use crate::document::Block;
 use crate::explain::why::{Cause, cause};
 use crate::sentences::list;
 use crate::view::{Load, View};
-use crate::words::{counted, say};
+use crate::words::{about, aside, counted, say};
 
 /// Curves or loads that are named one by one.
 const NAMED: usize = 6;
@@ -73,8 +73,8 @@ fn depths(view: &View<'_>) -> String {
     let words = view.words.explain;
     let known = |curve: &super::Curve<'_, '_>| {
         let enough = knee(&claims::line(curve.0, curve.1))?;
-        let values = [("name", name(view, *curve)), ("n", enough.outstanding.to_string())];
-        Some((enough, say("{name}: {n}", &values)))
+        let said = about(view.lang, &name(view, *curve), &enough.outstanding.to_string());
+        Some((enough, said))
     };
     let all: Vec<(claims::Enough, String)> = curves(view).iter().filter_map(known).collect();
     let depths = || all.iter().map(|(enough, _)| enough.outstanding);
@@ -86,7 +86,7 @@ fn depths(view: &View<'_>) -> String {
         (Some(low), Some(high)) => {
             let values = [("low", low.to_string()), ("high", high.to_string())];
             let span = if low == high { low.to_string() } else { say(words.span, &values) };
-            format!("{span} ({})", counted(words.cases, all.len()))
+            format!("{span}{}", aside(view.lang, &counted(words.cases, all.len())))
         }
         _ => return words.no_depths.to_owned(),
     };

@@ -208,7 +208,7 @@ fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUni
     ];
     for line in series {
         for heading in [words.columns.minimum, words.columns.maximum_time] {
-            columns.push(number_in(&format!("{}, {heading}", line.name), unit.symbol()));
+            columns.push(number_in(&[&*line.name, heading].join(words.list[0]), unit.symbol()));
         }
     }
     let rows = treads.iter().map(|tread| {
@@ -252,7 +252,7 @@ pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> 
         for (statistic, stroke) in LINES {
             let marks = line_over_load(steps, target, statistic, unit);
             let name = if view.compares() {
-                format!("{}, {}", view.target_name(target), view.statistic(statistic))
+                [view.target_name(target), view.statistic(statistic)].join(view.words.list[0])
             } else {
                 view.statistic(statistic)
             };
@@ -325,7 +325,7 @@ fn knee(
     let mean = unit.of(step.reader_latency(Statistic::Mean)?);
     let word = view.words.pressure.pictures.knee;
     let name = if view.compares() {
-        format!("{}, {word}", view.target_name(target))
+        [&*view.target_name(target), word].join(view.words.list[0])
     } else {
         word.to_owned()
     };
@@ -348,9 +348,9 @@ fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
     for target in steps.targets() {
         let name = view.target_name(target);
         let achieved = words.pressure.columns.achieved;
-        columns.push(number_in(&format!("{name}, {achieved}"), "MiB/s"));
+        columns.push(number_in(&[&*name, achieved].join(words.list[0]), "MiB/s"));
         columns.extend(LINES.map(|(statistic, _)| {
-            number_in(&format!("{name}, {}", view.statistic(statistic)), unit.symbol())
+            number_in(&[name.clone(), view.statistic(statistic)].join(words.list[0]), unit.symbol())
         }));
     }
     let rows = steps.titles.iter().enumerate().map(|(place, title)| {

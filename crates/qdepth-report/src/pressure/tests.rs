@@ -104,8 +104,8 @@ fn staircase(means_ns: &[&[u64]], last_achieved: Option<u64>) -> Vec<PointRecord
 }
 
 /// A report of two targets under write pressure.
-pub(crate) fn example() -> crate::Document {
-    document(&staircase(&[NAND, FLAT], Some(390)))
+pub(crate) fn example(lang: Lang) -> crate::Document {
+    compose(&run(2), &staircase(&[NAND, FLAT], Some(390)), lang)
 }
 
 fn run(targets: u32) -> RunRecord {

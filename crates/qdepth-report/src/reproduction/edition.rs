@@ -4,11 +4,11 @@
 use qdepth_reference::{Comparison, Errors, Use};
 
 use super::tables::{figures, load, maxima, relations, shading};
-use super::{View, banners, facts, pictures, summary};
+use super::{View, banners, facts, pictures, summary, titled};
 use crate::document::{Block, Cover, Document, Section};
 use crate::number;
 use crate::paper::literature;
-use crate::words::{Lang, counted, say, words};
+use crate::words::{Lang, counted, heading, say, words};
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what
 /// made it.
@@ -83,22 +83,25 @@ fn results(view: &View<'_>) -> Vec<Section> {
     }
     all.retain(|section| !section.blocks.is_empty());
     let one = view.comparison.documents.len() == 1;
-    for section in all.iter_mut().filter(|_| one) {
-        section.title = of_one(&section.title, view.words.edition.concluded);
+    for section in &mut all {
+        section.title = match one {
+            true => heading(view.lang, of_one(&section.title, view.words.edition.concluded)),
+            false => titled(view.lang, &section.title),
+        };
     }
     all
 }
 
 /// `p3700: A single PCIe-SSD`: of one document without its name, and without a number of its own,
 /// which would stand beside that of the edition. The edition has a conclusion of its own.
-fn of_one(title: &str, concluded: &str) -> String {
+fn of_one<'t>(title: &'t str, concluded: &'t str) -> &'t str {
     let title = title.split_once(": ").map_or(title, |(_, title)| title);
     let numbered = |number: &str| number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let title = match title.split_once(' ') {
         Some((number, title)) if numbered(number) => title,
         _ => title,
     };
-    if title == "Conclusion" { concluded.to_owned() } else { title.to_owned() }
+    if title == "Conclusion" { concluded } else { title }
 }
 
 /// How near the emulation comes to the figures of each section.

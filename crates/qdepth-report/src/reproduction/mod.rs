@@ -11,7 +11,7 @@ use qdepth_reference::{Comparison, Document as Source, GoalResult, ShareResult, 
 
 use crate::document::{Banner, Block, Cover, Document, Fact, Section, Table};
 use crate::number;
-use crate::words::{Lang, ReproductionWords, say, told, words};
+use crate::words::{Lang, ReproductionWords, about, heading, say, told, words};
 
 /// What the parts of the page need.
 struct View<'a> {
@@ -122,7 +122,7 @@ fn summary(view: &View<'_>) -> Vec<String> {
             &[
                 ("n", (of - missed.len()).to_string()),
                 ("of", of.to_string()),
-                ("missed", missed.join("; ")),
+                ("missed", missed.join(crate::words::words(view.lang).clause)),
             ],
         ));
     }
@@ -181,9 +181,9 @@ fn sections(view: &View<'_>) -> Vec<Section> {
     let mut method: Vec<Block> = view.words.method.map(text).into();
     method.push(Block::Table(tables::plans(view)));
     let shading = tables::shading(view).into_iter().map(Block::Table).collect();
-    let all_figures = tables::figures(view)
-        .into_iter()
-        .flat_map(|(title, table)| [Block::Heading(title), Block::Table(table)]);
+    let all_figures = tables::figures(view).into_iter().flat_map(|(title, table)| {
+        [Block::Heading(titled(view.lang, &title)), Block::Table(table)]
+    });
     let relations = tables::relations(view)
         .into_iter()
         .flat_map(|(title, table)| [Block::Heading(title), Block::Table(table)]);
@@ -203,6 +203,14 @@ fn sections(view: &View<'_>) -> Vec<Section> {
         blocks: blocks.into_iter().filter(has_content).collect(),
     };
     named.map(section).filter(|section| !section.blocks.is_empty()).collect()
+}
+
+/// Document and section as a heading.
+fn titled(lang: Lang, section: &str) -> String {
+    match section.split_once(": ") {
+        Some((document, section)) => about(lang, document, &heading(lang, section)),
+        None => heading(lang, section),
+    }
 }
 
 fn has_content(block: &Block) -> bool {

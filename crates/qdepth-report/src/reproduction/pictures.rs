@@ -9,20 +9,20 @@ use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series,
 use crate::number;
 use crate::number::MIB_PER_S;
 use crate::tables::number_in;
-use crate::words::{say, told, words};
+use crate::words::{aside, say, told, words};
 
 /// The diagrams of each section, under its heading.
 pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
     let mut blocks: Vec<Block> = vec![Block::Paragraph(view.words.diagrams_intro.to_owned())];
     let mut last = String::new();
     for (section, pictures) in by_section(view) {
-        blocks.push(Block::Heading(section.clone()));
+        blocks.push(Block::Heading(super::titled(view.lang, &section)));
         blocks.push(Block::Pictures(pictures));
         last = section;
     }
     for (section, table) in maxima(view) {
         if section != last {
-            blocks.push(Block::Heading(section.clone()));
+            blocks.push(Block::Heading(super::titled(view.lang, &section)));
             last = section;
         }
         blocks.push(Block::Table(table));
@@ -145,7 +145,7 @@ fn picture(view: &View<'_>, diagram: &Diagram, index: usize) -> Picture {
     let lines = lines.collect::<Vec<_>>().join(self::words(view.lang).list[0]);
     Picture {
         id: format!("diagram-{}", index + 1),
-        title: format!("{} ({})", told(view.lang, &diagram.title), view.words.emulated[0]),
+        title: told(view.lang, &diagram.title) + &aside(view.lang, view.words.emulated[0]),
         description: say(
             view.words.description,
             &[("lines", lines), ("largest", value(largest(&figure))), ("unit", unit.to_owned())],
@@ -181,7 +181,7 @@ fn data(view: &View<'_>, diagram: &Diagram, names: &[String], figure: &Figure) -
     });
     let caption = words(view.lang).tables.data_caption;
     Table {
-        caption: format!("{caption} ({})", view.words.emulated[0]),
+        caption: format!("{caption}{}", aside(view.lang, view.words.emulated[0])),
         columns,
         rows: rows.collect(),
         note: String::new(),

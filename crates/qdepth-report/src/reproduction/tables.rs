@@ -9,7 +9,7 @@ use super::View;
 use crate::document::{Cell, Column, Mark, Row, Table};
 use crate::number::thousands;
 use crate::tables::{number_in, text};
-use crate::words::{Lang, counted, say, told};
+use crate::words::{Lang, about, aside, counted, heading, say, told};
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {
     Table { caption: caption.to_owned(), columns, rows, note: note.to_owned() }
@@ -126,7 +126,7 @@ pub(super) fn plans(view: &View<'_>) -> Table {
     let [caption, note, columns] = view.words.plans;
     let heads = vec![text(view.words.section), text(view.words.command), text(columns)];
     let rows = view.comparison.plans.iter().map(|plan| {
-        let section = format!("{}: {}", plan.document, plan.section);
+        let section = about(view.lang, &plan.document, &heading(view.lang, &plan.section));
         let cells = vec![
             Cell::head(section),
             Cell::plain(plan.command()),
@@ -156,7 +156,7 @@ pub(super) fn maxima(view: &View<'_>) -> Vec<(String, Table)> {
                 false,
             )
         });
-        let caption = format!("{} ({})", told(view.lang, &maxima.title), view.words.emulated[0]);
+        let caption = told(view.lang, &maxima.title) + &aside(view.lang, view.words.emulated[0]);
         let section = format!("{}: {}", maxima.document, maxima.section);
         (section, table(&caption, columns, rows.collect(), view.words.notes[4]))
     };
@@ -181,7 +181,7 @@ pub(super) fn sections(view: &View<'_>) -> Table {
         let opens = summary.document != last;
         last.clone_from(&summary.document);
         let cells = vec![
-            Cell::head(format!("{}: {}", summary.document, summary.section)),
+            Cell::head(about(view.lang, &summary.document, &heading(view.lang, &summary.section))),
             Cell::plain(view.use_name(summary.used)),
             Cell::plain(count.to_string()),
             if *missing > 0 { Cell::alarm(missing.to_string()) } else { Cell::unknown("–") },
@@ -314,11 +314,13 @@ fn relation_row(view: &View<'_>, compared: &ComparedRelation) -> Row {
     let relation = &compared.relation;
     let [holds, fails, missing, inconsistent, given] = view.words.verdicts;
     let verdict = match compared.verdict {
-        Verdict::Holds => Cell::plain(format!("{holds}: {}", sides(view, compared))),
-        Verdict::Fails => Cell::alarm(format!("{fails}: {}", sides(view, compared))),
+        Verdict::Holds => Cell::plain(about(view.lang, holds, &sides(view, compared))),
+        Verdict::Fails => Cell::alarm(about(view.lang, fails, &sides(view, compared))),
         Verdict::Missing => Cell::alarm(missing),
-        Verdict::Inconsistent => Cell::unknown(format!("{inconsistent}: {}", relation.why)),
-        Verdict::Given => Cell::unknown(format!("{given}: {}", relation.why)),
+        Verdict::Inconsistent => {
+            Cell::unknown(about(view.lang, inconsistent, &told(view.lang, &relation.why)))
+        }
+        Verdict::Given => Cell::unknown(about(view.lang, given, &told(view.lang, &relation.why))),
     };
     let cells = vec![
         Cell::head(&*relation.id),
@@ -341,7 +343,7 @@ fn sides(view: &View<'_>, compared: &ComparedRelation) -> String {
     let text = evaluated.sides.iter().map(side).collect::<Vec<_>>().join(" ");
     let more = match compared.emulated.len() {
         0 | 1 => String::new(),
-        n => format!(" ({})", counted(view.words.more_conditions, n - 1)),
+        n => aside(view.lang, &counted(view.words.more_conditions, n - 1)),
     };
     format!("{}{more}", text.trim())
 }

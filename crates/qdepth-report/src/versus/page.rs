@@ -7,7 +7,7 @@ use crate::tables::{number_in, text};
 use crate::versus::tables::{answer, decisive, farthest, figure, load, table_of};
 use crate::versus::words::{Words, words};
 use crate::versus::{Versus, VersusRow, VersusSide};
-use crate::words::{self, Lang, say};
+use crate::words::{self, Lang, aside, say};
 
 /// Colour of what is no figure of a run.
 const GREY: usize = 5;
@@ -36,7 +36,7 @@ impl Page<'_> {
         let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
         let title = match mark {
             "" => say(words.question, &names),
-            mark => format!("{} ({mark})", say(words.question, &names)),
+            mark => say(words.question, &names) + &aside(self.lang, mark),
         };
         let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
         let loads = self.loads();
@@ -142,7 +142,7 @@ impl Page<'_> {
     }
 
     fn marked(&self, text: String) -> String {
-        if self.versus.emulated { format!("{text} (EMULATED)") } else { text }
+        if self.versus.emulated { text + &aside(self.lang, "EMULATED") } else { text }
     }
 
     /// Quotients of one load over its outstanding I/Os, a line for each figure.

@@ -15,7 +15,7 @@ use crate::versus::tables::{figure, shown};
 use crate::versus::trend::picture;
 use crate::versus::words::words;
 use crate::versus::{VersusSchema, VersusSide, is_rate, side};
-use crate::words::{Lang, say};
+use crate::words::{Lang, aside, say};
 
 /// Version of [`Repeated`]'s JSON form.
 const VERSION: u32 = 1;
@@ -186,7 +186,7 @@ pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
 /// A row for each figure.
 pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let words = words(lang);
-    let mark = if repeated.emulated { " (EMULATED)" } else { "" };
+    let mark = if repeated.emulated { aside(lang, "EMULATED") } else { String::new() };
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
     let row = |row: &RepeatedRow| {
         let load = match row.step.as_str() {

@@ -15,7 +15,7 @@ use crate::versus::VersusSchema;
 use crate::versus::tables::shown;
 use crate::versus::trend::picture;
 use crate::versus::words::words;
-use crate::words::{Lang, say};
+use crate::words::{Lang, aside, say};
 
 /// Version of [`SteadyTold`]'s JSON form.
 const VERSION: u32 = 1;
@@ -190,7 +190,7 @@ impl SteadyTold {
 /// A row for each point: its rounds as a picture, both rules.
 pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
     let words = words(lang);
-    let mark = if told.emulated { " (EMULATED)" } else { "" };
+    let mark = if told.emulated { aside(lang, "EMULATED") } else { String::new() };
     let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
     let values = [("run", told.run.chars().take(13).collect()), ("round", seconds(told.round_ns))];
     let row = |point: &SteadyPoint| {

@@ -6,7 +6,7 @@ use crate::tables::{number_in, text};
 use crate::versus::matched::CPU_PER_IO;
 use crate::versus::words::{Words, words};
 use crate::versus::{Versus, VersusRow, is_rate};
-use crate::words::{Lang, say};
+use crate::words::{Lang, aside, say};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
 const TOLD: usize = 8;
@@ -20,7 +20,7 @@ pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
 pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table {
     let words = words(lang);
     let [a, b] = &versus.sides;
-    let mark = if versus.emulated { " (EMULATED)" } else { "" };
+    let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
     let caption = say(words.caption, &[("a", a.name.clone()), ("b", b.name.clone())]);
     let targets = of.iter().any(|row| row.target > 0);
     let columns = [

@@ -12,7 +12,7 @@ use crate::versus::matched::{Key, documents, figures};
 use crate::versus::tables::{figure, shown};
 use crate::versus::words::{Words, words};
 use crate::versus::{VersusSchema, is_rate};
-use crate::words::{Lang, say};
+use crate::words::{Lang, aside, say};
 
 /// Version of [`Trend`]'s JSON form.
 const VERSION: u32 = 1;
@@ -193,7 +193,7 @@ pub(super) fn load(row: &TrendRow) -> String {
 pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Table {
     let words = words(lang);
     let targets = of.iter().any(|row| row.target > 0);
-    let mark = if trend.emulated { " (EMULATED)" } else { "" };
+    let mark = if trend.emulated { aside(lang, "EMULATED") } else { String::new() };
     let values = [
         ("plan", trend.plan.clone()),
         ("target", trend.target.clone()),
@@ -250,7 +250,7 @@ pub(super) fn told(words: &Words, trend: &Trend, row: &TrendRow) -> String {
         let place = usize::from(change.verdict == "slower");
         say(words.changed[place], &values)
     };
-    row.changes.iter().map(one).collect::<Vec<_>>().join("; ")
+    row.changes.iter().map(one).collect::<Vec<_>>().join(words.clause)
 }
 
 /// Each value as a bar from the smallest to the largest; a gap where there is none.

@@ -11,7 +11,7 @@ use crate::versus::trend::{
     Trend, TrendRow, load, minute, table_of_rows, told, trend_sentences, trend_table,
 };
 use crate::versus::words::{Words, words};
-use crate::words::{self, Lang, say};
+use crate::words::{self, Lang, aside, say};
 
 /// Composes the page of a trend, in this language.
 pub fn compose_trend(trend: &Trend, lang: Lang) -> Document {
@@ -52,7 +52,7 @@ impl Page<'_> {
     }
 
     fn marked(&self, text: String) -> String {
-        if self.trend.emulated { format!("{text} (EMULATED)") } else { text }
+        if self.trend.emulated { text + &aside(self.lang, "EMULATED") } else { text }
     }
 
     /// Figures with a change for good, the last of which was for the worse, and those that were not.

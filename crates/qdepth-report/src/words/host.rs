@@ -9,6 +9,8 @@ pub(crate) struct HostWords {
     pub(crate) machine_columns: [&'static str; 3],
     pub(crate) devices: &'static str,
     pub(crate) device_columns: [&'static str; 10],
+    /// A link that could do more.
+    pub(crate) link_of: &'static str,
     pub(crate) arrays: &'static str,
     pub(crate) array_columns: [&'static str; 5],
     pub(crate) mounts: &'static str,
@@ -48,6 +50,7 @@ const ENGLISH: HostWords = HostWords {
         "Temperature",
         "Used",
     ],
+    link_of: "{link} (of {possible})",
     arrays: "Arrays and volumes",
     array_columns: ["Device", "Kind", "Chunk", "Name or metadata", "Built on"],
     mounts: "File systems",
@@ -71,7 +74,7 @@ const ENGLISH: HostWords = HostWords {
 };
 
 const JAPANESE: HostWords = HostWords {
-    machine: "計算機",
+    machine: "マシン",
     machine_columns: ["対象", "項目", "値"],
     devices: "ストレージデバイス",
     device_columns: [
@@ -81,11 +84,12 @@ const JAPANESE: HostWords = HostWords {
         "リンク",
         "上限",
         "キュー数",
-        "スケジューラー",
+        "スケジューラ",
         "書き込みキャッシュ",
         "温度",
         "消費率",
     ],
+    link_of: "{link}（{possible}対応）",
     arrays: "アレイとボリューム",
     array_columns: ["デバイス", "種類", "チャンク", "名前またはメタデータ", "構成要素"],
     mounts: "ファイルシステム",
@@ -93,17 +97,17 @@ const JAPANESE: HostWords = HostWords {
     unknown: "不明な事項",
     unknown_columns: ["対象", "項目", "理由"],
     witnesses: "測定中にウィットネスが見たもの",
-    witness_at: "未完了 I/O 数または段階",
+    witness_at: "処理待ち I/O 数または段階",
     witness_columns: [
         "デバイス使用率",
-        "デバイス内の未完了数",
+        "デバイス内の処理待ち数",
         "最高温度",
         "CPU 使用率",
         "スチール",
         "最も忙しいスレッド",
         "CPU 待ち",
     ],
-    witness_note: "測定点の各秒の平均（ウォームアップを含む）。デバイスが複数の場合は最大値、温度は最高値。スチールはハイパーバイザーに奪われた時間。CPU 待ちは、実行可能なタスクに CPU がなかった時間。",
+    witness_note: "測定点の各秒の平均（ウォームアップを含む）。デバイスが複数の場合は最大値、温度は最高値。スチールはハイパーバイザに奪われた時間。CPU 待ちは、実行可能なタスクに CPUがなかった時間。",
     all: "全項目",
     all_columns: ["対象", "項目", "値", "取得元"],
 };

@@ -14,7 +14,10 @@ mod japanese;
 mod paper;
 mod pressure;
 mod pts;
+mod reasons;
 mod reproduction;
+#[cfg(test)]
+pub(crate) mod style;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -36,7 +39,7 @@ pub(crate) use paper::{LabelWords, PaperWords};
 pub(crate) use pressure::PressureWords;
 pub(crate) use pts::{PtsWords, pts_words};
 pub(crate) use reproduction::ReproductionWords;
-pub(crate) use terms::{fact_name, told};
+pub(crate) use terms::{fact_name, heading, told};
 pub(crate) use timeline::TimelineWords;
 
 /// A language of reports.
@@ -160,6 +163,22 @@ pub(crate) fn counted([one, other]: Counted, n: usize) -> String {
     say(form, &[("n", number::count(n as u64))])
 }
 
+/// What stands behind something in brackets.
+pub(crate) fn aside(lang: Lang, text: &str) -> String {
+    match lang {
+        Lang::En => format!(" ({text})"),
+        Lang::Ja => format!("（{text}）"),
+    }
+}
+
+/// A text with what it is about before it.
+pub(crate) fn about(lang: Lang, subject: &str, text: &str) -> String {
+    match lang {
+        Lang::En => format!("{subject}: {text}"),
+        Lang::Ja => format!("{subject}：{text}"),
+    }
+}
+
 /// The words of a language.
 pub(crate) fn words(lang: Lang) -> &'static Words {
     match lang {
@@ -242,6 +261,8 @@ pub(crate) struct SectionWords {
 #[derive(Debug)]
 pub(crate) struct SummaryWords {
     pub(crate) measured: &'static str,
+    pub(crate) points_measured: Counted,
+    pub(crate) points_of: &'static str,
     pub(crate) nothing: &'static str,
     pub(crate) maxima: &'static str,
     pub(crate) maximum: &'static str,

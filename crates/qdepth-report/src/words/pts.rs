@@ -45,7 +45,7 @@ static ENGLISH: PtsWords = PtsWords {
         "Latency by request size and share of reads to writes",
     ],
     matrix_note: "One round. SNIA's figures are means over five steady rounds: qdepth run … --repeat until-steady. A dash: too few samples.",
-    on: "{caption}: {target}",
+    on: "{caption}：{target}",
     saturation: "Random writes against time and bytes written",
     until: "Up to",
     written: "Written",
@@ -65,15 +65,15 @@ static ENGLISH: PtsWords = PtsWords {
 };
 
 static JAPANESE: PtsWords = PtsWords {
-    section: "SNIA の試験による表",
+    section: "SNIAの試験による表",
     size: "サイズ",
     matrices: [
         "要求サイズと読み書きの割合ごとのレート",
         "要求サイズと読み書きの割合ごとのスループット",
-        "要求サイズと読み書きの割合ごとのレイテンシー",
+        "要求サイズと読み書きの割合ごとのレイテンシ",
     ],
-    matrix_note: "1 ラウンドの値である。SNIA の値は定常状態にある 5 ラウンドの平均である (qdepth run … --repeat until-steady)。「–」は標本の不足を示す。",
-    on: "{caption}: {target}",
+    matrix_note: "1 ラウンドの値です。SNIAの値は定常状態にある 5 ラウンドの平均です（qdepth run … --repeat until-steady）。「–」は標本の不足を示します。",
+    on: "{caption}：{target}",
     saturation: "時間と書き込みバイト数に対するランダム書き込みのレート",
     until: "時刻",
     written: "書き込み量",
@@ -85,9 +85,9 @@ static JAPANESE: PtsWords = PtsWords {
     last: "最後",
     mean: "平均",
     gain: "休止なしに対する平均の変化",
-    recovery_note: "各休止に続く書き込みのレートと、その直前の休止なしの書き込みのレートである。",
+    recovery_note: "各休止に続く書き込みのレートと、その直前の休止なしの書き込みのレートです。",
     stimulus: "別の負荷の前、その間、その後",
     at_end: "最後の 10 分の 1",
     back: "回復までの時間",
-    stimulus_note: "回復とは、別の負荷の後で、時間の 100 分の 1 ごとのスループットが、その負荷の前の最後の 10 分の 1 を 5 % を超えて下回らない最初の時点をいう。",
+    stimulus_note: "回復とは、別の負荷の後で、時間の 100 分の 1ごとのスループットが、その負荷の前の最後の 10 分の 1を 5 %を超えて下回らない最初の時点をいいます。",
 };

@@ -31,7 +31,7 @@ fn is_neutral(text: &str) -> bool {
 }
 
 /// Every text with the line of its key, as the debug form writes it.
-fn lines(lang: Lang) -> Vec<String> {
+pub(super) fn lines(lang: Lang) -> Vec<String> {
     let all = format!("{:#?}\n{:#?}", words(lang), HostWords::of(lang));
     all.lines().map(|line| line.trim().to_owned()).collect()
 }
