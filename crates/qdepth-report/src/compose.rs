@@ -235,31 +235,38 @@ pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
     Fact { literal: true, ..fact(name, value) }
 }
 
-fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
+/// What was measured: a line for each target, for targets that are told alike one.
+fn target_facts(view: &View<'_>) -> Vec<Fact> {
     let (run, words) = (view.run, &view.words.facts);
-    let mut targets: Vec<String> = Vec::new();
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for target in &run.targets {
-        let details = say(
-            words.area,
-            &[
-                ("kind", tables::kind_word(view, target.kind).to_owned()),
-                ("area", number::binary_bytes(target.area_bytes as f64)),
-                ("engine", target.engine.clone()),
-            ],
-        );
+        let values = [
+            ("kind", tables::kind_word(view, target.kind).to_owned()),
+            ("area", number::binary_bytes(target.area_bytes as f64)),
+            ("engine", target.engine.clone()),
+        ];
         let name = if run.emulated || target.name == target.spelling {
             target.spelling.clone()
         } else {
             format!("{} ({})", target.name, target.spelling)
         };
-        targets.push(about(view.lang, &name, &details));
+        let details = say(words.area, &values);
+        // Very many are told by what they are, not one by one.
+        let crowd = run.targets.len() > EACH;
+        match told.iter_mut().find(|(of, names)| *of == details && (crowd || names[0] == name)) {
+            Some((_, names)) => names.push(name),
+            None => told.push((details, vec![name])),
+        }
     }
-    let several = |alike: &[String]| match alike {
-        [one] => one.clone(),
-        _ => format!("{} × {}", alike.len(), alike[0]),
+    let line = |(details, names): (String, Vec<String>)| {
+        fact(words.target, about(view.lang, &sentences::counted_names(view, names), &details))
     };
-    let each = targets.chunk_by(|a, b| a == b).map(several);
-    let mut facts: Vec<Fact> = each.map(|target| fact(words.target, target)).collect();
+    told.into_iter().map(line).collect()
+}
+
+fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
+    let (run, words) = (view.run, &view.words.facts);
+    let mut facts = target_facts(view);
     facts.push(fact(words.started, sentences::moment(&run.started_at, view.words)));
     facts.extend(
         run.ended_at.as_ref().map(|at| fact(words.ended, sentences::moment(at, view.words))),
@@ -366,6 +373,9 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
     let told = std::iter::once(intro).chain(view.swept().flat_map(of_load));
     told.chain(explain::of_diagrams(view)).collect()
 }
+
+/// Targets that have a line each among the facts.
+const EACH: usize = 12;
 
 /// Points of which a report has tables; more go with it as a file.
 const TABLED: usize = 400;

@@ -5,10 +5,12 @@ use crate::claims::{
 };
 use crate::number;
 use crate::view::{Load, Point, View, percentile_ns};
-use crate::words::say;
+use crate::words::{counted, say};
 
 /// Targets of which one paragraph tells; more have one each.
 const ONE_PARAGRAPH: usize = 4;
+/// Targets that have one each; of more those with the highest and the lowest values alone.
+const PARAGRAPHS: usize = 12;
 
 /// The sentences of a load: how its main value goes on each target, how the targets compare, and
 /// its latency.
@@ -25,7 +27,10 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
             let parts = [goes(line), latency(view, load, line.0)];
             parts.into_iter().flatten().collect::<Vec<_>>().join(view.words.gap)
         };
-        told.extend(lines.iter().map(of_target));
+        let told_of = outermost(load, &lines);
+        told.extend(told_of.iter().map(|line| of_target(line)));
+        let left = lines.len() - told_of.len();
+        told.extend((left > 0).then(|| counted(view.words.paper.course.others, left)));
     } else {
         let courses: Vec<String> = lines.iter().filter_map(goes).collect();
         told.push(courses.join(view.words.gap));
@@ -35,6 +40,20 @@ pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
     }
     told.retain(|text| !text.is_empty());
     told
+}
+
+/// The lines with the two highest and the two lowest maxima, where there are very many.
+fn outermost<'l>(load: &Load<'_>, lines: &'l [(u32, Vec<At>)]) -> Vec<&'l (u32, Vec<At>)> {
+    if lines.len() <= PARAGRAPHS {
+        return lines.iter().collect();
+    }
+    let maximum = |line: &&(u32, Vec<At>)| {
+        load.maximum(line.0).map_or(f64::NEG_INFINITY, |point| point.main().value)
+    };
+    let mut ranked: Vec<&(u32, Vec<At>)> = lines.iter().collect();
+    ranked.sort_by(|a, b| maximum(b).total_cmp(&maximum(a)));
+    ranked.drain(2..ranked.len() - 2);
+    ranked
 }
 
 fn who(view: &View<'_>, target: u32) -> String {

@@ -68,6 +68,22 @@ pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
     format!("{}{and}{last}", items.join(comma))
 }
 
+/// All of these names, what stands several times with its number before it.
+pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for name in names {
+        match kinds.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((name, 1)),
+        }
+    }
+    let one = |(name, count): (String, usize)| match count {
+        1 => name,
+        _ => format!("{count} × {name}"),
+    };
+    list(view, kinds.into_iter().map(one).collect())
+}
+
 /// The names of the targets; of many the first ones.
 pub(crate) fn targets(view: &View<'_>) -> String {
     names(view, view.run.targets.iter().map(|t| view.shown(&t.name)).collect())

@@ -112,13 +112,17 @@ fn key_row(view: &View<'_>, load: &Load<'_>, target: u32, unit: TimeUnit) -> Row
     Row { cells: cells.into_iter().flatten().collect(), opens_group: false }
 }
 
+/// Quotients of so many targets stand side by side; of more nobody could read a row.
+const QUOTIENTS: usize = 11;
+
 /// Maxima side by side, and each over that of the base: the first target, or what a comparison
 /// says. Nothing for one target and nothing published.
 pub(crate) fn quotients(view: &View<'_>) -> Option<Table> {
     let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
     let others: Vec<u32> = view.targets.iter().copied().filter(|target| *target != base).collect();
     let published = view.compared.map_or(&[][..], |compared| &compared.published);
-    if others.is_empty() && published.is_empty() {
+    let nothing = others.is_empty() && published.is_empty();
+    if nothing || others.len() > QUOTIENTS {
         return None;
     }
     let names = |targets: &[u32]| -> Vec<String> {

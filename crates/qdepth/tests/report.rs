@@ -290,39 +290,63 @@ changes = { en = "Second series", ja = "第二の計測" }
         }
     }
 
-    #[test]
-    fn a_thousand_points_are_a_small_page_and_a_short_paper() {
+    /// A run of a thousand points in virtual time: so many targets, and so many outstanding I/Os of
+    /// each of the five profiles.
+    fn thousand(targets: usize, outstanding: &[u32]) -> tempfile::TempDir {
         let run = tempfile::tempdir().unwrap();
-        let outstanding = (1..=200).map(|n: u32| n.to_string()).collect::<Vec<_>>().join(",");
-        let words = ["run", "standard", "media:p3700-800gb", "--outstanding", &outstanding];
-        let more = ["--duration", "100ms", "--no-report"];
+        let media = ["media:p3700-800gb", "media:p3700-2tb", "media:p4800x-375gb"];
+        let media = media.into_iter().cycle().take(targets);
+        let words = ["run", "standard"].into_iter().chain(media).collect::<Vec<_>>();
+        let outstanding = outstanding.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let more = ["--outstanding", &outstanding, "--duration", "100ms", "--no-report"];
         let output = qdepth(run.path(), &[&words[..], &more].concat());
         assert_eq!(status(&output), 0, "{}", stderr(&output));
-        assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
-        let page = read(run.path(), "page.html");
-        assert!(page.len() <= 2 << 20, "{} bytes", page.len());
-        // The answer, its diagram and its table stand before everything else.
-        let (head, rest) = page.split_once("</header>").unwrap();
-        assert!(head.contains("id=\"answer\"") && head.contains("The answer in figures"));
-        assert!(rest.contains("download=\"points-") && !rest.contains("id=\"answer\""));
+        run
+    }
+
+    /// Of one drive under two hundred loads, of twenty drives and of fifty.
+    fn shapes() -> [(usize, Vec<u32>); 3] {
+        let powers = |of: u32, step: usize| (0..of).step_by(step).map(|n| 1 << n).collect();
+        [(1, (1..=200).collect()), (20, powers(10, 1)), (50, powers(10, 3))]
+    }
+
+    #[test]
+    fn a_thousand_points_are_a_small_page_and_a_short_paper() {
         let (programs, built) = programs();
-        if !built {
-            println!("{NOT_BUILT}");
-            return;
-        }
-        for lang in ["en", "ja"] {
-            if !set(programs.path(), run.path(), &["report", "-o", "out.pdf", "--lang", lang]) {
+        for (targets, outstanding) in shapes() {
+            let run = thousand(targets, &outstanding);
+            assert_eq!(status(&qdepth(run.path(), &["report", "-o", "page.html"])), 0);
+            let page = read(run.path(), "page.html");
+            assert!(page.len() <= 2 << 20, "{targets}: {} bytes", page.len());
+            // The answer, its diagram and its table stand before everything else.
+            let (head, rest) = page.split_once("</header>").unwrap();
+            assert!(head.contains("id=\"answer\"") && head.contains("The answer in figures"));
+            assert!(rest.contains("download=\"points-") && !rest.contains("id=\"answer\""));
+            if built && !is_short(programs.path(), run.path(), targets) {
                 return;
             }
-            let size = std::fs::metadata(run.path().join("out.pdf")).unwrap().len();
-            assert!(size <= 3 << 20, "{lang}: {size} bytes");
-            let Some(info) = ran(Path::new("pdfinfo"), run.path(), &["out.pdf"]) else {
+        }
+        if !built {
+            println!("{NOT_BUILT}");
+        }
+    }
+
+    /// Whether the paper could be set; it has at most 3 MiB and 30 pages then.
+    fn is_short(programs: &Path, run: &Path, targets: usize) -> bool {
+        for lang in ["en", "ja"] {
+            if !set(programs, run, &["report", "-o", "out.pdf", "--lang", lang]) {
+                return false;
+            }
+            let size = std::fs::metadata(run.join("out.pdf")).unwrap().len();
+            assert!(size <= 3 << 20, "{targets}, {lang}: {size} bytes");
+            let Some(info) = ran(Path::new("pdfinfo"), run, &["out.pdf"]) else {
                 println!("SKIPPED: pages of the PDF (pdfinfo is not installed)");
-                continue;
+                return false;
             };
             let info = stdout(&info);
             let pages = info.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap();
-            assert!(pages.trim().parse::<u32>().unwrap() <= 30, "{lang}: {pages} pages");
+            assert!(pages.trim().parse::<u32>().unwrap() <= 30, "{targets}, {lang}: {pages} pages");
         }
+        true
     }
 }

@@ -34,21 +34,26 @@ pub(super) fn svg(figure: &Figure, label: &Label<'_>) -> String {
     let height = (width * ASPECT).floor();
     let rows = (figure.panels.len() as f64 / columns).ceil();
     let (all_wide, all_high) = (columns * width + AXIS, TOP + rows * (height + HEAD));
-    let mut body = String::new();
-    for (place, name) in figure.panels.iter().enumerate() {
-        let (row, column) = (place / columns as usize, place % columns as usize);
-        let plots = plots(figure, place);
+    let drawn = |plots: Vec<Plot>| {
         let layout = alike(figure, figure.layout(&plots)).with_width(width).with_height(height);
         let drawn = SvgBackend::new().render_scene(&render_multiple(plots, layout));
-        let (_, panel) = body_of(&drawn, &format!("{}-{place}", label.id));
+        body_of(&drawn, label.id).1
+    };
+    let mut body = format!("<defs><g id=\"{}-all\">{}</g></defs>", label.id, drawn(grey(figure)));
+    for (place, name) in figure.panels.iter().enumerate() {
+        let (row, column) = (place / columns as usize, place % columns as usize);
+        let panel = drawn(own(figure, place));
+        // Axes, and what cuts the lines off, are those of all.
+        let lines = panel.find("<g clip-path").map_or("", |at| &panel[at..]);
         let (x, y) = (AXIS + column as f64 * width, TOP + HEAD + row as f64 * (height + HEAD));
         // Writing into a String cannot fail.
         let _ = write!(
             body,
             "<g transform=\"translate({x} {y})\"><text x=\"{:.1}\" y=\"2\" text-anchor=\"middle\" \
-             font-size=\"12\" font-weight=\"bold\">{}</text>{panel}</g>",
+             font-size=\"12\" font-weight=\"bold\">{}</text><use href=\"#{}-all\"/>{lines}</g>",
             width / 2.0,
             escaped(&fitting(name, width)),
+            label.id,
         );
     }
     let (legend, below) = legend(&strokes(figure), false, all_high + AXIS);
@@ -98,18 +103,19 @@ fn colours(figure: &Figure) -> Vec<usize> {
     all
 }
 
-fn plots(figure: &Figure, place: usize) -> Vec<Plot> {
-    let own = colours(figure).get(place).copied();
+/// Of each of all one line that says where it is.
+fn grey(figure: &Figure) -> Vec<Plot> {
+    let solid = figure.series.iter().filter(|series| series.stroke == Stroke::Solid);
+    let stretches = solid.flat_map(|series| figure.stretches(&series.marks));
+    let line =
+        |stretch| LinePlot::new().with_data(stretch).with_color(OTHERS).with_stroke_width(1.2);
+    stretches.map(|stretch| Plot::Line(line(stretch))).collect()
+}
+
+fn own(figure: &Figure, place: usize) -> Vec<Plot> {
+    let colour = colours(figure).get(place).copied();
     let mut plots = Vec::new();
-    let others = figure.series.iter().filter(|series| Some(series.colour) != own);
-    // Of each of the others one line says where it is.
-    for series in others.filter(|series| series.stroke == Stroke::Solid) {
-        for stretch in figure.stretches(&series.marks) {
-            let line = LinePlot::new().with_data(stretch).with_color(OTHERS);
-            plots.push(Plot::Line(line.with_stroke_width(1.2)));
-        }
-    }
-    for series in figure.series.iter().filter(|series| Some(series.colour) == own) {
+    for series in figure.series.iter().filter(|series| Some(series.colour) == colour) {
         figure.draw(&Series { colour: 0, ..series.clone() }, &mut plots);
     }
     plots
