@@ -63,11 +63,12 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         let picture = bandwidth::best_over_threads(view, &bandwidth);
         return (picture, Some(bandwidth::tables::best(view, &bandwidth)));
     }
+    // What is answered in latencies is shown in them, also of several targets.
+    if factors::of_comparison(view).is_none() && single::is_latency(view) {
+        return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
+    }
     if let Some(factors) = factors::of(view) {
         return (Some(factors.picture(view)), Some(factors.table(view)));
-    }
-    if single::is_latency(view) {
-        return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
     }
     if view.swept().next().is_some() {
         return (Some(single::share_picture(view)), Some(single::table(view)));

@@ -75,6 +75,14 @@ fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
     run.plan_name = "latency".into();
     let document = compose(&run, &points, Lang::En);
     assert!(document.summary[0].starts_with("The mean latency at 1 outstanding is "));
+    // Of several targets too the table answers in latencies, not in quotients of rates.
+    let mut points = fixture::points(2);
+    points.retain(|point| point.outstanding == 1);
+    let both = compose(&fixture::run(2), &points, Lang::En);
+    let table =
+        both.answer.iter().find_map(|b| if let Block::Table(t) = b { Some(t) } else { None });
+    let heads = table.unwrap().columns.iter().map(|column| &*column.heading).collect::<Vec<_>>();
+    assert_eq!(heads, ["Load profile", "Target", "mean", "p99", "p99.9"]);
     assert_eq!(document.question, "What is the shortest time in which this storage answers?");
     run.plan_name = "of-my-own".into();
     assert_eq!(compose(&run, &points, Lang::En).question, "");
