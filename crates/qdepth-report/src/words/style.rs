@@ -1,6 +1,8 @@
 //! One Japanese style: every text, and every report that is made of them, is held against the list
 //! of terms in docs/reference/japanese-terms.md.
 
+#![expect(clippy::disallowed_methods, reason = "tests read the sources")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
