@@ -181,7 +181,6 @@ impl Job {
     }
 
     fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
-        let section = look.section;
         let access = look.access()?;
         let Access { random, read, back, .. } = access;
         look.steady()?;
@@ -197,7 +196,7 @@ impl Job {
             look.value("random_distribution", Distribution::Uniform, Distribution::read)?;
         let once = !look.switch("norandommap", false)?;
         if once && random > 0.0 && sizes.len() > 1 && distribution == Distribution::Uniform {
-            remarks.extend(drawn_independently(section));
+            remarks.extend(drawn_independently(look.section));
         }
         let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
         let depth = if engine == Engine::Synchronous { 1 } else { asked };
@@ -206,9 +205,9 @@ impl Job {
             return Err(look.refuse("numjobs", format!("1 to {CLONES_MAX} are possible")));
         }
         Ok(Self {
-            file: section.file.to_string(),
-            line: section.line,
-            name: own_name(section),
+            file: look.section.file.to_string(),
+            line: look.section.line,
+            name: own_name(look.section),
             description: look.value("description", String::new(), |text| Ok(text.to_owned()))?,
             rw_name: look.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
             engine_name: look.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,

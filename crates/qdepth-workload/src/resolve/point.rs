@@ -58,8 +58,7 @@ pub(crate) fn point(
     let once = file.bandwidth.is_some() || layout.makes_files();
     let slack = if once { 0 } else { alignment_bytes };
     has_room(&area, streams, u64::from(request_size.max()), slack).map_err(bad)?;
-    let part = area.length_bytes / u64::from(streams);
-    let part = part - part % alignment_bytes;
+    let part = area.length_bytes / u64::from(streams) / alignment_bytes * alignment_bytes;
     let stop = stop(file, choices, &load.spec, part).map_err(bad)?;
     let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / request_size.mean());
     let arrivals = arrivals(match load.spec.io_per_s.or(of_bytes) {
