@@ -2,7 +2,7 @@
 //! into its books, and goes through its states: running, draining, forcing out, done.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
@@ -40,18 +40,34 @@ pub struct Part<'a> {
 #[derive(Debug)]
 pub struct Company {
     wanting: AtomicUsize,
+    /// Whether one has ended that ends all.
+    over: AtomicBool,
 }
 
 impl Company {
-    /// As many parts that want something; nobody waits where there are none.
-    pub fn of(wanting: usize) -> Option<Self> {
-        (wanting > 0).then(|| Self { wanting: AtomicUsize::new(wanting) })
+    /// Of parts that run at the same time; none where nobody waits for another.
+    pub fn of<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Option<Self> {
+        let (mut wanting, mut ends) = (0, false);
+        for part in parts {
+            wanting += usize::from(part.wants());
+            ends |= part.point.stop.ends_step;
+        }
+        // Where nobody wants anything, nobody is content either.
+        let count = if wanting > 0 { wanting } else { usize::MAX };
+        let wanting = AtomicUsize::new(count);
+        (count < usize::MAX || ends).then(|| Self { wanting, over: AtomicBool::new(false) })
+    }
+    fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
     }
     fn content(&self) {
         self.wanting.fetch_sub(1, Ordering::Relaxed);
     }
     fn all_content(&self) -> bool {
-        self.wanting.load(Ordering::Relaxed) == 0
+        self.is_over() || self.wanting.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -291,6 +307,10 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             Ended::Interrupted
         } else if self.failure.is_some() {
             Ended::Failure
+        } else if self.enough() && self.point.stop.ends_step {
+            Ended::Bytes
+        } else if self.company.is_some_and(Company::is_over) {
+            Ended::Duration
         } else if self.content {
             Ended::Precision
         } else if self.enough() {
@@ -350,6 +370,9 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
         self.ledger.out.ended = self.ended();
         self.wants_no_more();
+        if let (true, Some(company)) = (self.point.stop.ends_step, self.company) {
+            company.end();
+        }
         if self.state == State::Measuring {
             self.ledger.out.cpu = used_since(self.cpu, cpu);
         }

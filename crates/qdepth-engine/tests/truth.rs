@@ -53,6 +53,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             bytes_per_stream: 0,
             until: None,
             samples: None,
+            ends_step: false,
             until_steady: None,
             steady: None,
             visits: 1,
@@ -410,6 +411,10 @@ fn workers_of_a_point_joined_are_the_point() {
     }
 }
 
+fn with<'a>(parts: &[Part<'a>], company: Option<&'a Company>) -> Vec<Part<'a>> {
+    parts.iter().map(|part| Part { company, ..part.clone() }).collect()
+}
+
 #[test]
 fn loads_that_wait_for_samples_end_together() {
     let second = Nanos::from_secs(1);
@@ -421,9 +426,9 @@ fn loads_that_wait_for_samples_end_together() {
     let run = |points: &[Point]| {
         // 1000 requests a second for each of three.
         let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
-        let company = Company::of(points.iter().filter(|p| p.stop.samples.is_some()).count());
-        let part = |point| Part { company: company.as_ref(), ..Part::whole(point) };
-        let parts: Vec<Part<'_>> = points.iter().map(part).collect();
+        let whole: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
+        let company = Company::of(whole.iter());
+        let parts = with(&whole, company.as_ref());
         let start = target.now();
         measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
     };
@@ -477,4 +482,31 @@ fn a_precision_out_of_reach_ends_by_time() {
     let outcome = run(&mut ScriptedTarget::new(1, service, 1), &until(0.001));
     assert_eq!((outcome.ended, outcome.duration), (Ended::Duration, Nanos::from_secs(60)));
     assert_eq!(outcome.looks, 7, "after 5, 7.5, 11.3, 17, 25.5, 38.3 and 57.5 s");
+}
+
+#[test]
+fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
+    let second = Nanos::from_secs(1);
+    let mut first = point(1, Arrivals::Closed, Nanos(40 * second.0));
+    // 1000 requests, one a millisecond.
+    first.stop.bytes_per_stream = 1000 * u64::from(first.request_size.max());
+    first.stop.ends_step = true;
+    let beside = point(1, Arrivals::Closed, Nanos(40 * second.0));
+    let run = |points: &[Point]| {
+        let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
+        let whole: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
+        let company = Company::of(whole.iter());
+        let parts = with(&whole, company.as_ref());
+        let start = target.now();
+        measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
+    };
+    let outcomes = run(&[first.clone(), beside.clone()]);
+    assert_eq!([outcomes[0].ended, outcomes[1].ended], [Ended::Bytes, Ended::Duration]);
+    for outcome in &outcomes {
+        let (least, most) = (second, Nanos::from_millis(1_200));
+        assert!((least..=most).contains(&outcome.duration), "{:?}", outcome.duration);
+    }
+    first.stop.ends_step = false;
+    let outcomes = run(&[first, beside]);
+    assert_eq!(outcomes[1].duration, Nanos(40 * second.0));
 }

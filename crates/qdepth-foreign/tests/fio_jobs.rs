@@ -1,7 +1,7 @@
 //! fio's job files: what is read, what is refused and how that is said, and the plan that comes of
 //! it.
 
-use qdepth_foreign::fio::{CommandLine, Converted, FioRefusals, JobSet, Surroundings};
+use qdepth_foreign::fio::{Absent, CommandLine, Converted, FioRefusals, JobSet, Surroundings};
 use qdepth_measure::Bytes;
 use qdepth_workload::{
     Arrivals, Choices, Distribution, Durability, Extent, Plan, PlanFile, Point, RequestStream,
@@ -461,7 +461,7 @@ fn writes_are_durable_and_the_last_job_ends_all_where_that_is_asked() {
     let (made, _) = plan(timed);
     assert!(made.points.iter().all(|point| point.stop.duration_ns == 5_000_000_000));
     let by_bytes = "[global]\nsize=1m\n[a]\nexitall\n[b]\n";
-    assert!(refusal(by_bytes).contains("exitall: refused"));
+    assert!(plan(by_bytes).0.points.iter().all(|point| point.stop.ends_step));
 }
 
 #[test]
@@ -539,11 +539,47 @@ fn what_is_not_there_may_be_there_later_and_what_is_too_short_is_said() {
     let set = read(text).unwrap();
     let refused = set.convert("t", 1, &|_| None).unwrap_err();
     assert_eq!(refused.list().len(), 2, "{refused}");
-    let later = set.convert_with("t", 1, &|_| None, true).unwrap();
+    let later = set.convert_with("t", 1, &|_| None, Absent::Later).unwrap();
     assert_eq!(later.targets, ["/later", "b.0.0"]);
     assert!(later.remarks.iter().all(|remark| remark.what.contains("is not there")));
     assert_eq!(later.remarks.len(), 2);
     let set = read("[a]\nrw=read\nfilename=/there\nsize=4m\n").unwrap();
     let short = set.convert("t", 1, &|_| Some(1 << 20)).unwrap();
     assert!(short.remarks[0].what.contains("not made longer"), "{:?}", short.remarks);
+}
+
+#[test]
+fn exitall_ends_what_runs_beside_and_what_is_behind_as_it_says() {
+    let two =
+        |more: &str| format!("[global]\nsize=1m\n{more}\n[a]\nrw=read\n[b]\nrw=write\nbs=8k\n");
+    let ends = |text: &str| -> Vec<bool> {
+        plan(text).0.points.iter().map(|point| point.stop.ends_step).collect()
+    };
+    assert_eq!(ends(&two("")), [false, false]);
+    assert_eq!(ends(&two("exitall")), [true, true]);
+    let all = two("exitall\nexit_what=all") + "[z]\nstonewall\n";
+    assert_eq!(ends(&all), [true, true], "nothing is behind what ends all");
+    assert!(refusal(&two("exitall").replace("[b]", "[b]\nnew_group")).contains("exit_what="));
+    let (_, converted) = plan(&all);
+    let said = converted.remarks.iter().filter(|remark| remark.what.contains("is not run"));
+    assert_eq!(said.count(), 1, "{:?}", converted.remarks);
+}
+
+#[test]
+fn shares_are_of_directions_and_begin_at_whole_requests() {
+    let random = |rw: &str| {
+        let (made, _) = plan(&format!("[a]\nrw={rw}\npercentage_random=,98,\nsize=1m\n"));
+        made.points[0].random_share * 100.0
+    };
+    assert_eq!([random("randwrite").round() as u32, random("randread").round() as u32], [98, 100]);
+    assert!(refusal("[a]\nrw=randrw\npercentage_random=,98,\nsize=1m\n").contains("as random"));
+    let at = |more: &str| {
+        let text = format!("[a]\nfilename=/dev/sdx\nrw=read\nbs=1m\noffset=33%\n{more}");
+        plan(&text).0.points[0].area.offset_bytes
+    };
+    assert_eq!(at(""), (64_u64 << 30).div_ceil(100).saturating_mul(33).next_multiple_of(1 << 20));
+    assert_eq!(at("offset_align=1g\n") % (1 << 30), 0);
+    let set = read("[a]\nrw=read\nfilename=/dev/later\nsize=50%\noffset=50%\n").unwrap();
+    assert!(set.convert_with("t", 1, &|_| None, Absent::Later).is_err(), "half of what?");
+    assert!(set.convert_with("t", 1, &|_| None, Absent::AnyLength).is_ok());
 }

@@ -98,6 +98,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
             bytes_per_stream: 0,
             until: None,
             samples: None,
+            ends_step: false,
             until_steady: None,
             steady: None,
             visits: 1,

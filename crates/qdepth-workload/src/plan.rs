@@ -77,6 +77,9 @@ pub struct Stop {
     /// ends with the one that makes it so; none = one window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRule>,
+    /// Whether all that runs at the same time ends when it does.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub ends_step: bool,
     /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub visits: u32,
@@ -93,6 +96,7 @@ impl Stop {
             || self.samples.is_some()
             || self.bytes > 0
             || self.bytes_per_stream > 0
+            || self.ends_step
     }
 }
 

@@ -38,6 +38,8 @@ pub struct LoadSpec {
     /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the load ends
     /// with its last completion. Left out: the plan's.
     pub bytes_per_stream: Option<Bytes>,
+    /// Whether all loads of its step end when it does. Left out: no.
+    pub ends_step: Option<bool>,
     /// The same as a number of times that each stream moves as much as its part of the area holds.
     pub passes: Option<u32>,
 }

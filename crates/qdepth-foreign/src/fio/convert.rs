@@ -1,10 +1,13 @@
 //! From jobs to a plan: each clone of a job becomes a load, jobs between two stonewalls a step.
 
+mod loads;
+
 use super::JobSet;
-use super::job::Job;
+use super::job::{Ends, Job};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::toml_text;
 use super::values::{Amount, Engine};
+use loads::{end, on_all, parent, places, read_back, refuse, slug};
 
 /// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
 const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
@@ -22,6 +25,17 @@ pub struct Origin {
     pub thread: u32,
     /// fio's number of the reporting group.
     pub group: u32,
+}
+
+/// What becomes of a file that is not there and for which no size is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absent {
+    /// It cannot be measured.
+    Refused,
+    /// It will be there.
+    Later,
+    /// It will be there, and nothing is made of the plan, as with `--parse-only`.
+    AnyLength,
 }
 
 /// A plan made of jobs.
@@ -61,6 +75,8 @@ pub(super) struct Load {
     pub(super) rate: Option<f64>,
     /// Whether it reads back what its job wrote.
     pub(super) reads_back: bool,
+    /// Whether all of its step end when it does.
+    pub(super) ends_step: bool,
     /// Which of the areas that are to be made its offset counts from.
     area_of: Option<usize>,
 }
@@ -93,11 +109,10 @@ impl JobSet {
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
     ) -> Result<Converted, FioRefusals> {
-        self.convert_with(name, fresh, whole, false)
+        self.convert_with(name, fresh, whole, Absent::Refused)
     }
 
-    /// The same; where `absent`, a file that is not there and has no size is one that will be there,
-    /// as with `--parse-only`.
+    /// The same; a file that is not there and has no size is one that will be there.
     ///
     /// # Errors
     /// Where jobs together cannot be honoured.
@@ -106,9 +121,13 @@ impl JobSet {
         name: &str,
         fresh: u64,
         whole: &dyn Fn(&str) -> Option<u64>,
-        absent: bool,
+        absent: Absent,
     ) -> Result<Converted, FioRefusals> {
-        let mut made = Making { absent, ..Making::default() };
+        let mut made = Making {
+            absent: absent != Absent::Refused,
+            any_length: absent == Absent::AnyLength,
+            ..Making::default()
+        };
         let mut refused = FioRefusals::default();
         let mut steps: Vec<Vec<Load>> = Vec::new();
         let mut back: Vec<Load> = Vec::new();
@@ -139,6 +158,7 @@ impl JobSet {
         for step in &mut steps {
             refused.keep(self.end_together(step));
         }
+        self.end_run(&mut steps, &mut made);
         let file_bytes = made.lay_out(steps.iter_mut().flatten());
         for step in &mut steps {
             // The order in which a plan lists the points of a step.
@@ -176,9 +196,11 @@ impl JobSet {
         ))
     }
 
-    /// `exitall`: where all loads of a step end by their time, the shortest time is that of all.
+    /// `exitall`: where all loads of a step end by their time, the shortest time is that of all; else
+    /// the first that ends ends all.
     fn end_together(&self, step: &mut [Load]) -> Result<(), FioRefusal> {
-        let Some(by) = step.iter().find(|load| self.jobs[load.origin.job].ends_all) else {
+        let ends = |load: &&Load| self.jobs[load.origin.job].ends_all;
+        let Some(by) = step.iter().find(|load| ends(load).is_some()) else {
             return Ok(());
         };
         let alone = step.iter().all(|load| load.origin.job == by.origin.job);
@@ -186,12 +208,30 @@ impl JobSet {
             let shortest = step.iter().map(|load| load.duration_ns).min().unwrap_or(0);
             step.iter_mut().for_each(|load| load.duration_ns = shortest);
         } else if !alone {
-            return Err(refuse(
-                &self.jobs[by.origin.job],
-                "exitall: refused: jobs that end by their bytes end no others; give all of them runtime= and time_based",
-            ));
+            let groups = step.iter().any(|load| load.origin.group != by.origin.group);
+            if groups && step.iter().all(|load| ends(&load) == Some(Ends::Group)) {
+                return Err(refuse(
+                    &self.jobs[by.origin.job],
+                    "exitall: refused: a job ends all between two stonewalls; exit_what=stonewall, or leave new_group out",
+                ));
+            }
+            step.iter_mut().for_each(|load| load.ends_step = true);
         }
         Ok(())
+    }
+
+    /// `exit_what=all`: what is behind the step of such a job is not run.
+    fn end_run(&self, steps: &mut Vec<Vec<Load>>, made: &mut Making) {
+        let ends_run = |step: &Vec<Load>| {
+            step.iter().any(|load| self.jobs[load.origin.job].ends_all == Some(Ends::Run))
+        };
+        if let Some(last) = steps.iter().position(ends_run) {
+            for load in steps.drain(last + 1..).flatten() {
+                let job = &self.jobs[load.origin.job];
+                let what = "is not run, since a job before it ends all (exit_what=all)";
+                made.remark(job, "exitall", what.to_owned());
+            }
+        }
     }
 
     /// The CPUs of the workers: of jobs that name different ones all of them together.
@@ -258,6 +298,8 @@ struct Making {
     counters: Counters,
     /// Whether a file that is not there is taken as one that will be.
     absent: bool,
+    /// Whether its length may be any, since nothing is made of the plan.
+    any_length: bool,
     remarks: Vec<FioRemark>,
 }
 
@@ -335,6 +377,32 @@ impl Making {
         Ok(loads)
     }
 
+    /// Where the area of a clone begins.
+    fn begin(
+        &self,
+        job: &Job,
+        clone: u32,
+        path: &str,
+        existing: Option<u64>,
+    ) -> Result<u64, FioRefusal> {
+        let unknown = |what: &str| {
+            refuse(
+                job,
+                format!("{what} is a share of {path}, whose size is not known: write it in bytes"),
+            )
+        };
+        // Only read: any length will do.
+        let length = existing.or(self.any_length.then_some(1 << 50));
+        let step = job.span.offset_increment.bytes(length);
+        let step = step.ok_or_else(|| unknown("offset_increment"))?;
+        let offset = job.span.offset.bytes(length).ok_or_else(|| unknown("offset"))?;
+        let offset = match job.span.offset {
+            Amount::Bytes(_) => offset,
+            Amount::Share(_) => offset.next_multiple_of(job.span.offset_align.max(1)),
+        };
+        Ok(offset.saturating_add(step.saturating_mul(u64::from(clone))))
+    }
+
     fn load(
         &mut self,
         job: &Job,
@@ -346,19 +414,11 @@ impl Making {
         let Place { path, folder, depth } = file;
         let share = files as u64;
         let existing = if folder.is_some() { None } else { whole(path) };
-        let unknown = |what: &str| {
-            refuse(
-                job,
-                format!("{what} is a share of {path}, whose size is not known: write it in bytes"),
-            )
-        };
-        let step =
-            job.span.offset_increment.bytes(existing).ok_or_else(|| unknown("offset_increment"))?;
-        let offset = job.span.offset.bytes(existing).ok_or_else(|| unknown("offset"))?;
-        let offset = offset.saturating_add(step.saturating_mul(u64::from(origin.clone)));
+        let offset = self.begin(job, origin.clone, path, existing)?;
         let asked = match job.span.size {
             Amount::Bytes(bytes) => Some(bytes / share),
-            Amount::Share(_) => job.span.size.bytes(existing),
+            Amount::Share(share) if share >= 100.0 => job.span.size.bytes(existing),
+            Amount::Share(_) => job.span.size.bytes(existing).or(self.any_length.then_some(0)),
         };
         // A device that is not here now: one pass over all of it, however long it is.
         let is_device = folder.is_none() && path.starts_with("/dev/");
@@ -431,134 +491,4 @@ impl Making {
         let passes = (!job.span.time_based && !counted).then_some(job.span.loops);
         Ok(Load { offset, bytes, passes, ..all })
     }
-}
-
-/// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist, and
-/// for which there are too few, are one.
-fn places(
-    job: &Job,
-    clone: u32,
-    whole: &dyn Fn(&str) -> Option<u64>,
-) -> Result<Vec<Place>, FioRefusal> {
-    let folder = job.directories.get(clone as usize % job.directories.len().max(1));
-    let within = |name: &str| match folder {
-        Some(folder) if !name.starts_with('/') => {
-            format!("{}/{name}", folder.trim_end_matches('/'))
-        }
-        _ => name.to_owned(),
-    };
-    if job.filenames.is_empty() {
-        let name = job.file_format.replace("$jobname", &job.name);
-        let name = name.replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
-        let folder = folder.cloned().unwrap_or_else(|| ".".to_owned());
-        return Ok(vec![Place { path: within(&name), folder: Some(folder), depth: job.depth }]);
-    }
-    let mut paths: Vec<String> = job.filenames.iter().map(|name| within(name)).collect();
-    let made = |path: &String| !path.starts_with("/dev/") && whole(path).is_none();
-    if (job.depth as usize) < paths.len() {
-        if !paths.iter().all(made) {
-            return Err(refuse(
-                job,
-                format!(
-                    "iodepth={} is less than its {} files, of which each has outstanding I/Os of its own in qdepth: a job for each, or a greater iodepth",
-                    job.depth,
-                    paths.len()
-                ),
-            ));
-        }
-        paths.truncate(1);
-    }
-    let (each, more) = (job.depth / paths.len() as u32, job.depth as usize % paths.len());
-    let place =
-        |(number, path)| Place { path, folder: None, depth: each + u32::from(number < more) };
-    Ok(paths.into_iter().enumerate().map(place).collect())
-}
-
-/// The load that reads back what another wrote, once.
-fn read_back(written: &Load) -> Load {
-    let bytes = match (written.bytes, written.area) {
-        (Some(bytes), Some(area)) => Some(bytes.min(area)),
-        (bytes, _) => bytes,
-    };
-    Load {
-        profile: format!("{}-verify", written.profile),
-        bytes,
-        // What ends by its time is read back once.
-        passes: bytes.is_none().then_some(1),
-        duration_ns: UNTIL_DONE_NS,
-        rate: None,
-        reads_back: true,
-        ..written.clone()
-    }
-}
-
-/// A load on all of a target, without an end by bytes.
-fn on_all(target: usize, origin: Origin, job: &Job, (depth, files): (u32, usize)) -> Load {
-    Load {
-        origin,
-        target,
-        profile: String::new(),
-        offset: 0,
-        area: None,
-        bytes: None,
-        passes: None,
-        duration_ns: duration(job),
-        depth,
-        rate: job.rate.map(|rate| rate / files as f64),
-        reads_back: false,
-        area_of: None,
-    }
-}
-
-/// Bytes after which a job ends.
-fn end(job: &Job, area: u64, whole: Option<u64>, share: u64) -> Result<Option<u64>, FioRefusal> {
-    if job.span.time_based {
-        return Ok(None);
-    }
-    // As in fio, what is left out is moved in a further pass over the rest.
-    let pass = match job.span.io_size {
-        None => area,
-        Some(Amount::Bytes(bytes)) => bytes / share,
-        Some(amount) => amount
-            .bytes(whole)
-            .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
-    };
-    let mut bytes = pass.saturating_mul(job.span.loops);
-    if let Some(requests) = job.span.requests {
-        let [only] = job.sizes.as_slice() else {
-            return Err(refuse(job, "number_ios with several request sizes cannot be honoured"));
-        };
-        bytes = bytes.min(requests.saturating_mul(only.bytes) / share);
-    }
-    Ok(Some(bytes.max(1)))
-}
-
-fn duration(job: &Job) -> u64 {
-    job.span.runtime_ns.filter(|ns| *ns > 0).unwrap_or(UNTIL_DONE_NS)
-}
-
-fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {
-    FioRefusal {
-        file: job.file.clone(),
-        line: job.line,
-        section: job.name.clone(),
-        option: String::new(),
-        why: why.into(),
-    }
-}
-
-fn parent(path: &str) -> &str {
-    match path.rsplit_once('/') {
-        Some(("", _)) => "/",
-        Some((parent, _)) => parent,
-        None => ".",
-    }
-}
-
-/// Lower case, digits and hyphens.
-fn slug(name: &str) -> String {
-    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let text: String = name.chars().take(40).map(letter).collect();
-    let text = text.trim_matches('-');
-    if text.is_empty() { "job".to_owned() } else { text.to_owned() }
 }

@@ -92,8 +92,8 @@ pub struct Job {
     pub directories: Vec<String>,
     /// What a file without a name is called, with `$jobname`, `$jobnum`, `$filenum`.
     pub file_format: String,
-    /// Ends all jobs beside it when it ends.
-    pub ends_all: bool,
+    /// What it ends when it ends, beside itself.
+    pub ends_all: Option<Ends>,
     /// CPUs of its workers, in the kernel's form; none = any.
     pub cpus: Option<String>,
     /// Whether each worker has one of them to itself.
@@ -106,6 +106,17 @@ pub struct Job {
     pub report: Reporting,
 }
 
+/// What else ends with a job that has `exitall`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// The jobs of its reporting group.
+    Group,
+    /// The jobs beside it up to the next stonewall.
+    Step,
+    /// All jobs, also those that have not begun.
+    Run,
+}
+
 /// The part of a target under load, and when the load ends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Span {
@@ -113,6 +124,8 @@ pub struct Span {
     pub size: Amount,
     /// Where it begins.
     pub offset: Amount,
+    /// To a multiple of this an offset that is a share is raised.
+    pub offset_align: u64,
     /// How far the area of each clone is behind the former's.
     pub offset_increment: Amount,
     /// Bytes that one pass moves; as `size` where it is none.
@@ -183,9 +196,9 @@ impl Job {
     fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
         let access = look.access()?;
         let Access { random, read, back, .. } = access;
-        look.steady()?;
         let (sizes, mut alignment) = look.sizes(read)?;
         let gap = gap(look, &access, &sizes)?;
+        let smallest = sizes.iter().map(|part| part.bytes).min().unwrap_or(4096);
         if gap > 0 || back.is_some() {
             alignment = sizes[0].bytes + gap;
         }
@@ -242,11 +255,11 @@ impl Job {
             filenames: look.value("filename", Vec::new(), |text| Ok(texts(text)))?,
             directories: look.value("directory", Vec::new(), |text| Ok(texts(text)))?,
             file_format: look.file_format()?,
-            ends_all: look.switch("exitall", false)?,
+            ends_all: look.ends_all()?,
             cpus: look.cpus()?,
             split_cpus: look.value("cpus_allowed_policy", false, split)?,
             remarks,
-            span: look.span()?,
+            span: look.span(smallest)?,
             report: look.reporting()?,
         })
     }

@@ -100,13 +100,18 @@ fn written(section: &Section) -> Vec<(String, String)> {
     list
 }
 impl Look<'_> {
-    pub(super) fn span(&self) -> Result<Span, FioRefusal> {
+    pub(super) fn span(&self, smallest: u64) -> Result<Span, FioRefusal> {
         let (size, io_size) = self.lengths()?;
         let runtime_ns = self.value("runtime", 0, time_ns)?.min(RUNTIME_MAX_NS);
         let runtime_ns = Some(runtime_ns).filter(|ns| *ns > 0);
         Ok(Span {
             size,
             offset: self.amount("offset", Amount::Bytes(0))?,
+            offset_align: match self.whole("offset_align", 0)? {
+                // As in fio: the smallest request.
+                0 => smallest,
+                align => align,
+            },
             offset_increment: self.amount("offset_increment", Amount::Bytes(0))?,
             io_size,
             delay_ns: self.value("startdelay", 0, time_ns)?,

@@ -55,6 +55,9 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
     if let Some(bytes) = load.bytes {
         line(text, "bytes_per_stream", &quoted(&Bytes(bytes).to_string()));
     }
+    if load.ends_step {
+        line(text, "ends_step", "true");
+    }
     if let Some(passes) = load.passes {
         line(text, "passes", &passes.to_string());
     }

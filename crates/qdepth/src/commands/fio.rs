@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::CommandFactory;
 use qdepth_files::{Input, Privacy, limit};
 use qdepth_foreign::fio::{
-    CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
+    Absent, CommandLine, Converted, Engine, FioRefusals, FioRemark, Inform, JobSet, OutputFormat,
     Surroundings, fio_options,
 };
 use qdepth_host::placement::{Cpus, cpus_of_node};
@@ -86,7 +86,11 @@ fn measure_words(words: &[String], called: Called) -> Result<Status> {
         say("there is no job: a section [NAME] in a file, or --name=NAME, is one");
         return Ok(Status::Valid);
     }
-    let absent = line.parse_only || words.convert;
+    let absent = match (line.parse_only, words.convert) {
+        (_, true) => Absent::Later,
+        (true, false) => Absent::AnyLength,
+        (false, false) => Absent::Refused,
+    };
     let converted = set.convert_with(name, fresh, &usable_bytes, absent).map_err(refused)?;
     let file = plan_file(&converted)?;
     if words.convert {
@@ -149,8 +153,8 @@ fn request(
     let mut request = run.request_of(PlanRequest { file, choices: Choices::default(), targets });
     if let Some((cpus, split)) = converted.cpus.as_ref().filter(|_| run.cpus.is_none()) {
         let cpus = of_nodes(cpus)?;
-        let cpus: Cpus = cpus.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
-        request.pinning = if *split { Pinning::InTurn(cpus.0) } else { Pinning::Among(cpus.0) };
+        let cpus = each_once(&cpus)?;
+        request.pinning = if *split { Pinning::InTurn(cpus) } else { Pinning::Among(cpus) };
     }
     let remark = |remark: &FioRemark| {
         Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
@@ -159,6 +163,16 @@ fn request(
     let of_jobs = converted.remarks.iter().map(remark);
     request.remarks = of_jobs.chain(line.notes.iter().map(note)).collect();
     Ok(request)
+}
+
+/// CPUs that several jobs may name, each once.
+fn each_once(lists: &str) -> Result<Vec<u32>> {
+    let mut all = Vec::new();
+    for list in lists.split(',') {
+        let cpus: Cpus = list.parse().map_err(|why| Usage(format!("cpus_allowed: {why}")))?;
+        all.extend(cpus.0.iter().filter(|cpu| !all.contains(*cpu)).copied().collect::<Vec<_>>());
+    }
+    Ok(all)
 }
 
 /// The plan, which targets with room for it could be had for: what is read is also run.

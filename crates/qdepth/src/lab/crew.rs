@@ -223,7 +223,9 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
             "a point that ends once it is steady is measured in rounds of one process. Leave `until` out",
         );
     }
-    let known = |stop: &Stop| stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0;
+    let known = |stop: &Stop| {
+        stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0 && !stop.ends_step
+    };
     if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
         return no(
             "a point that ends by what all of them did is ended by none, who sees its own. Leave `until`, `until-credible` and `bytes` out",

@@ -365,8 +365,7 @@ fn in_real_time(
         own.iter().zip(group).map(|(own, point)| shares(own, point, manner.crew)).collect();
     // The workers, and this thread, which says when they start.
     let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
-    let wanting = parts.iter().flatten().filter(|(_, part)| part.wants()).count();
-    let company = Company::of(wanting);
+    let company = Company::of(parts.iter().flatten().map(|(_, part)| part));
     let Manner { engine, stamp, written, .. } = manner;
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
     let pulse = Pulse::start();

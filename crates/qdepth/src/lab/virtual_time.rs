@@ -137,7 +137,7 @@ fn in_virtual_time(
     let (outcomes, wear, throttles) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
             let whole: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
-            let company = Company::of(whole.iter().filter(|part| part.wants()).count());
+            let company = Company::of(whole.iter());
             let parts: Vec<Part<'_>> =
                 whole.into_iter().map(|part| Part { company: company.as_ref(), ..part }).collect();
             let start = target.now();

@@ -1,6 +1,7 @@
 //! Values that other options, the machine or several words decide together.
 
 use super::Look;
+use crate::fio::job::Ends;
 use crate::fio::json::Unified;
 use crate::fio::number::{size, time_ns};
 use crate::fio::refusal::{FioRefusal, FioRemark};
@@ -57,9 +58,21 @@ impl Look<'_> {
             }
         };
         let access = self.value("rw", sequential, known)?;
+        // For reads, writes and trims; what is left out is as usual.
         let share = |text: &str| {
-            let share = number(text.split(',').next().unwrap_or(text).trim_end_matches('%'))?;
-            if (0.0..=100.0).contains(&share) { Ok(share) } else { Err("0 to 100".to_owned()) }
+            let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+            let last = parts.iter().rfind(|part| !part.is_empty()).copied().unwrap_or("100");
+            let of = |place: usize| match parts.get(place).copied() {
+                Some("") => Ok(100.0),
+                part => number(part.unwrap_or(last).trim_end_matches('%')),
+            };
+            let (reads, writes) = (of(0)?, of(1)?);
+            let chosen = if access.read > 0.0 { reads } else { writes };
+            let is_mix = access.read > 0.0 && access.read < 100.0;
+            if is_mix && (reads - writes).abs() > f64::EPSILON {
+                return Err("refused: reads and writes of a mix are as random as each other; make two jobs of it".to_owned());
+            }
+            if (0.0..=100.0).contains(&chosen) { Ok(chosen) } else { Err("0 to 100".to_owned()) }
         };
         // fio looks at it where `rw` is random.
         let wanted = self.value("percentage_random", 100.0, share)?;
@@ -162,16 +175,15 @@ impl Look<'_> {
         self.value("filename_format", usual, |text| Ok(text.to_owned()))
     }
 
-    /// A job that ends with its steady state runs for its whole time here.
-    pub(in crate::fio) fn steady(&self) -> Result<(), FioRefusal> {
-        let asked = self.get("steadystate").is_some();
-        if asked && self.get("runtime").is_none() {
-            return Err(self.refuse(
-                "steadystate",
-                "refused: a steady state ends no job here, so that it needs a runtime=",
-            ));
-        }
-        Ok(())
+    /// What else ends with the job.
+    pub(in crate::fio) fn ends_all(&self) -> Result<Option<Ends>, FioRefusal> {
+        let what = self.value("exit_what", Ends::Group, |text| match text {
+            "group" => Ok(Ends::Group),
+            "stonewall" => Ok(Ends::Step),
+            "all" => Ok(Ends::Run),
+            _ => Err("group, stonewall and all are possible".to_owned()),
+        })?;
+        Ok(self.switch("exitall", false)?.then_some(what))
     }
 
     /// What is not done literally beyond the rules of single options.
@@ -224,7 +236,7 @@ impl Look<'_> {
         }
         self.files_notes(&mut note)?;
         note("buffer_pattern", "payload compresses away as a pattern does, and is no such pattern");
-        note("steadystate", "the job runs for its whole time, whether its state is steady or not");
+        note("steadystate", "the job goes on to its end, whether its state is steady or not");
         Ok(notes)
     }
 

@@ -97,7 +97,7 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("io_size", Honoured),
     ("offset", Honoured),
     ("offset_increment", Honoured),
-    ("offset_align", Only(OFF, "write the offset itself as a multiple")),
+    ("offset_align", Honoured),
     ("number_ios", Honoured),
     ("loops", Honoured),
     ("runtime", Honoured),

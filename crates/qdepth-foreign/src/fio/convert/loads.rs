@@ -1,0 +1,148 @@
+//! What one clone of a job asks for: files, bytes, time.
+
+use super::{Load, Origin, Place, UNTIL_DONE_NS};
+use crate::fio::job::Job;
+use crate::fio::refusal::FioRefusal;
+use crate::fio::values::Amount;
+
+/// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist, and
+/// for which there are too few, are one.
+pub(super) fn places(
+    job: &Job,
+    clone: u32,
+    whole: &dyn Fn(&str) -> Option<u64>,
+) -> Result<Vec<Place>, FioRefusal> {
+    let folder = job.directories.get(clone as usize % job.directories.len().max(1));
+    let within = |name: &str| match folder {
+        Some(folder) if !name.starts_with('/') => {
+            format!("{}/{name}", folder.trim_end_matches('/'))
+        }
+        _ => name.to_owned(),
+    };
+    if job.filenames.is_empty() {
+        let name = job.file_format.replace("$jobname", &job.name);
+        let name = name.replace("$jobnum", &clone.to_string()).replace("$filenum", "0");
+        let folder = folder.cloned().unwrap_or_else(|| ".".to_owned());
+        return Ok(vec![Place { path: within(&name), folder: Some(folder), depth: job.depth }]);
+    }
+    let mut paths: Vec<String> = job.filenames.iter().map(|name| within(name)).collect();
+    let made = |path: &String| !path.starts_with("/dev/") && whole(path).is_none();
+    if (job.depth as usize) < paths.len() {
+        if !paths.iter().all(made) {
+            return Err(refuse(
+                job,
+                format!(
+                    "iodepth={} is less than its {} files, of which each has outstanding I/Os of its own in qdepth: a job for each, or a greater iodepth",
+                    job.depth,
+                    paths.len()
+                ),
+            ));
+        }
+        paths.truncate(1);
+    }
+    let (each, more) = (job.depth / paths.len() as u32, job.depth as usize % paths.len());
+    let place =
+        |(number, path)| Place { path, folder: None, depth: each + u32::from(number < more) };
+    Ok(paths.into_iter().enumerate().map(place).collect())
+}
+
+/// The load that reads back what another wrote, once.
+pub(super) fn read_back(written: &Load) -> Load {
+    let bytes = match (written.bytes, written.area) {
+        (Some(bytes), Some(area)) => Some(bytes.min(area)),
+        (bytes, _) => bytes,
+    };
+    Load {
+        profile: format!("{}-verify", written.profile),
+        bytes,
+        // What ends by its time is read back once.
+        passes: bytes.is_none().then_some(1),
+        duration_ns: UNTIL_DONE_NS,
+        rate: None,
+        reads_back: true,
+        ends_step: false,
+        ..written.clone()
+    }
+}
+
+/// A load on all of a target, without an end by bytes.
+pub(super) fn on_all(
+    target: usize,
+    origin: Origin,
+    job: &Job,
+    (depth, files): (u32, usize),
+) -> Load {
+    Load {
+        origin,
+        target,
+        profile: String::new(),
+        offset: 0,
+        area: None,
+        bytes: None,
+        passes: None,
+        duration_ns: duration(job),
+        depth,
+        rate: job.rate.map(|rate| rate / files as f64),
+        reads_back: false,
+        ends_step: false,
+        area_of: None,
+    }
+}
+
+/// Bytes after which a job ends.
+pub(super) fn end(
+    job: &Job,
+    area: u64,
+    whole: Option<u64>,
+    share: u64,
+) -> Result<Option<u64>, FioRefusal> {
+    if job.span.time_based {
+        return Ok(None);
+    }
+    // As in fio, what is left out is moved in a further pass over the rest.
+    let pass = match job.span.io_size {
+        None => area,
+        Some(Amount::Bytes(bytes)) => bytes / share,
+        Some(amount) => amount
+            .bytes(whole)
+            .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
+    };
+    let mut bytes = pass.saturating_mul(job.span.loops);
+    if let Some(requests) = job.span.requests {
+        let [only] = job.sizes.as_slice() else {
+            return Err(refuse(job, "number_ios with several request sizes cannot be honoured"));
+        };
+        bytes = bytes.min(requests.saturating_mul(only.bytes) / share);
+    }
+    Ok(Some(bytes.max(1)))
+}
+
+pub(super) fn duration(job: &Job) -> u64 {
+    job.span.runtime_ns.filter(|ns| *ns > 0).unwrap_or(UNTIL_DONE_NS)
+}
+
+pub(super) fn refuse(job: &Job, why: impl Into<String>) -> FioRefusal {
+    FioRefusal {
+        file: job.file.clone(),
+        line: job.line,
+        section: job.name.clone(),
+        option: String::new(),
+        why: why.into(),
+    }
+}
+
+pub(super) fn parent(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((parent, _)) => parent,
+        None => ".",
+    }
+}
+
+/// Lower case, digits and hyphens.
+pub(super) fn slug(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let text: String = name.chars().take(40).map(letter).collect();
+    let text = text.trim_matches('-');
+    if text.is_empty() { "job".to_owned() } else { text.to_owned() }
+}

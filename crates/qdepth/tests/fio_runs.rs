@@ -1,0 +1,82 @@
+//! What is accepted of fio's options is also run: each with requests that come back, and the ends of
+//! jobs that end each other.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use common::{Place, alone};
+
+/// Each for half a second on an emulated drive.
+const SHAPES: &[&str] = &[
+    "--rw=read --bs=64k --zonemode=strided --zonesize=1m --zoneskip=3m --size=64m",
+    "--rw=write --bs=64k --zonemode=strided --zonesize=1m --zonerange=2m --zoneskip=2m --size=64m",
+    "--rw=read:-128k --bs=64k --size=64m",
+    "--rw=write:-256k --bs=64k --size=64m --offset=4k",
+    "--rw=write:112k --bs=16k --offset=120k --size=64m",
+    "--rw=randread:8 --size=64m",
+    "--rw=randwrite --bs=4k-64k --size=64m",
+    "--rw=randread --bsrange=4k-64k --size=64m",
+    "--rw=randrw --bssplit=4k/60:64k/40 --rwmixread=70 --size=64m",
+    "--rw=randwrite --percentage_random=,50, --size=64m",
+    "--rw=randread --offset=33% --offset_align=1m --size=1%",
+    "--rw=randread --random_distribution=normal:20 --size=64m",
+    "--rw=randread --random_distribution=zipf:1.2 --norandommap --size=64m",
+    "--rw=write --bs=64m --size=256m --number_ios=2",
+    "--rw=randwrite --fsync=16 --sync=dsync --size=64m",
+    "--rw=randread --rate_iops=1000 --rate_process=poisson --size=64m",
+    "--rw=randread --thinktime=100 --thinktime_blocks=4 --size=64m",
+    "--rw=randread --ioengine=mmap --iodepth=8 --size=64m",
+    "--rw=randread --steadystate=iops:2% --ss_dur=1 --size=64m --number_ios=100",
+    "--rw=read --numjobs=3 --offset_increment=25% --size=1%",
+];
+
+#[test]
+fn what_is_read_is_also_run() {
+    let (_alone, place) = (alone(), Place::new());
+    for shape in SHAPES {
+        let words = format!("--name=j --filename=media\\:p3700-1600gb --runtime=500ms {shape}");
+        place.run(&format!("fio --parse-only {words}")).expect(0);
+        let made = place.run(&format!("fio --output-format=json --no-report {words}"));
+        let document = made.expect(0).json();
+        let job = &document["jobs"][0];
+        let moved = |way: &str| job[way]["total_ios"].as_u64().unwrap();
+        assert!(moved("read") + moved("write") > 0, "{shape}: {job:#}");
+        assert_eq!(job["error"], 0, "{shape}");
+    }
+}
+
+#[test]
+fn a_job_that_ends_first_ends_the_others_and_what_is_behind_them() {
+    let (_alone, place) = (alone(), Place::new());
+    let text = "[global]\nbs=4k\nsize=4m\nexitall\n[short]\nrw=read\nnumber_ios=50\n\
+        [long]\nrw=randread\nthinktime=10000\nexit_what=all\n[never]\nstonewall\nrw=read\n";
+    let file = place.write("jobs.fio", text);
+    let began = Instant::now();
+    let made = place.run(&format!("fio --output-format=json --no-report {file}")).expect(0).json();
+    assert!(began.elapsed() < Duration::from_secs(9), "the long one has ten seconds to go");
+    let jobs = made["jobs"].as_array().unwrap();
+    assert_eq!(jobs[0]["read"]["total_ios"], 50);
+    assert!(jobs[1]["read"]["total_ios"].as_u64().unwrap() < 1024, "{jobs:#?}");
+    assert!(jobs.iter().all(|job| job["jobname"] != "never"), "{jobs:#?}");
+}
+
+#[test]
+fn parse_only_takes_what_is_not_there_yet_and_says_so() {
+    let place = Place::new();
+    let words = "--name=a --filename=/dev/nvme77n1 --rw=randread --size=50% --offset=50%";
+    place.run(&format!("fio --parse-only {words}")).expect(0);
+    let later = place.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
+    assert!(later.err.contains("it is not there"), "{}", later.err);
+    place.run("fio --no-report --name=a --filename=later --rw=read").expect(2);
+    fs::write(place.join("later"), vec![1; 1 << 20]).unwrap();
+    let there = place.run("fio --parse-only --name=a --filename=later --rw=read").expect(0);
+    assert_eq!(there.err, "");
+    place.run("fio --no-report --name=a --filename=later --rw=read").expect(0);
+    let none = place.run("fio --parse-only --rw=read").expect(0);
+    assert!(none.err.contains("there is no job"), "{}", none.err);
+}
