@@ -68,8 +68,44 @@ impl<'v, 'a> Factors<'v, 'a> {
         Some((all().min_by(by_value)?, all().max_by(by_value)?))
     }
 
-    /// One sentence: how many times as much, from the least to the most over all loads.
+    /// How many times as much, from the least to the most over all loads, and where no difference is
+    /// shown.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
+        let differing: Vec<u32> = self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
+        let same = self.others.iter().filter_map(|other| self.same(view, *other)).take(NAMED);
+        let all: Vec<String> = self.differing(view, &differing).into_iter().chain(same).collect();
+        (!all.is_empty()).then(|| all.join(view.words.gap))
+    }
+
+    /// Loads whose quotient does not tell which of the two is larger: 1 lies in its interval.
+    fn undecided(&self, other: u32) -> impl Iterator<Item = &'v Load<'a>> {
+        let holds_one = move |load: &&Load<'a>| {
+            let interval = self.at(load, other).and_then(|factor| factor.interval);
+            interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
+        };
+        self.loads.iter().copied().filter(holds_one)
+    }
+
+    /// Whether some load could tell it from the base by an interval, and none does.
+    fn alike(&self, other: u32) -> bool {
+        let with_interval =
+            |load: &&&Load<'a>| self.at(load, other).is_some_and(|of| of.interval.is_some());
+        let undecided = self.undecided(other).count();
+        undecided > 0 && undecided == self.loads.iter().filter(with_interval).count()
+    }
+
+    fn same(&self, view: &View<'_>, other: u32) -> Option<String> {
+        let loads: Vec<String> = self.undecided(other).map(|load| load.title.clone()).collect();
+        let words = view.words.answer;
+        let template = if self.alike(other) { words.same } else { words.same_under };
+        let names = [("base", view.target_name(self.base)), ("other", view.target_name(other))];
+        let [base, other] = names;
+        let values = [base, other, ("loads", sentences::list(view, loads.clone()))];
+        (!loads.is_empty()).then(|| say(template, &values))
+    }
+
+    /// One sentence of those that differ under some load at least.
+    fn differing(&self, view: &View<'_>, others: &[u32]) -> Option<String> {
         let words = view.words.answer;
         let item = |other: &u32| {
             let ((low_load, low), (high_load, high)) = self.ends(*other)?;
@@ -95,7 +131,7 @@ impl<'v, 'a> Factors<'v, 'a> {
                 ],
             ))
         };
-        let mut items: Vec<String> = self.others.iter().filter_map(item).collect();
+        let mut items: Vec<String> = others.iter().filter_map(item).collect();
         let more = items.len().saturating_sub(NAMED);
         if more > 0 {
             items.truncate(NAMED);

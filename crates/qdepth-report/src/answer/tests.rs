@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use qdepth_logbook::record::PointRecord;
+
 use super::*;
 use crate::compose::Telling;
 use crate::words::{Lang, words};
@@ -66,6 +68,34 @@ fn the_table_divides_the_largest_values() {
     }
     let said = factors.sentence(&view).unwrap();
     assert!(said.starts_with("Beside nvme0n1, the largest values are "), "{said}");
+}
+
+/// One directory beside its twin: what chance makes of it is not told as a difference.
+#[test]
+fn where_one_lies_in_every_interval_no_difference_is_told() {
+    let run = fixture::run(2);
+    let mut points = fixture::points(2);
+    let (first, second): (Vec<_>, Vec<_>) = points.drain(..).partition(|point| point.target == 0);
+    // The second has the rates of the first, slice by slice, 0.5 % higher.
+    let raised = second.into_iter().zip(&first).map(|(point, like)| {
+        let mut of_first = like.clone();
+        for slice in &mut of_first.intervals {
+            (slice.reads, slice.writes) = (slice.reads * 201 / 200, slice.writes * 201 / 200);
+        }
+        for direction in [&mut of_first.reads, &mut of_first.writes] {
+            direction.completed = direction.completed * 201 / 200;
+        }
+        (of_first.index, of_first.target) = (point.index, point.target);
+        of_first
+    });
+    let points: Vec<PointRecord> = first.clone().into_iter().chain(raised).collect();
+    let said = |lang: Lang| {
+        let telling = Telling::from(lang);
+        let view = View::new(&run, &points, None, &telling);
+        factors::of(&view).unwrap().sentence(&view).unwrap()
+    };
+    assert!(said(Lang::En).starts_with("No difference between "), "{}", said(Lang::En));
+    assert!(said(Lang::Ja).contains("差は確認できません"), "{}", said(Lang::Ja));
 }
 
 #[test]
