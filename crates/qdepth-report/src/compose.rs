@@ -295,7 +295,7 @@ fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
 fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     let names = &view.words.sections;
     let [first, others @ ..] = &mut *self::results(view) else { return Vec::new() };
-    let mut all: Vec<Section> = paper::introduction(view).into_iter().collect();
+    let mut all: Vec<Section> = paper::introduction(view);
     all.push(std::mem::take(first));
     all.extend(paper::media::section(&[view]));
     all.push(section("method", names.method, method(&[view])));
@@ -427,7 +427,9 @@ fn environment(view: &View<'_>) -> Vec<Block> {
     let caption = view.words.tables.environment_caption;
     let known = tables::observations(view, caption, view.observations());
     let tables = [known, host::unknown(view.observations(), view.lang)];
-    tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table).collect()
+    let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table);
+    let drawn = paper::topology::drawing(view).into_iter();
+    drawn.chain(paper::slots::configuration(view)).chain(tables).collect()
 }
 
 /// What the emulated media are made of: an appendix, for they are many.

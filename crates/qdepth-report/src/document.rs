@@ -137,6 +137,13 @@ pub struct Section {
 pub enum Block {
     /// Running text.
     Paragraph(String),
+    /// What is cited, with the address where it can be read.
+    Reference {
+        /// What it is.
+        text: String,
+        /// The address.
+        link: String,
+    },
     /// A minor heading.
     Heading(String),
     /// Names and values.
@@ -145,6 +152,8 @@ pub enum Block {
     Table(Table),
     /// Pictures that belong side by side.
     Pictures(Vec<Picture>),
+    /// A picture that is no diagram.
+    Drawing(Drawing),
     /// What a chapter comes to, set off from it.
     SumUp {
         /// Heading.
@@ -300,6 +309,19 @@ pub struct Picture {
     pub data: Table,
     /// Where they come from.
     pub origin: Origin,
+}
+
+/// A picture that is no diagram, with its text alternative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawing {
+    /// Stable name for links, ASCII, unique in the document.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// What a person sees in it.
+    pub description: String,
+    /// The picture.
+    pub image: Logo,
 }
 
 /// Where the numbers of a picture come from.

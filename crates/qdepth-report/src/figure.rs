@@ -37,7 +37,7 @@ const MARKERS: [MarkerShape; 6] = [
     MarkerShape::TriangleDown,
     MarkerShape::Pentagon,
 ];
-const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
+pub(crate) const FONT: &str = "Source Sans 3, Source Sans Pro, Inter, Segoe UI, Helvetica Neue, Liberation Sans, Arial, Noto Sans CJK JP, sans-serif";
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 330.0;
 /// A line of more marks has small ones: large ones would hide each other and the line.

@@ -36,7 +36,12 @@ impl Draw {
     }
 }
 
-fn observation(subject: &str, key: &str, value: Result<&str, &str>, source: &str) -> Observation {
+pub(crate) fn observation(
+    subject: &str,
+    key: &str,
+    value: Result<&str, &str>,
+    source: &str,
+) -> Observation {
     Observation {
         subject: subject.into(),
         key: key.into(),

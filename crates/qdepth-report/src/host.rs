@@ -28,7 +28,7 @@ pub fn host_tables(facts: &[Observation], all: bool, lang: Lang) -> Vec<Table> {
 }
 
 /// Facts of one subject each, in order of appearance, of those subjects that fit.
-fn subjects(
+pub(crate) fn subjects(
     facts: &[Observation],
     fits: impl Fn(&[&Observation]) -> bool,
 ) -> Vec<(String, Vec<&Observation>)> {
@@ -43,11 +43,11 @@ fn subjects(
     all
 }
 
-fn has(facts: &[&Observation], key: &str) -> bool {
+pub(crate) fn has(facts: &[&Observation], key: &str) -> bool {
     facts.iter().any(|fact| fact.key == key)
 }
 
-fn value<'a>(facts: &[&'a Observation], key: &str) -> Option<&'a str> {
+pub(crate) fn value<'a>(facts: &[&'a Observation], key: &str) -> Option<&'a str> {
     let mut known = facts.iter().filter(|fact| fact.key == key);
     known.find_map(|fact| fact.value.as_deref().ok())
 }

@@ -53,8 +53,8 @@ pub use certificate::{
 };
 pub use compose::{Measured, Telling, compose, doubts_in_words, point_tables, summary_sentences};
 pub use document::{
-    Align, Banner, Block, Cell, Column, Cover, Document, Fact, FindingCase, FindingGroup, Logo,
-    LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table,
+    Align, Banner, Block, Cell, Column, Cover, Document, Drawing, Fact, FindingCase, FindingGroup,
+    Logo, LogoKind, Mark, Origin, Picture, Revision, Row, Section, Table,
 };
 pub use export::{figures_csv, figures_json, figures_schema};
 pub use figure::{
@@ -66,7 +66,7 @@ pub use host::host_tables;
 pub use html::{ReportError, html, html_part, html_table, style_sheet};
 pub use limit::{Limit, Statistic, UnknownLimit};
 pub use markdown::{markdown, table_markdown};
-pub use paper::{DataSheet, Paper, PaperError, Text};
+pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
 pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use typst::typst;
 pub use versus::{

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::document::{Align, Block, Document, Fact, FindingGroup, Mark, Picture, Table};
+use crate::document::{Align, Block, Document, Drawing, Fact, FindingGroup, Mark, Picture, Table};
 use crate::words::{about, aside, words};
 
 /// The text, and the pictures that it names, by file name in `folder`.
@@ -73,6 +73,8 @@ impl Writer<'_> {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Paragraph(text) => self.line(&plain(text)),
+            Block::Reference { text, link } => self.line(&format!("{} <{link}>", plain(text))),
+            Block::Drawing(drawing) => self.drawing(drawing),
             Block::Heading(text) => self.line(&format!("### {}", plain(text))),
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
@@ -138,6 +140,14 @@ impl Writer<'_> {
         self.line(&format!("**{}**", self.about(&number, &picture.title)));
         let folder = self.folder;
         self.line(&format!("![{}](<{folder}/{name}>)", plain(&picture.description)));
+    }
+
+    fn drawing(&mut self, drawing: &Drawing) {
+        let name = format!("{}.{}", drawing.id, drawing.image.kind.extension());
+        self.pictures.insert(name.clone(), drawing.image.bytes.clone());
+        let number = self.number(1);
+        self.line(&format!("**{}**", self.about(&number, &drawing.title)));
+        self.line(&format!("![{}](<{}/{name}>)", plain(&drawing.description), self.folder));
     }
 
     fn finding(&mut self, group: &FindingGroup) {

@@ -156,6 +156,15 @@ fn breakable(text: &str) -> String {
 fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
     match block {
         Block::Paragraph(words) => call(out, "para", &[text(words)]),
+        Block::Reference { text: words, link } => {
+            call(out, "reference", &[text(words), text(link)])
+        }
+        Block::Drawing(drawing) => {
+            let name = format!("{}.{}", drawing.id, drawing.image.kind.extension());
+            let words = [text(&name), text(&drawing.title), text(&drawing.description)];
+            call(out, "picture", &words);
+            files.insert(name, drawing.image.bytes.clone());
+        }
         Block::Heading(words) => call(out, "minor", &[text(words)]),
         Block::Facts(list) => call(out, "fact-list", &[facts(list)]),
         Block::Table(table) => write_table(table, out),

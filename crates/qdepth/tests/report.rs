@@ -54,6 +54,37 @@ changes = { en = "Second series", ja = "第二の計測" }
         std::fs::read_to_string(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
+    /// Every slot of a paper's file, as the example fills it.
+    #[test]
+    fn the_example_of_a_papers_file_is_told_in_both_languages() {
+        let run = measured();
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/paper.toml");
+        let words = ["report", "--paper", example, "--format", "html,md", "--lang", "en,ja"];
+        let output = qdepth(run.path(), &[&words[..], &["-o", "paper"]].concat());
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        let both = ["EX-P3700-800", "Performance", "nvmexpress.org/specifications/", "*1", "1.0a"];
+        let english =
+            ["Products", "Order code", "10 drive writes a day", "Administration software"];
+        let english_too = ["Configuration of the tests", "Power profile", "Latency", "Notes"];
+        let english_last = ["The drive is full long before", "Order one drive for each two"];
+        let japanese = ["製品の紹介", "オーダーコード", "10 回の書き込み", "管理ソフトウェア"];
+        let japanese_too = ["テストの構成", "電力プロファイル", "注記", "キューが埋まる前に"];
+        let parts = |lang| match lang {
+            "en" => [&english[..], &english_too, &english_last, &both].concat(),
+            _ => [&japanese[..], &japanese_too, &["プロセッサ 2 個につき"], &both].concat(),
+        };
+        for lang in ["en", "ja"] {
+            for part in parts(lang) {
+                assert!(read(run.path(), &format!("paper.{lang}.html")).contains(part), "{part}");
+                let text = read(run.path(), &format!("paper.{lang}.md")).replace('\\', "");
+                assert!(text.contains(part), "{lang}: {part}");
+            }
+        }
+        let page = read(run.path(), "paper.en.html");
+        let link = "<a href=\"https://nvmexpress.org/specifications/\">";
+        assert!(page.contains(link), "a link that can be followed");
+    }
+
     #[test]
     fn every_format_in_both_languages_from_one_run() {
         let run = measured();

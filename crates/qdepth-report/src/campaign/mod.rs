@@ -224,7 +224,7 @@ impl<'a> Campaign<'_, 'a> {
             title: title.to_owned(),
             blocks,
         };
-        let mut all: Vec<Section> = paper::introduction(first).into_iter().collect();
+        let mut all: Vec<Section> = paper::introduction(first);
         all.push(section("runs", self.words.section, vec![Block::Table(self.overview())]));
         all.extend(paper::media::section(&self.views));
         all.push(section("method", names.method, method(&self.views)));

@@ -51,9 +51,76 @@ pub struct Paper {
     /// Former versions and this one, the oldest first.
     pub history: Vec<Revision>,
     /// What is cited beside the sources of the method.
-    pub literature: Vec<Text>,
+    pub literature: Vec<Source>,
+    /// What was measured, as its maker presents it.
+    pub products: Vec<Product>,
+    /// The software by which the media are administered; blank lines part its paragraphs.
+    pub administration: Text,
+    /// What was set for which test.
+    pub configuration: Vec<Configuration>,
+    /// Notes that the texts refer to as *1, *2.
+    pub footnotes: Vec<Text>,
     /// What data sheets promise, to stand in the diagrams of rates.
     pub data_sheet: Vec<DataSheet>,
+}
+
+/// A product, as its maker presents it.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Product {
+    /// What it is called.
+    pub name: Text,
+    /// What it is; blank lines part its paragraphs.
+    pub introduction: Text,
+    /// Names of technical data, with their values.
+    pub data: Vec<[Text; 2]>,
+    /// By which it is ordered.
+    pub order_code: String,
+}
+
+/// Something that was set: firmware, a driver, a tuning of the system.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Configuration {
+    /// What it belongs to: BIOS, driver, operating system.
+    pub subject: Text,
+    /// Its name.
+    pub setting: Text,
+    /// What it was set to.
+    pub value: Text,
+    /// For which tests; for all where it is empty.
+    pub tests: Text,
+}
+
+/// What is cited, with the place where it can be read.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Source {
+    /// With a link.
+    Linked(Linked),
+    /// Words alone.
+    Plain(Text),
+}
+
+/// Words with a link.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Linked {
+    /// What it is.
+    pub text: Text,
+    /// Its address: http or https.
+    pub link: String,
+}
+
+impl Source {
+    /// The words of the language, and the address where there is one that a browser may follow.
+    pub fn of(&self, lang: Lang) -> (&str, Option<&str>) {
+        let is_web = |link: &&str| link.starts_with("https://") || link.starts_with("http://");
+        match self {
+            Self::Plain(text) => (text.of(lang), None),
+            Self::Linked(of) => (of.text.of(lang), Some(&*of.link).filter(is_web)),
+        }
+    }
 }
 
 /// The maxima of a data sheet, as data sheets count: 1 MB is 10^6 bytes. What it does not say is

@@ -1,5 +1,6 @@
 //! What the method rests on, and what the paper cites.
 
+use crate::document::Block;
 use crate::view::View;
 
 /// The sources of the method, as libraries list them: the same in every language.
@@ -14,9 +15,15 @@ const SOURCES: [&str; 7] = [
 ];
 
 /// A numbered line a source: the method's, then the paper's own.
-pub(crate) fn cited(view: &View<'_>) -> Vec<String> {
-    let own = view.paper.literature.iter().map(|text| text.of(view.lang));
-    numbered(SOURCES.into_iter().chain(own))
+pub(crate) fn cited(view: &View<'_>) -> Vec<Block> {
+    let own = view.paper.literature.iter().map(|source| source.of(view.lang));
+    let all = SOURCES.into_iter().map(|source| (source, None)).chain(own);
+    let (texts, links): (Vec<&str>, Vec<Option<&str>>) = all.unzip();
+    let block = |(text, link): (String, Option<&str>)| match link {
+        Some(link) => Block::Reference { text, link: link.to_owned() },
+        None => Block::Paragraph(text),
+    };
+    numbered(texts.into_iter()).into_iter().zip(links).map(block).collect()
 }
 
 /// `[1] …`, a line each.

@@ -5,8 +5,10 @@ mod file;
 pub(crate) mod literature;
 pub(crate) mod media;
 pub(crate) mod practice;
+pub(crate) mod slots;
+pub(crate) mod topology;
 
-pub use file::{DataSheet, Paper, PaperError, Text};
+pub use file::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
 
 use crate::document::{Block, Cover, Logo, Revision, Section};
 use crate::sentences;
@@ -40,25 +42,26 @@ pub(crate) fn cover(
 /// The last sections: conclusion, what was cited, whom to ask.
 pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
     let [_, _, _, literature, contact] = view.words.paper.sections;
-    let cited = literature::cited(view).into_iter().map(Block::Paragraph).collect();
+    let cited = literature::cited(view);
     let lines = match view.paper.contact.as_slice() {
         [] => vec![view.words.paper.contact.to_owned()],
         lines => lines.iter().map(|line| line.of(view.lang).to_owned()).collect(),
     };
     let lines = lines.into_iter().chain([view.words.paper.disclaimer.to_owned()]);
-    vec![
+    let last = [
         section("literature", literature, cited),
         section("contact", contact, lines.map(Block::Paragraph).collect()),
-    ]
+    ];
+    slots::footnotes(view).into_iter().chain(last).collect()
 }
 
 /// What the paper's file says before everything else; nothing where it says nothing.
-pub(crate) fn introduction(view: &View<'_>) -> Option<Section> {
-    let text = view.paper.introduction.of(view.lang);
-    let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
-    let blocks: Vec<Block> = parts.map(|part| Block::Paragraph(part.to_owned())).collect();
+pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
+    let blocks = slots::paragraphs(view.paper.introduction.of(view.lang)).collect::<Vec<_>>();
     let title = view.words.paper.introduction;
-    (!blocks.is_empty()).then(|| section("introduction", title, blocks))
+    let first = (!blocks.is_empty()).then(|| section("introduction", title, blocks));
+    let own = [first, slots::products(view), slots::administration(view)];
+    own.into_iter().flatten().collect()
 }
 
 /// What came out, in a few sentences: every load, the shortest latency, how far it can be trusted.

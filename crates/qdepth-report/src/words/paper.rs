@@ -3,6 +3,7 @@
 #[derive(Debug)]
 pub(crate) struct PaperWords {
     pub(crate) labels: LabelWords,
+    pub(crate) slots: SlotWords,
     /// Media, best practice, conclusion, literature, contact.
     pub(crate) sections: [&'static str; 5],
     pub(crate) introduction: &'static str,
@@ -17,6 +18,21 @@ pub(crate) struct PaperWords {
     pub(crate) media: MediaWords,
     pub(crate) practice: PracticeWords,
     pub(crate) course: CourseWords,
+}
+
+/// What the paper's file adds.
+#[derive(Debug)]
+pub(crate) struct SlotWords {
+    pub(crate) products: &'static str,
+    pub(crate) data: &'static str,
+    pub(crate) order_code: &'static str,
+    pub(crate) administration: &'static str,
+    pub(crate) configuration: &'static str,
+    /// What it belongs to, setting, value, tests.
+    pub(crate) configuration_columns: [&'static str; 4],
+    pub(crate) every_test: &'static str,
+    pub(crate) footnotes: &'static str,
+    pub(crate) topology: &'static str,
 }
 
 #[derive(Debug)]
@@ -74,6 +90,17 @@ pub(crate) struct CourseWords {
 }
 
 pub(super) static ENGLISH: PaperWords = PaperWords {
+    slots: SlotWords {
+        products: "Products",
+        data: "Technical data and order codes",
+        order_code: "Order code",
+        administration: "Administration software",
+        configuration: "Configuration of the tests",
+        configuration_columns: ["Of", "Setting", "Value", "Tests"],
+        every_test: "all",
+        footnotes: "Notes",
+        topology: "How the storage hangs together",
+    },
     labels: LabelWords {
         kind: "White paper",
         document: [
@@ -209,6 +236,17 @@ pub(super) static ENGLISH: PaperWords = PaperWords {
 };
 
 pub(super) static JAPANESE: PaperWords = PaperWords {
+    slots: SlotWords {
+        products: "製品の紹介",
+        data: "製品データとオーダーコード",
+        order_code: "オーダーコード",
+        administration: "管理ソフトウェア",
+        configuration: "テストの構成",
+        configuration_columns: ["対象", "設定項目", "設定値", "テスト"],
+        every_test: "すべて",
+        footnotes: "注記",
+        topology: "ストレージの接続構成",
+    },
     labels: LabelWords {
         kind: "ホワイトペーパー",
         document: ["表", "図", "目次", "概要", "ドキュメントの履歴", "{page} / {pages} ページ"],
