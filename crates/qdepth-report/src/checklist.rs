@@ -228,8 +228,8 @@ fn a_thousand_points_take_no_more_than_their_share() {
         .collect();
     let document = compose(&fixture::run(1), &points, Lang::Ja);
     let page = html(&document).unwrap();
-    // Two for each load, and the one of the first page, which stays small.
-    assert_eq!(page.matches("role=\"img\"").count(), 201);
+    // Two for each load, the storage's topology, and the one of the first page, which stays small.
+    assert_eq!(page.matches("role=\"img\"").count(), 202);
     let small = document.answer.iter().all(|block| match block {
         Block::Table(table) => table.rows.len() <= 6,
         Block::Pictures(pictures) => pictures[0].figure.series.len() <= 6,

@@ -320,8 +320,8 @@ pub struct Drawing {
     pub title: String,
     /// What a person sees in it.
     pub description: String,
-    /// The picture.
-    pub image: Logo,
+    /// The picture as SVG, with title and description.
+    pub svg: String,
 }
 
 /// Where the numbers of a picture come from.

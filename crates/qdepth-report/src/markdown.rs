@@ -143,8 +143,8 @@ impl Writer<'_> {
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
-        let name = format!("{}.{}", drawing.id, drawing.image.kind.extension());
-        self.pictures.insert(name.clone(), drawing.image.bytes.clone());
+        let name = format!("{}.svg", drawing.id);
+        self.pictures.insert(name.clone(), drawing.svg.clone().into_bytes());
         let number = self.number(1);
         self.line(&format!("**{}**", self.about(&number, &drawing.title)));
         self.line(&format!("![{}](<{}/{name}>)", plain(&drawing.description), self.folder));

@@ -3,6 +3,7 @@
 use qdepth_logbook::record::PointRecord;
 
 use crate::document::{Block, Cell, Row, Section, Table};
+use crate::explain::of_chapter;
 use crate::number::{self, MIB, TimeUnit};
 use crate::tables::{number_in, text, with_mark};
 use crate::trace::traced;
@@ -50,9 +51,49 @@ pub(crate) fn goes_over_time(view: &View<'_>) -> bool {
 
 /// A section of them.
 pub(crate) fn section(view: &View<'_>) -> Option<Section> {
-    let blocks: Vec<Block> = tables(view).into_iter().map(Block::Table).collect();
+    let mut blocks: Vec<Block> = tables(view).into_iter().map(Block::Table).collect();
+    if !blocks.is_empty() {
+        blocks.extend(of_chapter(view, "snia", sums(view)));
+    }
     let title = pts_words(view.lang).section.to_owned();
     (!blocks.is_empty()).then(|| Section { id: "snia".to_owned(), title, blocks })
+}
+
+/// What the tables come to: of a course its first and its last value, else the ends of all.
+fn sums(view: &View<'_>) -> Vec<String> {
+    let words = pts_words(view.lang);
+    let of_target = |target: &u32| {
+        let points: Vec<&Point<'_>> =
+            in_order(view, *target).into_iter().filter(|point| point.is_valid()).collect();
+        let (first, last) = (points.first()?, points.last()?);
+        let told = |point: &Point<'_>| {
+            let value = number::three_digits(point.main().value);
+            format!("{value} {}", if is_throughput(point) { "MiB/s" } else { "IO/s" })
+        };
+        let mut values = vec![("target", view.target_name(*target))];
+        if goes_over_time(view) {
+            values.extend([("first", told(first)), ("last", told(last))]);
+            let share = last.main().value / first.main().value;
+            values.push(("share", number::percent(share)));
+            return Some(say(words.course, &values));
+        }
+        let rate = |point: &&&Point<'_>| point.main().value;
+        let most = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        let least = points.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        let at = |point: &Point<'_>| {
+            let share = number::percent(point.record.read_share);
+            let reads = say(view.words.answer.reads_of, &[("share", share)]);
+            [spaced(&point.record.request_size), reads].join(view.words.list[0])
+        };
+        values.extend([("most", told(most)), ("most_at", at(most))]);
+        values.extend([("least", told(least)), ("least_at", at(least))]);
+        Some(say(words.ends, &values))
+    };
+    view.targets.iter().filter_map(of_target).collect()
+}
+
+fn is_throughput(point: &Point<'_>) -> bool {
+    point.record.reported_as_throughput
 }
 
 /// A table for each target, named where there are several.

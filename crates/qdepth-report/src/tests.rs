@@ -237,8 +237,8 @@ fn the_page_needs_nothing_else_and_every_figure_has_a_title() {
         assert_well_formed(&page);
         assert_self_contained(&page);
         let drawn = page.matches("role=\"img\"").count();
-        // Two for each load, and the one of the first page.
-        assert_eq!(drawn, 11);
+        // Two for each load, the storage's topology, and the one of the first page.
+        assert_eq!(drawn, 12);
         assert_eq!(page.matches("<title id=").count(), drawn);
         assert_eq!(page.matches("<desc id=").count(), drawn);
         assert_eq!(page, html(&compose(&run, &points, Lang::En)).expect("again"), "same bytes");
@@ -571,7 +571,8 @@ fn a_terminal_is_spared_the_points_of_each_row() {
 fn what_is_not_known_of_a_machine_is_told_by_reason_beside_what_is() {
     let document = compose(&fixture::run(2), &fixture::points(2), Lang::En);
     let environment = document.sections.iter().find(|s| s.id == "environment").unwrap();
-    let [Block::Table(known), Block::Table(unknown)] = environment.blocks.as_slice() else {
+    let [Block::Drawing(_), Block::Table(known), Block::Table(unknown)] = &environment.blocks[..]
+    else {
         panic!("{} blocks", environment.blocks.len());
     };
     let cells = known.rows.iter().flat_map(|row| &row.cells);

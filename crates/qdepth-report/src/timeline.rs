@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use qdepth_logbook::record::{IntervalRecord, WitnessRecord};
 
 use crate::document::{Block, Cell, Picture, Row, Section, Table};
+use crate::explain::of_chapter;
 use crate::figure::{
     Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
 };
@@ -20,6 +21,8 @@ use crate::words::say;
 
 const BUSY: &str = " busy_share";
 const HEAT: &str = " celsius";
+/// Targets of which the course is summed up.
+const COURSES: usize = 4;
 /// A witness looks once a second.
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -41,8 +44,33 @@ pub(crate) fn section(view: &View<'_>) -> Option<Section> {
     }
     let intro = if witnessed.is_some() { words.intro } else { words.intro_alone };
     let pictures = std::iter::once(throughput(view, &stretches, end_ns)).chain(witnessed);
-    let blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
+    let mut blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
+    blocks.extend(of_chapter(view, "over-time", course(view, &stretches, end_ns)));
     Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
+}
+
+/// Between which values the throughput of each target went, and where it ended.
+fn course(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
+    let slice = slice_ns(end_ns);
+    let of_target = |target: &u32| {
+        let marks = stretches.iter().flat_map(|stretch| rates(view, stretch, *target, slice));
+        let known = |mark: Mark| match mark.value {
+            MarkValue::Known(value, _) => Some(value),
+            _ => None,
+        };
+        let values: Vec<f64> = marks.filter_map(known).collect();
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        let told = [
+            ("target", view.target_name(*target)),
+            ("low", three_digits(low)),
+            ("high", three_digits(high)),
+            ("last", three_digits(*values.last()?)),
+        ];
+        Some(say(view.words.timeline.course, &told))
+    };
+    let few = view.targets.iter().take(COURSES);
+    few.filter_map(of_target).collect()
 }
 
 /// The groups of the run in the order of the plan, and where the last ends.
@@ -274,7 +302,13 @@ mod tests {
         let (run, telling) = (fixture::run(1), Telling::from(Lang::En));
         let view = View::new(&run, &points, None, &telling);
         let section = section(&view).unwrap();
-        let [_, Block::Pictures(pictures)] = &section.blocks[..] else { panic!("{section:?}") };
+        let [_, Block::Pictures(pictures), Block::SumUp { sentences, .. }] = &section.blocks[..]
+        else {
+            panic!("{section:?}")
+        };
+        assert!(
+            sentences[0].starts_with("The throughput of nvme0n1 lies between 88.8 MiB/s and 776")
+        );
         let seen = &pictures[1].figure;
         assert_eq!(seen.series.len(), 1, "a processor is no device");
         assert_eq!(known(&seen.series[0]), [(1.0, 25.0), (5.0, 75.0)]);

@@ -160,10 +160,10 @@ fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap
             call(out, "reference", &[text(words), text(link)])
         }
         Block::Drawing(drawing) => {
-            let name = format!("{}.{}", drawing.id, drawing.image.kind.extension());
+            let name = format!("{}.svg", drawing.id);
             let words = [text(&name), text(&drawing.title), text(&drawing.description)];
             call(out, "picture", &words);
-            files.insert(name, drawing.image.bytes.clone());
+            files.insert(name, drawing.svg.clone().into_bytes());
         }
         Block::Heading(words) => call(out, "minor", &[text(words)]),
         Block::Facts(list) => call(out, "fact-list", &[facts(list)]),

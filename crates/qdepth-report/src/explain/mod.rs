@@ -8,7 +8,7 @@ mod tests;
 pub(crate) mod why;
 
 pub(crate) use recommendation::{of_steps, recommendation, threads};
-pub(crate) use sum_up::{of_answer, of_diagrams};
+pub(crate) use sum_up::{of_answer, of_chapter, of_diagrams};
 
 use crate::claims::{self, At, Beyond, Course, Enough, claims, enough};
 use crate::document::Block;

@@ -1,9 +1,12 @@
 //! What limits, from figures that are known; what the paper's file says in place of it all.
 
-use qdepth_logbook::record::{Observation, PointRecord, RunRecord};
+use qdepth_logbook::record::{
+    ComparisonRecord, Observation, PointRecord, RunRecord, TargetRecord, VariantRecord,
+};
 
 use super::why::{Cause, Part, cause};
 use super::{of_diagrams, of_load, recommendation};
+use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::document::Block;
 use crate::fixture;
@@ -137,4 +140,56 @@ fn the_papers_file_has_the_last_word() {
     assert_eq!(recommendation(&view), own);
     let Some(Block::SumUp { sentences, .. }) = of_diagrams(&view) else { panic!("a box") };
     assert_eq!(sentences, ["All is well."]);
+}
+
+/// A column of so many drives: each at 1, 2 and 4 outstanding, with these rates.
+fn together(drives: u32, rates: &[u64]) -> Vec<PointRecord> {
+    let mut all = Vec::new();
+    for (group, outstanding) in [1, 2, 4].into_iter().enumerate() {
+        for drive in 0..drives {
+            let counts: Vec<u64> = (0..20).map(|n| rates[group] / 10 + n % 2).collect();
+            let point = crate::refuter::record(all.len() as u32, drive, outstanding, &counts);
+            all.push(PointRecord { variant: Some(0), group: group as u32, ..point });
+        }
+    }
+    all
+}
+
+#[test]
+fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
+    let mut run = run(&[("drive", "command_us", "9.6 µs")]);
+    run.targets[0].facts.push(fact("drive", "product", "Drive"));
+    for index in 1..3 {
+        run.targets.push(TargetRecord { index, ..run.targets[0].clone() });
+    }
+    run.comparison = Some(ComparisonRecord {
+        of: "drives".into(),
+        variants: vec![VariantRecord {
+            name: String::new(),
+            role: "together".into(),
+            target: 0,
+            parts: 3,
+            times: 1,
+        }],
+        base: 0,
+        base_above: false,
+        shaded: false,
+        latency_profiles: Vec::new(),
+        published: Vec::new(),
+    });
+    let why = |run: &RunRecord| {
+        let points = together(3, &[50_000, 90_000, 100_000]);
+        let compared = Compared::of(run, &points);
+        let telling = Telling::default();
+        let view = View::new(run, &points, compared.as_ref(), &telling);
+        let load = view.swept().next().expect("a load");
+        cause(&view, load, 0)
+    };
+    // 300,000 a second are 100,000 of each controller.
+    let Some(Cause::Part(Part::Controller, share)) = why(&run) else { panic!("{:?}", why(&run)) };
+    assert!((share - 0.96).abs() < 0.01, "{share}");
+    // Of drives that are not alike nothing is said.
+    run.targets[2].facts.retain(|fact| fact.key != "product");
+    run.targets[2].facts.push(fact("drive", "product", "Another"));
+    assert_eq!(why(&run), None);
 }

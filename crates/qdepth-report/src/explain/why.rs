@@ -73,23 +73,52 @@ pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cau
     if top.record.findings.iter().any(|finding| finding.code == Code::GeneratorCpu) {
         return Some(Cause::Generator);
     }
-    let storage = storage(view, target)?;
+    let Column { storage, drives, processes } = column(view, target)?;
     let (low, _) = top.summary.io_per_s.interval?;
-    let taken = connection(top, storage, low).into_iter().chain(parts(top, storage, low));
+    let each = low / drives;
+    let taken = connection(top, storage, each).into_iter();
+    let taken = taken.chain(parts(top, storage, each, processes));
     let most = taken.reduce(|most, next| if next.figure() > most.figure() { next } else { most });
     most.filter(|cause| cause.figure() >= NEAR).or_else(|| by_littles_law(load, target, top))
 }
 
-/// The one target that a column of a comparison ran on, alone.
-fn storage<'a>(view: &View<'a>, target: u32) -> Option<&'a TargetRecord> {
-    let target = match view.compared {
-        None => target,
-        Some(compared) => {
-            let variant = compared.record.variants.get(target as usize)?;
-            (variant.parts * variant.times == 1).then_some(variant.target)?
-        }
+/// What a curve ran on: a drive, so many alike that share its rate, and the processes of each.
+struct Column<'a> {
+    storage: &'a TargetRecord,
+    drives: f64,
+    processes: f64,
+}
+
+/// The drive of a target, or those of a column of a comparison. Of an array, and of drives that
+/// are not alike, no part is known that all I/Os go through.
+fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
+    let known = |index: u32| view.run.targets.iter().find(|known| known.index == index);
+    let Some(compared) = view.compared else {
+        return Some(Column { storage: known(target)?, drives: 1.0, processes: 1.0 });
     };
-    view.run.targets.iter().find(|known| known.index == target)
+    let variant = compared.record.variants.get(target as usize)?;
+    let (storage, parts) = (known(variant.target)?, variant.parts);
+    if variant.times != 1 {
+        return None;
+    }
+    if compared.record.of == "processes" {
+        return Some(Column { storage, drives: 1.0, processes: f64::from(parts) });
+    }
+    let mut others = (variant.target..variant.target.saturating_add(parts)).map(known);
+    let alike = others.all(|other| other.is_some_and(|other| is_like(storage, other)));
+    alike.then_some(Column { storage, drives: f64::from(parts.max(1)), processes: 1.0 })
+}
+
+/// Whether two drives are of one model behind like connections.
+fn is_like(one: &TargetRecord, other: &TargetRecord) -> bool {
+    let model = |of: &TargetRecord| {
+        let mut facts = of.facts.iter().filter(|fact| fact.key == "model" || fact.key == "product");
+        facts.find_map(|fact| fact.value.clone().ok())
+    };
+    one.index == other.index
+        || model(one).is_some()
+            && model(one) == model(other)
+            && link_limit(one) == link_limit(other)
 }
 
 /// The share of the connection that the load uses in the direction that it uses more.
@@ -101,7 +130,7 @@ fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<
 }
 
 /// The shares of the time for which the parts of an emulated solid-state drive are busy, at least.
-fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Vec<Cause> {
+fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
     let alone = !storage.spelling.contains(['(', '*', ',']);
     // The computer and the medium have parameters of one name.
     let fact = |of_computer: bool, key: &str| {
@@ -115,7 +144,10 @@ fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Vec<Cause> {
     let (kib, reads) = (record.request_size_mean_bytes / 1024.0, record.read_share);
     let process = || {
         let each = reads * of_computer("read_us")? + (1.0 - reads) * of_computer("write_us")?;
-        Some((each + kib * of_computer("us_per_kib")?) / f64::from(record.streams.max(1)))
+        Some(
+            (each + kib * of_computer("us_per_kib")?)
+                / (processes * f64::from(record.streams.max(1))),
+        )
     };
     let controller = || number("command_us");
     let path = || {

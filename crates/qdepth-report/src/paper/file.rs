@@ -7,7 +7,8 @@ use serde::Deserialize;
 use crate::words::Lang;
 
 /// Chapters that are summed up.
-const CHAPTERS: [&str; 4] = ["diagrams", "comparison", "write-pressure", "bandwidth"];
+const CHAPTERS: [&str; 6] =
+    ["diagrams", "comparison", "write-pressure", "bandwidth", "over-time", "snia"];
 
 /// Why the file of a paper could not be read.
 #[derive(Debug, thiserror::Error)]

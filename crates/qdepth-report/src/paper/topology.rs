@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use qdepth_logbook::record::Observation;
 
-use crate::document::{Block, Drawing, Logo, LogoKind};
+use crate::document::{Block, Drawing};
 use crate::figure::{FONT, GRID, INK};
 use crate::host::{has, subjects, value};
 use crate::number;
@@ -36,9 +36,9 @@ pub(crate) fn drawing(view: &View<'_>) -> Option<Block> {
     let words = &view.words.paper.slots;
     let names = columns.iter().skip(1).flatten().map(|node| node.name.as_str());
     let description = names.collect::<Vec<_>>().join(view.words.list[0]);
-    let image = Logo { kind: LogoKind::Svg, bytes: svg(&columns).into_bytes() };
     let (id, title) = ("topology".to_owned(), words.topology.to_owned());
-    Some(Block::Drawing(Drawing { id, title, description, image }))
+    let svg = svg(&columns, &title, &description);
+    Some(Block::Drawing(Drawing { id, title, description, svg }))
 }
 
 /// Machine, drives, arrays, file systems.
@@ -78,7 +78,9 @@ fn columns(facts: &[Observation]) -> Vec<Vec<Node>> {
     });
     let mounted = subjects(facts, |facts| has(facts, "mount_point") || has(facts, "source"));
     let mounts = mounted.iter().filter(|(_, facts)| has(facts, "type")).map(|(name, facts)| Node {
-        name: name.strip_prefix("mount ").unwrap_or(name).to_owned(),
+        name: value(facts, "mount_point")
+            .unwrap_or_else(|| name.strip_prefix("mount ").unwrap_or(name))
+            .to_owned(),
         told: value(facts, "type").unwrap_or_default().to_owned(),
         on: parts(value(facts, "devices").or(value(facts, "source")).unwrap_or_default()),
         link: String::new(),
@@ -94,7 +96,7 @@ fn parts(text: &str) -> Vec<String> {
     words.map(|word| word.trim_start_matches("/dev/").to_owned()).collect()
 }
 
-fn svg(columns: &[Vec<Node>]) -> String {
+fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
     let rows = columns.iter().map(Vec::len).max().unwrap_or(1) as f64;
     let width = columns.len() as f64 * (WIDE + GAP[0]) - GAP[0] + 4.0;
     let height = rows * (HIGH + GAP[1]) - GAP[1] + 4.0;
@@ -136,8 +138,11 @@ fn svg(columns: &[Vec<Node>]) -> String {
         );
     }
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" font-family=\"{FONT}\" fill=\"{INK}\">{body}</svg>"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"topology-t topology-d\">\
+         <title id=\"topology-t\">{}</title><desc id=\"topology-d\">{}</desc>{body}</svg>",
+        escaped(title),
+        escaped(description),
     )
 }
 
@@ -147,7 +152,11 @@ fn fitting(text: &str, letters: usize) -> String {
         true => text.chars().take(letters - 1).chain(['…']).collect(),
         false => text.to_owned(),
     };
-    short.replace('&', "&amp;").replace('<', "&lt;")
+    escaped(&short)
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -173,7 +182,7 @@ mod tests {
         let blocks = document.sections.iter().flat_map(|section| &section.blocks);
         let drawn = blocks.filter_map(|b| if let Block::Drawing(d) = b { Some(d) } else { None });
         let drawn: Vec<_> = drawn.collect();
-        let svg = String::from_utf8_lossy(&drawn[0].image.bytes).into_owned();
+        let svg = &drawn[0].svg;
         assert_eq!(drawn.len(), 1);
         assert_eq!(drawn[0].description, "nvme0n1, md0, /data");
         assert_eq!(svg.matches("<rect").count(), 4, "{svg}");

@@ -3,7 +3,7 @@
 
 use qdepth_reference::{Comparison, Errors, Use};
 
-use super::tables::{figures, load, maxima, relations, shading};
+use super::tables::{figures, load, relations, shading};
 use super::{View, banners, facts, pictures, summary, titled};
 use crate::document::{Block, Cover, Document, Section};
 use crate::number;
@@ -23,11 +23,9 @@ pub fn compose_edition(
     let titles: Vec<&str> = comparison.documents.iter().map(|d| d.title.as_str()).collect();
     let title = say(words.reproduction.edition.title, &[("documents", titles.join(words.list[0]))]);
     let method = words.reproduction.method.map(|text| Block::Paragraph(text.to_owned()));
-    let mut sections = vec![section("method", words.reproduction.edition.method, method.into())];
-    sections[0].blocks.push(Block::Paragraph(words.reproduction.diagrams_intro.to_owned()));
-    sections[0].blocks.push(Block::Paragraph(words.reproduction.uses_intro.to_owned()));
-    let plans = super::tables::plans(&view);
-    sections[0].blocks.extend((!plans.rows.is_empty()).then_some(Block::Table(plans)));
+    let text = |text: &str| Block::Paragraph(text.to_owned());
+    let intro = vec![text(words.reproduction.diagrams_intro), text(words.reproduction.uses_intro)];
+    let mut sections = vec![section("introduction", words.paper.introduction, intro)];
     sections.extend(results(&view));
     let shaded = shading(&view).into_iter().map(Block::Table).collect();
     sections.push(section("shading", words.reproduction.edition.shading, shaded));
@@ -37,6 +35,10 @@ pub fn compose_edition(
     let mut conclusion: Vec<Block> = opening(&view).into_iter().map(Block::Paragraph).collect();
     conclusion.extend(reached.map(Block::Table));
     sections.push(section("conclusion", words.paper.sections[2], conclusion));
+    let mut method = section("method", words.reproduction.edition.method, method.into());
+    let plans = super::tables::plans(&view);
+    method.blocks.extend((!plans.rows.is_empty()).then_some(Block::Table(plans)));
+    sections.push(method);
     let cited = literature::numbered(titles.iter().copied());
     let cited = cited.into_iter().map(Block::Paragraph).collect();
     sections.push(section("literature", words.paper.sections[3], cited));
@@ -77,7 +79,11 @@ fn results(view: &View<'_>) -> Vec<Section> {
         let at = place(&mut all, &title);
         all[at].blocks.extend(sentences.into_iter().map(Block::Paragraph));
     }
-    for (title, table) in maxima(view).into_iter().chain(figures(view)) {
+    for (title, bars) in pictures::bars(view) {
+        let at = place(&mut all, &title);
+        all[at].blocks.push(Block::Pictures(vec![bars]));
+    }
+    for (title, table) in figures(view) {
         let at = place(&mut all, &title);
         all[at].blocks.push(Block::Table(table));
     }

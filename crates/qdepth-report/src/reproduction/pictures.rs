@@ -20,15 +20,57 @@ pub(super) fn diagrams(view: &View<'_>) -> Vec<Block> {
         blocks.push(Block::Pictures(pictures));
         last = section;
     }
-    for (section, table) in maxima(view) {
+    for (section, bars) in bars(view) {
         if section != last {
             blocks.push(Block::Heading(super::titled(view.lang, &section)));
             last = section;
         }
-        blocks.push(Block::Table(table));
+        blocks.push(Block::Pictures(vec![bars]));
     }
     // The introduction alone introduces nothing.
     if blocks.len() > 1 { blocks } else { Vec::new() }
+}
+
+/// The diagrams of bars that the documents have, drawn again of the largest rates.
+pub(super) fn bars(view: &View<'_>) -> Vec<(String, Picture)> {
+    let picture = |(index, (section, table)): (usize, (String, Table))| {
+        let cell = |row: &Row, column: usize| {
+            let digits = row.cells[column].text.replace(',', "");
+            digits.parse().map_or(MarkValue::Missing, |value| MarkValue::Known(value, None))
+        };
+        let series = (1..table.columns.len()).map(|column| Series {
+            name: table.columns[column].heading.clone(),
+            colour: column - 1,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: (table.rows.iter().enumerate())
+                .map(|(at, row)| Mark::at(at as f64, cell(row, column)))
+                .collect(),
+        });
+        let groups: Vec<String> = table.rows.iter().map(|row| row.cells[0].text.clone()).collect();
+        let names: Vec<&str> = table.columns.iter().skip(1).map(|c| &*c.heading).collect();
+        let words = words(view.lang);
+        let list = words.list[0];
+        let said = [("groups", groups.join(list)), ("columns", names.join(list))];
+        let picture = Picture {
+            id: format!("bars-{}", index + 1),
+            title: table.caption.clone(),
+            description: say(words.comparison.bars_description, &said),
+            figure: Figure {
+                x_label: String::new(),
+                x_axis: Horizontal::Groups(groups),
+                y_label: words.pictures.rate_y.to_owned(),
+                y_scale: Scale::FromZero,
+                series: series.collect(),
+                right: None,
+                panels: Vec::new(),
+            },
+            data: table,
+            origin: Origin { emulated: true, ..Origin::default() },
+        };
+        (section, picture)
+    };
+    maxima(view).into_iter().enumerate().map(picture).collect()
 }
 
 /// Document and section, with the diagrams that have something to show.

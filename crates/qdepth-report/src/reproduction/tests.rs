@@ -7,7 +7,7 @@ use qdepth_reference::{
 };
 
 use crate::document::{Block, Document, Mark};
-use crate::figure::{MarkValue, Markers, Stroke};
+use crate::figure::{Horizontal, MarkValue, Markers, Stroke};
 use crate::tests::{assert_self_contained, assert_well_formed, pictures};
 use crate::{Lang, compose_reproduction, html, reproduction_tables};
 
@@ -74,7 +74,15 @@ fn every_published_diagram_is_drawn_with_published_points_over_emulated_curves()
     let comparison = comparison(1.02);
     let document = page(&comparison);
     let drawn = pictures(&document);
+    // The documents have diagrams of bars too: a bar for each medium, a group for each load.
+    let (bars, drawn): (Vec<_>, Vec<_>) = drawn.into_iter().partition(|p| p.id.starts_with("bars"));
     assert_eq!(drawn.len(), comparison.diagrams.len());
+    assert_eq!(bars.len(), comparison.maxima.len());
+    for picture in bars {
+        let Horizontal::Groups(groups) = &picture.figure.x_axis else { panic!("{}", picture.id) };
+        assert!(picture.figure.series.iter().all(|series| series.marks.len() == groups.len()));
+        assert_eq!(picture.figure.series.len() + 1, picture.data.columns.len());
+    }
     let known = |series: &crate::Series| {
         series.marks.iter().filter(|m| matches!(m.value, MarkValue::Known(..))).count()
     };

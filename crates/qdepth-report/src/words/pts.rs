@@ -5,6 +5,9 @@ use crate::words::Lang;
 #[derive(Debug)]
 pub(crate) struct PtsWords {
     pub(crate) section: &'static str,
+    /// Of a course over time; of a table of loads.
+    pub(crate) course: &'static str,
+    pub(crate) ends: &'static str,
     pub(crate) size: &'static str,
     /// Rate, throughput, latency.
     pub(crate) matrices: [&'static str; 3],
@@ -37,6 +40,8 @@ pub(crate) fn pts_words(lang: Lang) -> &'static PtsWords {
 }
 
 static ENGLISH: PtsWords = PtsWords {
+    course: "On {target} it begins with {first} and ends with {last}, {share} of the beginning.",
+    ends: "On {target} the highest value is {most} ({most_at}), the lowest {least} ({least_at}).",
     section: "By SNIA's test",
     size: "Size",
     matrices: [
@@ -65,6 +70,8 @@ static ENGLISH: PtsWords = PtsWords {
 };
 
 static JAPANESE: PtsWords = PtsWords {
+    course: "{target}では、最初は {first}、最後は {last}（最初の {share}）です。",
+    ends: "{target}では、最高は {most}（{most_at}）、最低は {least}（{least_at}）です。",
     section: "SNIAの試験による表",
     size: "サイズ",
     matrices: [
