@@ -134,7 +134,7 @@ fn svg(columns: &[Vec<Node>], title: &str, description: &str) -> String {
             y + 18.0,
             fitting(&node.name, 25),
             y + 34.0,
-            fitting(&[&*node.told, &*node.link].join(" ").trim().to_owned(), 34),
+            fitting([&*node.told, &*node.link].join(" ").trim(), 34),
         );
     }
     format!(
