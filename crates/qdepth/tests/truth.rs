@@ -100,6 +100,8 @@ fn a_visit_is_as_long_as_its_queue_needs() {
     let rate = point["io_per_s"].as_f64().unwrap();
     let settled = point["mean_in_flight"].as_f64().unwrap() / rate;
     println!("mean {mean:.3} s, {settled:.3} s by Little's law, {:?}", codes(point));
-    assert!((0.9..1.1).contains(&(mean / settled)), "{mean} of {settled}");
+    // The edges of five windows of some forty I/Os each move it by 5 % (one standard deviation); visits
+    // of the usual length say 0.65.
+    assert!((0.85..1.15).contains(&(mean / settled)), "{mean} of {settled}");
     assert!(!codes(point).contains(&"queue-unsettled".to_owned()), "{point:#}");
 }
