@@ -10,7 +10,7 @@ use typst::text::{Font, FontBook};
 use typst::utils::LazyHash;
 use typst::{Library, LibraryExt, World, WorldExt};
 use typst_layout::PagedDocument;
-use typst_pdf::PdfOptions;
+use typst_pdf::{PdfOptions, PdfStandard, PdfStandards};
 
 /// The file of the folder that is typeset.
 const MAIN: &str = "document.typ";
@@ -63,11 +63,17 @@ pub(crate) fn pdf(folder: &Path, fonts: Vec<Font>) -> Result<Vec<u8>, PdfError> 
     let world = Folder::new(folder, fonts)?;
     let document = typst::compile::<PagedDocument>(&world).output;
     let document = document.map_err(|errors| PdfError::Typst(world.told(&errors)))?;
-    let options = PdfOptions {
-        creator: Smart::Custom(Some(format!("qdepth-pdf {}", env!("CARGO_PKG_VERSION")))),
-        ..PdfOptions::default()
+    let written = |standards: PdfStandards| {
+        let creator = Smart::Custom(Some(format!("qdepth-pdf {}", env!("CARGO_PKG_VERSION"))));
+        typst_pdf::pdf(&document, &PdfOptions { creator, standards, ..PdfOptions::default() })
     };
-    typst_pdf::pdf(&document, &options).map_err(|errors| PdfError::Typst(world.told(&errors)))
+    // Accessible by ISO 14289-1 (PDF/UA-1); what lacks something for that, as a picture of somebody's
+    // without words, is a tagged PDF all the same.
+    let accessible = PdfStandards::new(&[PdfStandard::Ua_1]).ok().map(&written);
+    if let Some(Ok(pdf)) = accessible {
+        return Ok(pdf);
+    }
+    written(PdfStandards::default()).map_err(|errors| PdfError::Typst(world.told(&errors)))
 }
 
 struct Folder {

@@ -51,6 +51,9 @@ Rates in #text("IO/s").
         let bytes = std::fs::read(&first).unwrap();
         assert!(bytes.starts_with(b"%PDF-1.7"));
         assert_eq!(bytes, std::fs::read(&second).unwrap(), "the same folder, the same bytes");
+        let has =
+            |bytes: &[u8], what: &str| bytes.windows(what.len()).any(|at| at == what.as_bytes());
+        assert!(has(&bytes, "pdfuaid") && has(&bytes, "DisplayDocTitle"), "PDF/UA-1");
         // Whole faces are 16 MB.
         assert!(bytes.len() < 100_000, "fonts are subsets: {} bytes", bytes.len());
         let Some(text) = run("pdftotext", &[&first, Path::new("-")], None) else {
@@ -64,6 +67,20 @@ Rates in #text("IO/s").
         let info = run("pdfinfo", &[&first], None).expect("beside pdftotext");
         let info = String::from_utf8_lossy(&info.stdout).into_owned();
         assert!(info.contains("Tagged:          yes") && info.contains("Drives"), "{info}");
+    }
+
+    #[test]
+    fn a_picture_without_words_makes_a_pdf_that_does_not_call_itself_accessible() {
+        let folder = folder(&MARKUP.replace(", alt: \"A line that rises\"", ""));
+        let output = folder.path().join("a.pdf");
+        let (status, said) = pdf(&[folder.path(), &output], None);
+        if status == Some(3) {
+            println!("SKIPPED: {said}");
+            return;
+        }
+        assert_eq!((status, said.as_str()), (Some(0), ""));
+        let bytes = std::fs::read(&output).unwrap();
+        assert!(!bytes.windows(7).any(|at| at == b"pdfuaid"));
     }
 
     #[test]

@@ -273,6 +273,10 @@ changes = { en = "Second series", ja = "第二の計測" }
         }
         let bytes = std::fs::read(run.path().join("out.pdf")).unwrap();
         assert!(bytes.starts_with(b"%PDF-1.7") && bytes.len() < 2 << 20, "{} bytes", bytes.len());
+        for mark in ["pdfuaid", "DisplayDocTitle"] {
+            let is_there = bytes.windows(mark.len()).any(|at| at == mark.as_bytes());
+            assert!(is_there, "no PDF/UA-1: {mark}");
+        }
         assert!(set(programs.path(), run.path(), &words));
         assert_eq!(bytes, std::fs::read(run.path().join("out.pdf")).unwrap(), "the same bytes");
     }
