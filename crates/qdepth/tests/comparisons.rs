@@ -93,6 +93,10 @@ fn options_are_shaded_and_published_drives_are_marked() {
     let words = "media:p3700-800gb published:sas-12g-hdd-450gb --profile database,latency-read \
                  --outstanding 256 --duration 300ms";
     let ended = place.run(&format!("run media-comparison {words}")).expect_finished();
+    // The answer is how many times as much, also where nothing else was measured.
+    let answer = "times the largest value of SAS-12G HDD 450GB 15k (published)";
+    let text = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(answer), "{}", ended.out);
     for said in ["SAS-12G HDD 450GB 15k (published)", " 864 ", " 105 "] {
         assert!(ended.out.contains(said), "{said} in {}", ended.out);
     }

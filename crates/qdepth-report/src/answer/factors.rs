@@ -1,8 +1,11 @@
 //! Several things beside one of them: how many times as much each does.
 
 use qdepth_measure::{Estimate, quotient};
+use qdepth_reference::PublishedDrive;
 
-use crate::comparison::tables::quotient_heading;
+use crate::comparison::tables::{
+    published_maximum, published_name, published_note, quotient_heading,
+};
 use crate::document::{Cell, Column, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number::{self, rounded};
@@ -27,8 +30,43 @@ pub(super) struct Factors<'v, 'a> {
     base: u32,
     /// Whether the base is what is divided.
     above: bool,
-    others: Vec<u32>,
+    others: Vec<Other<'v>>,
     loads: Vec<&'v Load<'a>>,
+}
+
+/// What is set beside the base.
+#[derive(Clone, Copy)]
+enum Other<'v> {
+    /// A column that was measured.
+    Column(u32),
+    /// A drive of a publication, whose figures have no interval.
+    Published(&'v PublishedDrive),
+}
+
+impl Other<'_> {
+    fn name(self, view: &View<'_>) -> String {
+        match self {
+            Self::Column(column) => view.target_name(column),
+            Self::Published(drive) => published_name(view, &drive.title),
+        }
+    }
+
+    fn maximum(self, load: &Load<'_>) -> Option<Estimate> {
+        match self {
+            Self::Column(column) => load.maximum(column).map(|point| *point.main()),
+            Self::Published(drive) => {
+                let value = published_maximum(drive, load)?;
+                Some(Estimate { value, interval: None, degrees: 0, autocorrelation: 0.0 })
+            }
+        }
+    }
+
+    fn point<'l, 'a>(self, load: &'l Load<'a>) -> Option<&'l Point<'a>> {
+        match self {
+            Self::Column(column) => load.maximum(column),
+            Self::Published(_) => None,
+        }
+    }
 }
 
 /// The factors of a run that compares; none where there is nothing to divide.
@@ -41,7 +79,9 @@ pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a
 pub(super) fn of<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
     let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
     let above = view.compared.is_some_and(|compared| compared.record.base_above);
-    let others: Vec<u32> = view.targets.iter().copied().filter(|target| *target != base).collect();
+    let columns = view.targets.iter().copied().filter(|target| *target != base);
+    let published = view.compared.iter().flat_map(|compared| &compared.published);
+    let others = columns.map(Other::Column).chain(published.map(Other::Published)).collect();
     let all = Factors { base, above, others, loads: view.swept().collect() };
     let known =
         all.others.iter().any(|other| all.loads.iter().any(|l| all.at(l, *other).is_some()));
@@ -52,17 +92,17 @@ pub(super) fn of<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
 type Of<'v, 'a> = (&'v Load<'a>, Estimate);
 
 impl<'v, 'a> Factors<'v, 'a> {
-    fn maximum(load: &Load<'a>, target: u32) -> Option<Estimate> {
-        load.maximum(target).map(|point| *point.main())
+    fn base_maximum(&self, load: &Load<'a>) -> Option<Estimate> {
+        Other::Column(self.base).maximum(load)
     }
 
-    fn at(&self, load: &Load<'a>, other: u32) -> Option<Estimate> {
-        let (base, other) = (Self::maximum(load, self.base)?, Self::maximum(load, other)?);
+    fn at(&self, load: &Load<'a>, other: Other<'_>) -> Option<Estimate> {
+        let (base, other) = (self.base_maximum(load)?, other.maximum(load)?);
         if self.above { quotient(&base, &other) } else { quotient(&other, &base) }
     }
 
     /// The smallest and the largest of another's quotients.
-    fn ends(&self, other: u32) -> Option<(Of<'v, 'a>, Of<'v, 'a>)> {
+    fn ends(&self, other: Other<'_>) -> Option<(Of<'v, 'a>, Of<'v, 'a>)> {
         let all = || self.loads.iter().filter_map(|load| Some((*load, self.at(load, other)?)));
         let by_value = |a: &Of<'_, '_>, b: &Of<'_, '_>| a.1.value.total_cmp(&b.1.value);
         Some((all().min_by(by_value)?, all().max_by(by_value)?))
@@ -71,14 +111,15 @@ impl<'v, 'a> Factors<'v, 'a> {
     /// How many times as much, from the least to the most over all loads, and where no difference is
     /// shown.
     pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
-        let differing: Vec<u32> = self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
+        let differing: Vec<Other<'_>> =
+            self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
         let same = self.others.iter().filter_map(|other| self.same(view, *other)).take(NAMED);
         let all: Vec<String> = self.differing(view, &differing).into_iter().chain(same).collect();
         (!all.is_empty()).then(|| all.join(view.words.gap))
     }
 
     /// Loads whose quotient does not tell which of the two is larger: 1 lies in its interval.
-    fn undecided(&self, other: u32) -> impl Iterator<Item = &'v Load<'a>> {
+    fn undecided(&self, other: Other<'_>) -> impl Iterator<Item = &'v Load<'a>> {
         let holds_one = move |load: &&Load<'a>| {
             let interval = self.at(load, other).and_then(|factor| factor.interval);
             interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
@@ -87,27 +128,27 @@ impl<'v, 'a> Factors<'v, 'a> {
     }
 
     /// Whether some load could tell it from the base by an interval, and none does.
-    fn alike(&self, other: u32) -> bool {
+    fn alike(&self, other: Other<'_>) -> bool {
         let with_interval =
             |load: &&&Load<'a>| self.at(load, other).is_some_and(|of| of.interval.is_some());
         let undecided = self.undecided(other).count();
         undecided > 0 && undecided == self.loads.iter().filter(with_interval).count()
     }
 
-    fn same(&self, view: &View<'_>, other: u32) -> Option<String> {
+    fn same(&self, view: &View<'_>, other: Other<'_>) -> Option<String> {
         let loads: Vec<String> = self.undecided(other).map(|load| load.title.clone()).collect();
         let words = view.words.answer;
         let template = if self.alike(other) { words.same } else { words.same_under };
-        let names = [("base", view.target_name(self.base)), ("other", view.target_name(other))];
+        let names = [("base", view.target_name(self.base)), ("other", other.name(view))];
         let [base, other] = names;
         let values = [base, other, ("loads", sentences::list(view, loads.clone()))];
         (!loads.is_empty()).then(|| say(template, &values))
     }
 
     /// One sentence of those that differ under some load at least.
-    fn differing(&self, view: &View<'_>, others: &[u32]) -> Option<String> {
+    fn differing(&self, view: &View<'_>, others: &[Other<'_>]) -> Option<String> {
         let words = view.words.answer;
-        let item = |other: &u32| {
+        let item = |other: &Other<'_>| {
             let ((low_load, low), (high_load, high)) = self.ends(*other)?;
             let [low, high] = [low, high].map(|value| number::thousands(value.value, 2));
             let template = match (low == high, self.above) {
@@ -125,7 +166,7 @@ impl<'v, 'a> Factors<'v, 'a> {
                 &[
                     ("low", low),
                     ("high", high),
-                    ("other", view.target_name(*other)),
+                    ("other", other.name(view)),
                     ("low_load", low_load),
                     ("high_load", under(high_load)),
                 ],
@@ -153,7 +194,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let shown = || self.others.iter().take(SHOWN);
         columns.extend(shown().map(|other| self.heading(view, *other)));
         let row = |load: &&Load<'a>| {
-            let base = Self::maximum(load, self.base);
+            let base = self.base_maximum(load);
             let mut cells = vec![
                 Cell::head(&*load.title),
                 Cell::or_dash(base.map(|base| rounded(&base).value)),
@@ -167,12 +208,14 @@ impl<'v, 'a> Factors<'v, 'a> {
         let rows = self.loads.iter().take(ROWS).map(row).collect();
         let note = std::iter::once(words.answer.factor_note.to_owned());
         let note = note.chain(super::single::left_out(view, ROWS));
+        let published = view.compared.map(|compared| published_note(view, compared));
+        let note = note.chain(published.filter(|note| !note.is_empty()));
         let note = note.collect::<Vec<_>>().join(words.gap);
         with_mark(view, Table { caption: String::new(), columns, rows, note })
     }
 
-    fn heading(&self, view: &View<'_>, other: u32) -> Column {
-        let name = view.target_name(other);
+    fn heading(&self, view: &View<'_>, other: Other<'_>) -> Column {
+        let name = other.name(view);
         let heading = match view.compared {
             Some(compared) => quotient_heading(view, compared, &name),
             None => format!("{name} ÷ {}", view.target_name(self.base)),
@@ -187,9 +230,9 @@ impl<'v, 'a> Factors<'v, 'a> {
             self.by_size(view)
         } else {
             let titles = self.loads.iter().map(|load| load.title.clone()).collect();
-            let shown: Vec<u32> = self.others.iter().copied().take(SHOWN).collect();
+            let shown: Vec<Other<'v>> = self.others.iter().copied().take(SHOWN).collect();
             let of = |load: &&'v Load<'a>| shown.iter().map(|o| Some((*load, *o))).collect();
-            let names = shown.iter().map(|other| view.target_name(*other)).collect();
+            let names = shown.iter().map(|other| other.name(view)).collect();
             (titles, self.loads.iter().map(of).collect(), names)
         };
         self.drawn(view, titles, &groups, names)
@@ -197,7 +240,7 @@ impl<'v, 'a> Factors<'v, 'a> {
 
     /// Of the last of the others, which differs most from the base.
     fn by_size(&self, view: &View<'_>) -> Bars<'v, 'a> {
-        let other = self.others.last().copied().unwrap_or(self.base);
+        let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
         let size = |load: &Load<'_>| number::spaced_sizes(&load.first().request_size);
         let share = |load: &Load<'_>| {
             let values = [("share", number::percent(load.first().read_share))];
@@ -223,17 +266,17 @@ impl<'v, 'a> Factors<'v, 'a> {
         &self,
         view: &View<'_>,
         titles: Vec<String>,
-        groups: &[Vec<Option<(&'v Load<'a>, u32)>>],
+        groups: &[Vec<Beside<'v, 'a>>],
         names: Vec<String>,
     ) -> Picture {
         let words = view.words.answer;
-        let factor = |cell: &Option<(&'v Load<'a>, u32)>| {
+        let factor = |cell: &Beside<'v, 'a>| {
             let (load, other) = (*cell)?;
-            let points = [load.maximum(self.base), load.maximum(other)];
+            let points = [load.maximum(self.base), other.point(load)];
             let points: Vec<&Point<'a>> = points.into_iter().flatten().collect();
             Some((self.at(load, other)?, trace::of_all(view, points)))
         };
-        let mark = |at: usize, cell: &Option<(&'v Load<'a>, u32)>| match factor(cell) {
+        let mark = |at: usize, cell: &Beside<'v, 'a>| match factor(cell) {
             Some((value, points)) => {
                 let value = MarkValue::Known(value.value, value.interval);
                 Mark { at: at as f64, value, points }
@@ -277,4 +320,7 @@ impl<'v, 'a> Factors<'v, 'a> {
 }
 
 /// Titles of groups, what stands in each, and the names of the bars.
-type Bars<'v, 'a> = (Vec<String>, Vec<Vec<Option<(&'v Load<'a>, u32)>>>, Vec<String>);
+type Bars<'v, 'a> = (Vec<String>, Vec<Vec<Beside<'v, 'a>>>, Vec<String>);
+
+/// A bar: a load, and what its largest value is set beside.
+type Beside<'v, 'a> = Option<(&'v Load<'a>, Other<'v>)>;
