@@ -150,7 +150,7 @@ impl<'v, 'a> Factors<'v, 'a> {
         let words = view.words.answer;
         let item = |other: &Other<'_>| {
             let ((low_load, low), (high_load, high)) = self.ends(*other)?;
-            let [low, high] = [low, high].map(|value| number::thousands(value.value, 2));
+            let [low, high] = [low, high].map(|value| rounded(&value).value);
             let template = match (low == high, self.above) {
                 (false, false) => words.factor,
                 (true, false) => words.factor_single,
