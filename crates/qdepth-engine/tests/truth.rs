@@ -415,6 +415,16 @@ fn with<'a>(parts: &[Part<'a>], company: Option<&'a Company>) -> Vec<Part<'a>> {
     parts.iter().map(|part| Part { company, ..part.clone() }).collect()
 }
 
+/// Up to three loads at the same time, each of which has 1000 requests a second done.
+fn in_company(points: &[Point]) -> Vec<Outcome> {
+    let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
+    let whole: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
+    let company = Company::of(whole.iter());
+    let parts = with(&whole, company.as_ref());
+    let start = target.now();
+    measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
+}
+
 #[test]
 fn loads_that_wait_for_samples_end_together() {
     let second = Nanos::from_secs(1);
@@ -423,17 +433,8 @@ fn loads_that_wait_for_samples_end_together() {
         point.stop.samples = Some(Samples { count, least_ns: second.0 });
         point
     };
-    let run = |points: &[Point]| {
-        // 1000 requests a second for each of three.
-        let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
-        let whole: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
-        let company = Company::of(whole.iter());
-        let parts = with(&whole, company.as_ref());
-        let start = target.now();
-        measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
-    };
     let beside = point(1, Arrivals::Fixed { rate: 500.0 }, Nanos(40 * second.0));
-    let outcomes = run(&[wanting(2_500), beside.clone(), wanting(5_000)]);
+    let outcomes = in_company(&[wanting(2_500), beside.clone(), wanting(5_000)]);
     for outcome in &outcomes {
         assert_eq!(outcome.ended, Ended::Precision);
         // Within a look, which takes place once in 100 ms, of the five seconds of the last.
@@ -442,9 +443,9 @@ fn loads_that_wait_for_samples_end_together() {
     }
     // Samples that are there early do not shorten the step, and those that never come do not
     // lengthen it beyond its limit.
-    let early = run(&[wanting(10)]);
+    let early = in_company(&[wanting(10)]);
     assert!(early[0].duration >= second && early[0].duration < Nanos::from_millis(1_200));
-    let never = run(&[wanting(1_000_000), beside]);
+    let never = in_company(&[wanting(1_000_000), beside]);
     assert_eq!([&never[0], &never[1]].map(|o| o.duration), [Nanos(40 * second.0); 2]);
 }
 
@@ -492,21 +493,13 @@ fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
     first.stop.bytes_per_stream = 1000 * u64::from(first.request_size.max());
     first.stop.ends_step = true;
     let beside = point(1, Arrivals::Closed, Nanos(40 * second.0));
-    let run = |points: &[Point]| {
-        let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
-        let whole: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
-        let company = Company::of(whole.iter());
-        let parts = with(&whole, company.as_ref());
-        let start = target.now();
-        measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
-    };
-    let outcomes = run(&[first.clone(), beside.clone()]);
+    let outcomes = in_company(&[first.clone(), beside.clone()]);
     assert_eq!([outcomes[0].ended, outcomes[1].ended], [Ended::Bytes, Ended::Duration]);
     for outcome in &outcomes {
         let (least, most) = (second, Nanos::from_millis(1_200));
         assert!((least..=most).contains(&outcome.duration), "{:?}", outcome.duration);
     }
     first.stop.ends_step = false;
-    let outcomes = run(&[first, beside]);
+    let outcomes = in_company(&[first, beside]);
     assert_eq!(outcomes[1].duration, Nanos(40 * second.0));
 }
