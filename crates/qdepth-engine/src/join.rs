@@ -68,6 +68,22 @@ fn two(a: Outcome, b: Outcome) -> Outcome {
     }
 }
 
+/// The books of a part of the lead-in: all that was counted was outside of any window, as it is during
+/// a warm-up. What failed is still told.
+pub fn unrecorded(outcome: Outcome) -> Outcome {
+    Outcome {
+        issued: outcome.issued,
+        completed_outside: outcome.completed_outside + outcome.completed(),
+        bytes_outside: outcome.bytes_outside + outcome.bytes(),
+        failed_outside: outcome.failed_outside + outcome.failed(),
+        abandoned: outcome.abandoned,
+        ended: outcome.ended,
+        interrupted: outcome.interrupted,
+        failure: outcome.failure,
+        ..Outcome::default()
+    }
+}
+
 /// The books of a point that was left and taken up again `offset` after its first start: counts,
 /// times, histograms and gaps are exact sums, the series goes on at its place in time.
 pub fn follow(earlier: Outcome, later: Outcome, offset: Nanos) -> Outcome {

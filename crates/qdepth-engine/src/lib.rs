@@ -16,7 +16,7 @@ pub mod conformance;
 pub mod scripted;
 
 pub use drive::{measure, measure_part, measure_together};
-pub use join::{follow, join};
+pub use join::{follow, join, unrecorded};
 pub use lane::{Company, Part};
 pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};

@@ -104,6 +104,36 @@ fn injected_read_errors_are_reported_exactly() {
     failed_are_in_no_figure(&document);
 }
 
+/// A visit that was over before its queue had been turned over is no part of the result; what failed
+/// in it is.
+#[test]
+fn errors_of_a_visit_that_only_leads_in_are_reported() {
+    let test = "errors_of_a_visit_that_only_leads_in_are_reported";
+    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let trigger = place.join("trigger");
+    let served = place.served(&format!(
+        "--filter=error --filter=delay memory 64M rdelay=250ms error=EIO error-pread-rate=30% \
+         error-file={}",
+        trigger.display()
+    ));
+    let device = place.attach(&served.file);
+    let before = merges(&device);
+    let text = plan(100, "32", "100ms", "4s").replace("[[", "visits = 5\n[[");
+    let toml = place.write("plan.toml", &text);
+    let mut run = place.start(&format!("run {toml} {} --json", device.display()));
+    run.says("plan faults");
+    fs::write(&trigger, "").unwrap();
+    let document = run.wait().expect(1).json();
+    fs::remove_file(&trigger).unwrap();
+    let (truth, (inside, all)) = (served.injected("pread"), reported(&document, "read"));
+    println!("read errors: injected {truth}, reported {all}, of these in windows {inside}");
+    all_are_reported(truth, all, merges(&device) - before, &served.said());
+    failed_are_in_no_figure(&document);
+}
+
 /// A loop device cannot be pulled while it is open, but it can lose its last byte.
 #[test]
 fn a_drive_that_goes_does_not_end_the_points_of_the_other() {

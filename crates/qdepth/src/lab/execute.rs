@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use qdepth_engine::{
     Company, Ended, Interval, Outcome, Part, Target, TargetFailure, follow, join, measure_part,
+    unrecorded,
 };
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
@@ -84,6 +85,12 @@ impl Measured {
 }
 
 impl Measured {
+    /// As a part of the lead-in of what follows.
+    pub(crate) fn unrecorded(self) -> Self {
+        let ranks = self.ranks.iter().map(|_| Rank::default()).collect();
+        Self { outcome: unrecorded(self.outcome), ranks, ..self }
+    }
+
     /// With a later visit of the same point, which began `offset` after the first.
     pub(crate) fn followed_by(self, later: Self, offset: Nanos) -> Self {
         let (before, after) = (self.outcome.duration.0 as f64, later.outcome.duration.0 as f64);

@@ -168,11 +168,13 @@ fn parts(point: &Point, measured: &Measured) -> Vec<Part> {
     parts
 }
 
-/// The rounds from that one on as one measurement.
+/// The rounds from that one on as one measurement; those before lead in.
 fn told(rounds: Vec<Visit>, from: usize, ended: Ended, doubts: Vec<Option<Finding>>) -> Visited {
-    let mut kept = rounds.into_iter().skip(from);
-    let Some(first) = kept.next() else { return Visited::default() };
-    let mut told = kept.fold(Visited::of(first), Visited::followed_by);
+    let joined = rounds.into_iter().enumerate().fold(None, |former, (number, round)| {
+        let with = if number < from { Visited::led_in } else { Visited::with };
+        Some(with(former, round))
+    });
+    let mut told = joined.unwrap_or_default();
     for measured in &mut told.measured {
         let outcome = &mut measured.outcome;
         if outcome.failure.is_none() && !outcome.interrupted {

@@ -16,7 +16,7 @@ use crate::lab::steady_point::{rule_of, until_steady};
 use crate::lab::virtual_time;
 use crate::screen::Running;
 
-/// Longest turnover of a queue that visits wait for: five of them then take a minute. Beyond it the
+/// Longest turnover of a queue that visits wait for: five of them then take 45 s. Beyond it the
 /// finding `queue-unsettled` stands.
 const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 
@@ -41,6 +41,11 @@ impl Visit {
     /// Whether a further visit would be one to another target, or to none.
     pub(crate) fn is_broken(&self) -> bool {
         is_broken(&self.measured)
+    }
+
+    fn unrecorded(self) -> Self {
+        let measured = self.measured.into_iter().map(Measured::unrecorded).collect();
+        Self { measured, ..self }
     }
 
     /// How long a queue takes to be turned over once, by Little's law: I/Os in flight ÷ rate.
@@ -69,17 +74,23 @@ pub(crate) struct Visited {
 }
 
 impl Visited {
-    pub(crate) fn of(first: Visit) -> Self {
-        let Visit { measured, started_at, began } = first;
-        Self { measured, started_at, began, visits: 1, doubts: Vec::new() }
+    /// The former visits with another behind them.
+    pub(crate) fn with(former: Option<Self>, visit: Visit) -> Self {
+        let Some(former) = former else {
+            let Visit { measured, started_at, began } = visit;
+            return Self { measured, started_at, began, visits: 1, doubts: Vec::new() };
+        };
+        let offset = visit.began.since(former.began);
+        let both = former.measured.into_iter().zip(visit.measured);
+        let measured = both.map(|(former, later)| former.followed_by(later, offset)).collect();
+        Self { measured, visits: former.visits + 1, ..former }
     }
 
-    /// With another visit, behind those before it.
-    pub(crate) fn followed_by(self, later: Visit) -> Self {
-        let offset = later.began.since(self.began);
-        let both = self.measured.into_iter().zip(later.measured);
-        let measured = both.map(|(former, later)| former.followed_by(later, offset)).collect();
-        Self { measured, visits: self.visits + 1, ..self }
+    /// The former visits with another behind them that only leads in to the next: of it stand what
+    /// failed and what the kernel counted.
+    pub(crate) fn led_in(former: Option<Self>, visit: Visit) -> Self {
+        let visits = former.as_ref().map_or(0, |former| former.visits);
+        Self { visits, ..Self::with(former, visit.unrecorded()) }
     }
 
     /// Whether a further visit would be one to another target, or to none.
@@ -131,10 +142,7 @@ pub(crate) fn in_turn(
                 continue;
             }
             let one = place.visit(lab, ready, (turn, visits), shown)?;
-            place.visited = Some(match place.visited.take() {
-                Some(former) => former.followed_by(one),
-                None => Visited::of(one),
-            });
+            place.visited = Some(Visited::with(place.visited.take(), one));
         }
     }
     let mut all: Vec<Option<Visited>> = all.into_iter().map(|place| place.visited).collect();
@@ -151,20 +159,18 @@ pub(crate) fn in_turn(
 struct Place<'a> {
     group: &'a [Point],
     visited: Option<Visited>,
-    /// When its first visit began, kept or not.
-    began: Option<Instant>,
     /// What its queue takes to be turned over once, where that is more than a usual lead-in.
     turnover: Nanos,
 }
 
 impl<'a> Place<'a> {
     fn new(group: &'a [Point]) -> Self {
-        Self { group, visited: None, began: None, turnover: Nanos::ZERO }
+        Self { group, visited: None, turnover: Nanos::ZERO }
     }
 
     /// The next visit. Where the first shows that its lead-in was over before the queue had been
-    /// turned over once, it is not kept (its latencies are too short), and this and all later visits
-    /// have the time that they need.
+    /// turned over once, it only leads in (its latencies are too short), and this and all later
+    /// visits have the time that they need.
     fn visit(
         &mut self,
         lab: Lab<'_>,
@@ -176,22 +182,23 @@ impl<'a> Place<'a> {
             let points: Vec<Point> = self.group.iter().map(Point::in_one_go).collect();
             return visit(lab, ready, &points, None, shown);
         }
-        let mut dropped = 0;
+        let mut led_in = 0;
         loop {
-            // One that is not kept is followed by other draws: a cache may hold what was asked for.
-            let draws = turn + visits * dropped;
+            // What only led in is followed by other draws: a cache may hold what was asked for.
+            let draws = turn + visits * led_in;
             let points = self.group.iter().map(|p| p.visit(draws).settling(self.turnover));
             let points: Vec<Point> = points.collect();
-            let one = visit(lab, ready, &points, self.began, shown)?;
-            self.began.get_or_insert(one.began);
+            let began = self.visited.as_ref().map(|visited| visited.began);
+            let one = visit(lab, ready, &points, began, shown)?;
             let turnover = one.turnover().min(TURNOVER_MOST);
             let settled = points.iter().all(|point| point.warm_up_ns >= turnover.0);
             let over = one.is_broken() || lab.signals.caught().is_some();
-            if settled || over || self.visited.is_some() || turnover <= self.turnover {
+            if turn > 0 || settled || over || turnover <= self.turnover {
                 return Ok(one);
             }
+            self.visited = Some(Visited::led_in(self.visited.take(), one));
             self.turnover = turnover;
-            dropped += 1;
+            led_in += 1;
         }
     }
 }
