@@ -16,6 +16,7 @@ use kuva::render::layout::TickFormat;
 use kuva::render::render::{render_multiple, render_twin_y};
 
 use crate::document::Picture;
+pub(crate) use crate::figure::frame::escaped;
 use crate::figure::frame::{body_of, framed, legend};
 use crate::number;
 

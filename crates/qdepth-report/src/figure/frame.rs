@@ -139,6 +139,8 @@ fn own_names(svg: &str, id: &str) -> String {
     out
 }
 
-pub(super) fn escaped(text: &str) -> String {
+/// Text as it stands in a picture. Control characters are in no XML.
+pub(crate) fn escaped(text: &str) -> String {
+    let text = text.replace(char::is_control, "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use qdepth_logbook::record::Observation;
 
 use crate::document::{Block, Drawing};
-use crate::figure::{FONT, GRID, INK};
+use crate::figure::{FONT, GRID, INK, escaped};
 use crate::host::{has, subjects, value};
 use crate::number;
 use crate::view::View;
@@ -155,10 +155,6 @@ fn fitting(text: &str, letters: usize) -> String {
     escaped(&short)
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use crate::document::Block;
@@ -177,6 +173,9 @@ mod tests {
             seen("md0", "built_on", "nvme0n1"),
             seen("mount /data", "source", "/dev/md0"),
             seen("mount /data", "type", "xfs"),
+            // A model that was made to be obeyed.
+            seen("sda", "size_bytes", "800000000000"),
+            seen("sda", "model", "\u{1b}[2J<b>&\"x"),
         ]);
         let document = compose(&run, &fixture::points(1), Lang::En);
         let blocks = document.sections.iter().flat_map(|section| &section.blocks);
@@ -184,9 +183,10 @@ mod tests {
         let drawn: Vec<_> = drawn.collect();
         let svg = &drawn[0].svg;
         assert_eq!(drawn.len(), 1);
-        assert_eq!(drawn[0].description, "nvme0n1, md0, /data");
-        assert_eq!(svg.matches("<rect").count(), 4, "{svg}");
-        assert_eq!(svg.matches("<path").count(), 3, "each but the machine stands on one: {svg}");
+        assert_eq!(drawn[0].description, "nvme0n1, sda, md0, /data");
+        assert!(svg.contains("[2J&lt;b&gt;&amp;") && !svg.contains('\u{1b}'), "{svg}");
+        assert_eq!(svg.matches("<rect").count(), 5, "{svg}");
+        assert_eq!(svg.matches("<path").count(), 4, "each but the machine stands on one: {svg}");
         assert!(html(&document).unwrap().contains("id=\"topology\""));
     }
 }
