@@ -1,6 +1,8 @@
 //! Consent to the loss of the contents of one device or file. Only this module makes one, and only
 //! from the name of that very device or file, typed in full.
 
+use std::path::Path;
+
 use jiff::{SignedDuration, Timestamp};
 
 use crate::identity::{DeviceIdentity, Identity};
@@ -257,12 +259,12 @@ fn destroy(system: &System, losing: Losing<'_>) -> Vec<String> {
 /// What names a device well enough to consent to its loss, best first: its serial where no other
 /// disk has the same one, its WWID, each with `-partN` for a partition; where it has neither,
 /// `PATH:SIZE_IN_BYTES:DISKSEQ`, and before Linux 5.15 without the count of attachments. A file:
-/// `PATH:SIZE_IN_BYTES:INODE`.
+/// `PATH:SIZE_IN_BYTES:INODE`, control characters of the path written as `\n` and the like.
 pub fn tokens<'a>(system: &System, losing: impl Into<Losing<'a>>) -> Vec<String> {
     let device = match losing.into() {
         Losing::Device(device) => device,
         Losing::File(file) => {
-            let (path, inode) = (file.path.display(), file.inode().1);
+            let (path, inode) = (on_one_line(&file.path), file.inode().1);
             return vec![format!("{path}:{}:{inode}", file.identity().size_bytes())];
         }
     };
@@ -308,6 +310,16 @@ fn check_typed(system: &System, losing: Losing<'_>, typed: &str) -> Result<(), R
     };
     let found = format!("`{typed}` is no consent to the loss of {}: {why}", losing.name());
     Err(Refusal::new(Guard::G9Consent, found, remedy(system, losing)))
+}
+
+/// A path without a line break or another control character, which a consent file would take for
+/// more than a name.
+fn on_one_line(path: &Path) -> String {
+    let plain = |letter: char| match letter {
+        letter if letter.is_control() => letter.escape_default().to_string(),
+        letter => letter.to_string(),
+    };
+    path.display().to_string().chars().map(plain).collect()
 }
 
 /// Whether `again` is how `typed` ends: its last four characters.

@@ -1,5 +1,6 @@
 //! How the program ends: the table of exit statuses, and what is said on standard error.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
@@ -153,14 +154,14 @@ pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     if let Some(next) = file_error(error).and_then(|e| e.next_command(std::env::args_os())) {
         say(&format!("as, for example: {next}"));
     }
-    if let Some(next) = with_consent(error, std::env::args()) {
+    if let Some(next) = with_consent(error, std::env::args_os()) {
         say(&format!("as, for example: {next}"));
     }
     status(error)
 }
 
 /// The command line with all words that a consent is missing.
-fn with_consent(error: &anyhow::Error, words: impl Iterator<Item = String>) -> Option<String> {
+fn with_consent(error: &anyhow::Error, words: impl Iterator<Item = OsString>) -> Option<String> {
     let refusal = match error.downcast_ref::<Problem>() {
         Some(Problem::Refused(refusal)) => refusal,
         _ => error.downcast_ref::<Refusal>()?,
@@ -168,6 +169,7 @@ fn with_consent(error: &anyhow::Error, words: impl Iterator<Item = String>) -> O
     if refusal.lacks.is_empty() {
         return None;
     }
+    let words = words.map(|word| word.to_string_lossy().into_owned());
     let mut words: Vec<String> = words.collect();
     let is_there = |name: &str| words.iter().any(|word| word.starts_with(name));
     let has_file = is_there("--consent") || std::io::stdin().is_terminal();

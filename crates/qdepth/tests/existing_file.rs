@@ -108,3 +108,28 @@ fn all_that_consents_lack_is_said_at_once() {
     let words = format!("run {node} precious --profile database --outstanding 1");
     refused(&place, &words, &["writing to /dev/", "precious was not made", &lacks]);
 }
+
+/// A name with a line break would be another line of a consent file, and words that are no text
+/// stand beside the name of the file.
+#[test]
+fn hostile_names_are_refused_in_words_and_a_consent_is_one_line() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (_alone, place) = (alone(), Place::new());
+    for (name, logbook) in [("x\nsize_bytes = 1", &b"q.db"[..]), ("x", b"\xff.db")] {
+        place.write(name, &"x".repeat(1 << 20));
+        let ran = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"))
+            .current_dir(place.join(""))
+            .args(["run", "latency", name, "--profile", "latency-write", "--no-report"])
+            .arg("--logbook")
+            .arg(OsStr::from_bytes(logbook))
+            .output()
+            .expect("the program");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(3), "{said}");
+        assert!(said.contains("guard G8") && said.contains("as, for example: "), "{said}");
+        let (_, consent) = said.split_once("a consent file with\n").expect("what to write");
+        let keys: Vec<&str> = consent.lines().take(3).filter_map(|l| l.split(' ').next()).collect();
+        assert_eq!(keys, ["destroy", "size_bytes", "expires"], "{said}");
+    }
+}
