@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
+use crate::flow::Tied;
 use crate::lane::{Lane, Lanes, OneLane, Part};
 use crate::ledger::Interval;
 use crate::outcome::Outcome;
@@ -64,13 +65,13 @@ pub fn measure_together<T: Target>(
 }
 
 /// What a rule of pacing is chosen for, as a type.
-trait ForRule {
+trait ForRule<'a> {
     type Made;
-    fn with<P: Pacing + 'static, const RESPONSE: bool>(self, pacing: P) -> Self::Made;
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Made;
 }
 
 /// Chooses the rule that a load asks for, so that the loop asks no questions.
-fn choose<F: ForRule>(part: &Part<'_>, start: Instant, made: F) -> F::Made {
+fn choose<'a, F: ForRule<'a>>(part: &Part<'a>, start: Instant, made: F) -> F::Made {
     let start = start + Nanos(part.point.delay_ns);
     match part.point.arrivals {
         Arrivals::ThinkTime { time_ns, requests } => {
@@ -86,30 +87,35 @@ fn choose<F: ForRule>(part: &Part<'_>, start: Instant, made: F) -> F::Made {
     }
 }
 
-fn ending<F: ForRule, P: Pacing + 'static, const RESPONSE: bool>(
+fn ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
     rule: P,
-    part: &Part<'_>,
+    part: &Part<'a>,
     made: F,
 ) -> F::Made {
-    if part.point.stop.bytes_per_stream == 0 {
-        made.with::<P, RESPONSE>(rule)
-    } else {
+    let finite = part.point.stop.bytes_per_stream > 0;
+    if let Some(flow) = part.company.and_then(|company| company.flow(part)) {
+        let rule: Box<dyn Pacing + 'a> =
+            if finite { Box::new(Finite::new(rule, part)) } else { Box::new(rule) };
+        made.with::<_, RESPONSE>(Tied::new(rule, flow, part))
+    } else if finite {
         made.with::<_, RESPONSE>(Finite::new(rule, part))
+    } else {
+        made.with::<P, RESPONSE>(rule)
     }
 }
 
 /// One load has the loop for itself.
-struct Alone<'a, T, S> {
-    target: &'a mut T,
-    part: &'a Part<'a>,
+struct Alone<'p, 'a, T, S> {
+    target: &'p mut T,
+    part: &'p Part<'a>,
     start: Instant,
-    stop: &'a AtomicBool,
-    seen: &'a mut S,
+    stop: &'p AtomicBool,
+    seen: &'p mut S,
 }
 
-impl<T: Target, S: FnMut(&Interval)> ForRule for Alone<'_, T, S> {
+impl<'a, T: Target, S: FnMut(&Interval)> ForRule<'a> for Alone<'_, 'a, T, S> {
     type Made = Outcome;
-    fn with<P: Pacing + 'static, const RESPONSE: bool>(self, pacing: P) -> Outcome {
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
         let Self { target, part, start, stop, seen } = self;
         let mut lane = Lane::<_, RESPONSE>::new(0, part, 0, start, pacing);
         drive(target, &mut lane, part.slots(), start, stop, &mut |_, interval| seen(interval));
@@ -126,9 +132,9 @@ struct Among<'p, 'a, T> {
     on: PhantomData<fn(&mut T)>,
 }
 
-impl<'a, T: Target> ForRule for Among<'_, 'a, T> {
+impl<'a, T: Target> ForRule<'a> for Among<'_, 'a, T> {
     type Made = Box<dyn OneLane<T> + 'a>;
-    fn with<P: Pacing + 'static, const RESPONSE: bool>(self, pacing: P) -> Self::Made {
+    fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Made {
         Box::new(Lane::<_, RESPONSE>::new(self.number, self.part, self.base, self.start, pacing))
     }
 }

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
+use crate::flow::Flow;
 use crate::ledger::{Interval, Ledger, Stamps};
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
@@ -30,7 +31,8 @@ pub struct Part<'a> {
     pub point: &'a Point,
     /// Its streams, by number.
     pub streams: Range<u32>,
-    /// The parts that it ends with, where they wait for samples or for precision.
+    /// The parts that it ends with, where they wait for samples or for precision, or that it is tied
+    /// to.
     pub company: Option<&'a Company>,
 }
 
@@ -42,20 +44,30 @@ pub struct Company {
     wanting: AtomicUsize,
     /// Whether one has ended that ends all.
     over: AtomicBool,
+    /// Groups of parts that are tied to each other.
+    flows: Vec<Flow>,
 }
 
 impl Company {
     /// Of parts that run at the same time; none where nobody waits for another.
     pub fn of<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Option<Self> {
         let (mut wanting, mut ends) = (0, false);
+        let mut flows = Vec::new();
         for part in parts {
             wanting += usize::from(part.wants());
             ends |= part.point.stop.ends_step;
+            Flow::join(&mut flows, part);
         }
         // Where nobody wants anything, nobody is content either.
         let count = if wanting > 0 { wanting } else { usize::MAX };
         let wanting = AtomicUsize::new(count);
-        (count < usize::MAX || ends).then(|| Self { wanting, over: AtomicBool::new(false) })
+        let together = count < usize::MAX || ends || !flows.is_empty();
+        together.then(|| Self { wanting, over: AtomicBool::new(false), flows })
+    }
+    /// What ties the part to others.
+    pub(crate) fn flow(&self, part: &Part<'_>) -> Option<&Flow> {
+        let group = part.point.flow?.group;
+        self.flows.iter().find(|flow| flow.group == group)
     }
     fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
@@ -370,6 +382,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
         self.ledger.out.ended = self.ended();
         self.wants_no_more();
+        self.pacing.ends();
         if let (true, Some(company)) = (self.point.stop.ends_step, self.company) {
             company.end();
         }

@@ -5,6 +5,7 @@
 //! [`Target`], [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
 
 mod drive;
+mod flow;
 mod join;
 mod lane;
 mod ledger;

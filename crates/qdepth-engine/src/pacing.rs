@@ -29,6 +29,8 @@ pub(crate) trait Pacing {
     }
     /// Forgets the backlog of the warm-up.
     fn window_begins(&mut self) {}
+    /// Nothing is issued any more.
+    fn ends(&mut self) {}
 }
 
 /// Any rule, until each stream has moved its bytes in the window.

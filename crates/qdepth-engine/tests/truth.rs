@@ -11,7 +11,8 @@ use qdepth_engine::{
 };
 use qdepth_measure::{Code, Instant, Nanos, PointFacts, check_laws, series_mean};
 use qdepth_workload::{
-    Arrivals, Durability, Extent, Fsync, Layout, Payload, Point, Samples, SizeMix, Stop, Until,
+    Arrivals, Durability, Extent, Flow, Fsync, Layout, Payload, Point, Samples, SizeMix, Stop,
+    Until,
 };
 
 fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
@@ -38,6 +39,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         workers: 1,
         outstanding,
         arrivals,
+        flow: None,
         payload: Payload { compressible_share: 0.0 },
         verify: false,
         verify_unwritten: true,
@@ -502,4 +504,46 @@ fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
     first.stop.ends_step = false;
     let outcomes = in_company(&[first, beside]);
     assert_eq!(outcomes[1].duration, Nanos(40 * second.0));
+}
+
+#[test]
+fn tied_loads_issue_in_proportion_to_their_weights() {
+    let second = Nanos::from_secs(1);
+    let tied = |weight: u32, pause_ns: u64| Point {
+        flow: Some(Flow { group: 3, weight, pause_ns }),
+        ..point(1, Arrivals::Closed, second)
+    };
+    let counts = |points: &[Point]| -> Vec<u64> {
+        in_company(points).iter().map(|outcome| outcome.issued).collect()
+    };
+    // Each alone would have about 1050 requests done, warm-up included.
+    for pause_ns in [0, 100_000] {
+        let [many, few] = counts(&[tied(8, pause_ns), tied(1, pause_ns)])[..] else { panic!() };
+        assert!(many > 800, "{many}");
+        assert!(many.abs_diff(8 * few) <= 16, "{many} and {few}, pause {pause_ns}");
+    }
+    // Others are not held back, and who is left alone goes on.
+    let untied = point(1, Arrivals::Closed, second);
+    assert!(counts(&[tied(1, 0), tied(100, 0), untied])[2] > 1_000);
+    let mut short = Point { warm_up_ns: 0, ..tied(1, 0) };
+    short.stop.bytes_per_stream = 100 * u64::from(short.request_size.max());
+    let outcomes = in_company(&[short, tied(1, 0)]);
+    assert_eq!(outcomes[0].completed(), 100);
+    assert!(outcomes[1].issued > 900, "{}", outcomes[1].issued);
+}
+
+#[test]
+fn a_tied_load_pauses_once_all_of_it_came_back() {
+    // Who is ahead waits 10 ms at a time: the other sets the pace with one request a millisecond.
+    let second = Nanos::from_secs(1);
+    let tied = |outstanding: u32, weight: u32| Point {
+        warm_up_ns: 0,
+        flow: Some(Flow { group: 0, weight, pause_ns: 10_000_000 }),
+        ..point(outstanding, Arrivals::Closed, second)
+    };
+    let outcomes = in_company(&[tied(1, 1), tied(2, 1)]);
+    let series = outcomes[1].longest_gap;
+    assert!(series >= Nanos::from_millis(10) && series < Nanos::from_millis(12), "{series:?}");
+    let [a, b] = [outcomes[0].issued, outcomes[1].issued];
+    assert!(a.abs_diff(b) <= 24, "{a} and {b}");
 }

@@ -320,6 +320,7 @@ fn a_file_that_includes_itself_ends() {
 fn a_plan_goes_out_as_a_job_file_and_comes_back() {
     let text = "[a]\nioengine=io_uring\niodepth=8\nrw=randrw\nrwmixread=70\nbs=8k\nnorandommap\nsize=1g\n\
                 filename=/dev/sda\nruntime=5\ntime_based\nrate_iops=700,300\n\
+                flow=3\nflow_sleep=50\n\
                 [b]\nstonewall\nrw=write\nbs=64k\nsize=1g\noffset=1g\nfilename=/dev/sda\nruntime=5\ntime_based\n";
     let (first, converted) = plan(text);
     let (again, _) = plan(&qdepth_foreign::fio::as_fio(&first, &converted.targets));
@@ -329,8 +330,8 @@ fn a_plan_goes_out_as_a_job_file_and_comes_back() {
             (b.group, b.area, b.outstanding, b.arrivals, b.read_share, &b.distribution)
         );
         assert_eq!(
-            (&a.request_size, a.stop, a.warm_up_ns),
-            (&b.request_size, b.stop, b.warm_up_ns)
+            (&a.request_size, a.stop, a.warm_up_ns, a.flow),
+            (&b.request_size, b.stop, b.warm_up_ns, b.flow)
         );
     }
 }
@@ -402,11 +403,11 @@ fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
 
 #[test]
 fn all_that_is_refused_is_said_at_once_and_each_option_once() {
-    let text = "[global]\nflow=3\niodept=4\n[a]\nbs=4x\nrw=randtrim\n[b]\nlatency_target=5ms\n";
+    let text = "[global]\nuid=3\niodept=4\n[a]\nbs=4x\nrw=randtrim\n[b]\nlatency_target=5ms\n";
     let all = convert(text).expect_err("five of them").list().to_vec();
     let places: Vec<(u32, &str)> =
         all.iter().map(|refusal| (refusal.line, refusal.option.as_str())).collect();
-    let wanted = ["flow=3", "iodept=4", "bs=4x", "rw=randtrim", "latency_target=5ms"];
+    let wanted = ["uid=3", "iodept=4", "bs=4x", "rw=randtrim", "latency_target=5ms"];
     assert_eq!(all.len(), wanted.len(), "{places:?}");
     for option in wanted {
         assert!(places.iter().any(|(line, known)| *known == option && *line > 0), "{option}");
@@ -478,7 +479,7 @@ fn what_is_verified_may_be_a_mix_or_end_by_its_time() {
 fn every_option_of_fio_is_known_by_each_of_its_names() {
     let table = qdepth_foreign::fio::fio_options(None);
     assert!(table.lines().count() > 250, "{}", table.lines().count());
-    for (name, said) in [("bs", "honoured"), ("blocksize", "honoured"), ("flow", "refused: ")] {
+    for (name, said) in [("bs", "honoured"), ("blocksize", "honoured"), ("uid", "refused: ")] {
         let line = qdepth_foreign::fio::fio_options(Some(name));
         assert!(line.lines().count() == 1 && line.contains(said), "{line}");
     }

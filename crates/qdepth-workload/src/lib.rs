@@ -33,8 +33,8 @@ pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
 pub use payload::{Payload, fill, generation_of, stamp};
 pub use plan::{
-    Durability, Extent, Fsync, Layout, Plan, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
-    UntilSteady,
+    Durability, Extent, Flow, Fsync, Layout, Plan, Point, STEADY_ROUNDS, Samples, Stop, Strides,
+    Until, UntilSteady,
 };
 pub use precondition::{Method, Preconditioning, Wear};
 pub use profile::{
@@ -49,7 +49,7 @@ pub use shipped::{
     shipped_question,
 };
 pub use size::SizeMix;
-pub use steps::{LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
+pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
 pub use stream::{Direction, Request, RequestStream};
 pub use target_spec::TargetSpec;
 pub use variants::{VariantSpec, side_by_side};

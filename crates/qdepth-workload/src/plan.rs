@@ -170,6 +170,18 @@ impl Strides {
     }
 }
 
+/// Loads of one group that run at the same time issue requests in proportion to their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// Which loads are tied to each other.
+    pub group: u32,
+    /// Its weight among them.
+    pub weight: u32,
+    /// How long a load waits that got ahead, once nothing of it is in flight; 0: it looks again at
+    /// once.
+    pub pause_ns: u64,
+}
+
 /// One profile at one intensity on one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -226,6 +238,9 @@ pub struct Point {
     pub outstanding: u32,
     /// When requests arrive.
     pub arrivals: Arrivals,
+    /// How it is tied to loads that run at the same time; none = not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
     /// What is written.
     pub payload: Payload,
     /// Whether writes are stamped with their place, and reads held against what the run wrote.
@@ -286,6 +301,13 @@ impl Point {
     /// Bytes that its streams move, all together; 0: no limit.
     pub fn bytes_of_streams(&self) -> u64 {
         self.stop.bytes_per_stream * u64::from(self.streams)
+    }
+    /// When its requests arrive, as stored: `closed`, `closed, weight 8 in flow 0`.
+    pub fn arrivals_text(&self) -> String {
+        let tie = self.flow.map_or_else(String::new, |flow| {
+            format!(", weight {} in flow {}", flow.weight, flow.group)
+        });
+        format!("{}{tie}", self.arrivals.text())
     }
     /// Offered load of an open loop over all streams, I/Os per second.
     pub fn offered_io_per_s(&self) -> Option<f64> {

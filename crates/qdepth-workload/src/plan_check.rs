@@ -2,7 +2,7 @@
 
 use crate::arrival::Arrivals;
 use crate::plan::{Extent, Plan, Point};
-use crate::resolve::{TargetShape, VISITS};
+use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
 
 /// Largest offset that the kernel knows.
 const OFFSET_MAX: u64 = i64::MAX as u64;
@@ -100,6 +100,9 @@ impl Point {
         let rate = self.arrivals.rate();
         if rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1e12)) {
             return Err(format!("{} arrivals a second", rate.unwrap_or_default()));
+        }
+        if self.flow.is_some_and(|flow| !(1..=FLOW_WEIGHT_MAX).contains(&flow.weight)) {
+            return Err(format!("{:?}: a weight of 1 to {FLOW_WEIGHT_MAX}", self.flow));
         }
         match self.arrivals {
             Arrivals::ThinkTime { requests: 0, .. } => Err("a pause after 0 requests".to_owned()),

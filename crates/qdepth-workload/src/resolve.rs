@@ -13,7 +13,7 @@ use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
 
-pub(crate) use self::point::point;
+pub(crate) use self::point::{FLOW_WEIGHT_MAX, point};
 
 mod point;
 

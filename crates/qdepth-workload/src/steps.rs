@@ -8,6 +8,20 @@ use serde::Deserialize;
 /// Most steps of a staircase.
 const STEPS_MAX: u64 = 10_000;
 
+/// Loads of one group issue requests in proportion to their weights: who is ahead waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Which loads are tied to each other. Left out: 0.
+    #[serde(default)]
+    pub group: u32,
+    /// Its weight, 1 to 1000.
+    pub weight: u32,
+    /// How long it waits once it is ahead and all of its requests came back. Left out: only until it
+    /// is not ahead any more.
+    pub pause: Option<Nanos>,
+}
+
 /// One load of a step.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -40,6 +54,8 @@ pub struct LoadSpec {
     pub bytes_per_stream: Option<Bytes>,
     /// Whether all loads of its step end when it does. Left out: no.
     pub ends_step: Option<bool>,
+    /// Ties it to other loads of its step. Left out: it knows nothing of them.
+    pub flow: Option<FlowSpec>,
     /// The same as a number of times that each stream moves as much as its part of the area holds.
     pub passes: Option<u32>,
 }

@@ -9,7 +9,8 @@ mod common;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::{Place, alone};
+use common::{Place, alone, can, sh};
+use serde_json::Value;
 
 /// Each for half a second on an emulated drive.
 const SHAPES: &[&str] = &[
@@ -79,4 +80,58 @@ fn parse_only_takes_what_is_not_there_yet_and_says_so() {
     place.run("fio --no-report --name=a --filename=later --rw=read").expect(0);
     let none = place.run("fio --parse-only --rw=read").expect(0);
     assert!(none.err.contains("there is no job"), "{}", none.err);
+}
+
+/// Requests of each job of a document of fio's form.
+fn requests(document: &Value) -> Vec<f64> {
+    let jobs = document["jobs"].as_array().unwrap().iter();
+    let of = |job: &Value, way: &str| job[way]["total_ios"].as_f64().unwrap();
+    jobs.map(|job| of(job, "read") + of(job, "write")).collect()
+}
+
+#[test]
+fn tied_jobs_issue_by_their_weights_as_in_fio() {
+    let (_alone, place) = (alone(), Place::new());
+    let text = "[global]\nfilename=FILE\nsize=16m\nbs=4k\nioengine=libaio\ndirect=1\niodepth=4\n\
+        norandommap\nrw=randread\ntime_based\nruntime=1\nflow_sleep=1000\n\
+        [many]\nflow=8\n[few]\nflow=1\n[untied]\niodepth=1\n";
+    let file = place.join("area");
+    fs::write(&file, vec![1; 16 << 20]).unwrap();
+    let file = file.display().to_string();
+    let check = |document: &Value, who: &str| {
+        let [many, few, untied] = requests(document)[..] else { panic!("{document:#}") };
+        assert!(many > 100.0 && untied > 100.0, "{who}: {document:#}");
+        assert!((many / few - 8.0).abs() < 0.8, "{who}: {many} and {few}");
+    };
+    for (number, target) in [file.as_str(), "media\\:p3700-1600gb"].into_iter().enumerate() {
+        let jobs = place.write(&format!("{number}.fio"), &text.replace("FILE", target));
+        let made = place.run(&format!("fio --output-format=json --no-report {jobs}"));
+        check(&made.expect_finished().json(), target);
+    }
+    if can("the same jobs in fio", &["fio"]) {
+        let jobs = place.write("fio.fio", &text.replace("FILE", &file));
+        let jobs = place.join(&jobs);
+        let told = sh(&format!("fio --output-format=json {}", jobs.display())).unwrap();
+        let real: Value = serde_json::from_str(&told[told.find('{').unwrap()..]).unwrap();
+        check(&real, "fio");
+    }
+}
+
+#[test]
+fn flows_have_weights_and_one_file_a_job() {
+    let place = Place::new();
+    let words = "--name=a --rw=randread --size=1m --filename=x";
+    let made = place.run(&format!("fio --convert {words} --flow=3 --flow_id=2 --flow_sleep=50"));
+    let plan = made.expect(0).out;
+    assert!(plan.contains("flow = { group = 2, weight = 3, pause = \"50us\" }"), "{plan}");
+    let without = place.run(&format!("fio --convert {words} --flow=0 --flow_sleep=50")).expect(0);
+    assert!(!without.out.contains("flow"), "{}", without.out);
+    for (more, why) in [("--flow=1001", "0 to 1000"), ("--flow=-1", "0 to 1000")] {
+        let refused = place.run(&format!("fio --convert {words} {more}")).expect(2);
+        assert!(refused.err.contains(why), "{}", refused.err);
+    }
+    let several = "fio --convert --name=a --flow=1 --size=1m --iodepth=2 --ioengine=libaio \
+                   --filename=/dev/x:/dev/y";
+    let refused = place.run(several).expect(2);
+    assert!(refused.err.contains("a job for each"), "{}", refused.err);
 }

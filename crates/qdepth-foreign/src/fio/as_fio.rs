@@ -88,6 +88,7 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         option("end_fsync", "1".to_owned());
     }
     arrivals(point, &mut option);
+    flow(point, &mut option);
     distribution(point, text);
 }
 
@@ -140,6 +141,19 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
     let figure = |rate: f64| if rate < 1.0 { String::new() } else { format!("{rate:.0}") };
     option("rate", format!("{},{}", figure(read), figure(write)));
     option("rate_process", process.to_owned());
+}
+
+/// fio ties jobs of all steps, and each clone by the whole weight.
+fn flow(point: &Point, option: &mut impl FnMut(&str, String)) {
+    let Some(flow) = point.flow else { return };
+    if point.streams > 1 {
+        return option("; not here: flow", flow.weight.to_string());
+    }
+    option("flow", flow.weight.to_string());
+    option("flow_id", (point.group << 8 | flow.group & 0xff).to_string());
+    if flow.pause_ns > 0 {
+        option("flow_sleep", flow.pause_ns.div_ceil(1000).to_string());
+    }
 }
 
 fn distribution(point: &Point, text: &mut String) {

@@ -366,6 +366,10 @@ impl Making {
                 group: self.counters.group,
             };
             let files = places(job, clone, whole)?;
+            if files.len() > 1 && job.flow.is_some() {
+                let why = "flow: refused: of a job with several files, each is a load of its own; a job for each";
+                return Err(refuse(job, why));
+            }
             for (place, file) in files.iter().enumerate() {
                 let mut load = self.load(job, origin, file, files.len(), whole)?;
                 let suffix =

@@ -64,6 +64,8 @@ pub struct Job {
     pub rate: Option<f64>,
     /// Think time, nanoseconds, and the requests between two of them.
     pub think: Option<(u64, u32)>,
+    /// How it is tied to others.
+    pub flow: Option<Flow>,
     /// The job that it waits for.
     pub waits_for: Option<String>,
     /// Whether they arrive by a Poisson process.
@@ -115,6 +117,17 @@ pub enum Ends {
     Step,
     /// All jobs, also those that have not begun.
     Run,
+}
+
+/// Jobs of one flow issue requests in proportion to their weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Which jobs.
+    pub group: u32,
+    /// Its weight among them.
+    pub weight: u32,
+    /// How long it waits once it is ahead, nanoseconds.
+    pub pause_ns: u64,
 }
 
 /// The part of a target under load, and when the load ends.
@@ -231,6 +244,7 @@ impl Job {
             group_reporting: look.switch("group_reporting", false)?,
             rate,
             think: look.think(rate)?,
+            flow: look.flow()?,
             waits_for: look.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
             poisson: look.value("rate_process", false, poisson)?,
             random,

@@ -4,7 +4,7 @@ mod more;
 
 use std::cell::RefCell;
 
-use super::job::{Reporting, Span};
+use super::job::{Flow, Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
@@ -158,6 +158,20 @@ impl Look<'_> {
             Ok(blocks) if blocks > 0 => Ok(Some((time, blocks))),
             _ => Err(self.refuse("thinktime_blocks", "1 to 4294967295 are possible")),
         }
+    }
+
+    /// How the job is tied to others; its pause is in microseconds.
+    pub(super) fn flow(&self) -> Result<Option<Flow>, FioRefusal> {
+        let up_to = |most: u32| {
+            move |text: &str| match text.parse::<u32>() {
+                Ok(number) if number <= most => Ok(number),
+                _ => Err(format!("0 to {most} are possible")),
+            }
+        };
+        let weight = self.value("flow", 0, up_to(1000))?;
+        let group = self.value("flow_id", 0, up_to(u32::MAX))?;
+        let pause_ns = 1000 * u64::from(self.value("flow_sleep", 0, up_to(u32::MAX))?);
+        Ok((weight > 0).then_some(Flow { group, weight, pause_ns }))
     }
 
     pub(super) fn reporting(&self) -> Result<Reporting, FioRefusal> {

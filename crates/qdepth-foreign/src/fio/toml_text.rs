@@ -5,7 +5,7 @@ use std::fmt::Write;
 use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
-use super::job::Job;
+use super::job::{Flow, Job};
 use super::values::{Amount, Distribution, Durability};
 
 /// The text of a plan: profiles, one for each load, then the steps.
@@ -54,6 +54,14 @@ fn one_load(text: &mut String, job: &Job, load: &Load) {
     line(text, "duration", &quoted(&Nanos(load.duration_ns).to_string()));
     if let Some(bytes) = load.bytes {
         line(text, "bytes_per_stream", &quoted(&Bytes(bytes).to_string()));
+    }
+    if let Some(flow) = job.flow.filter(|_| !load.reads_back) {
+        let Flow { group, weight, pause_ns } = flow;
+        let pause = match pause_ns {
+            0 => String::new(),
+            ns => format!(", pause = \"{}\"", Nanos(ns)),
+        };
+        line(text, "flow", &format!("{{ group = {group}, weight = {weight}{pause} }}"));
     }
     if load.ends_step {
         line(text, "ends_step", "true");

@@ -7,7 +7,7 @@ use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::payload::Payload;
 use crate::plan::{
-    Extent, Fsync, Layout, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until, VISIT_LEAD_IN,
+    Extent, Flow, Fsync, Layout, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until, VISIT_LEAD_IN,
 };
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
@@ -29,6 +29,8 @@ const VISIT_LEAD_INS: (Nanos, Nanos) = (Nanos::from_millis(20), Nanos::from_secs
 const STEADY_ROUND_LEAST: Nanos = Nanos::from_millis(200);
 /// Longest delay and think time.
 const DELAY_MAX: Nanos = Nanos::from_secs(86_400);
+/// Greatest weight of a flow, as in fio.
+pub(crate) const FLOW_WEIGHT_MAX: u32 = 1000;
 /// Most streams of a point.
 const STREAMS_MAX: u32 = 512;
 
@@ -89,6 +91,7 @@ pub(crate) fn point(
         workers,
         outstanding,
         arrivals: arrivals.map_err(bad)?,
+        flow: flow(&load.spec, layout).map_err(bad)?,
         payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
         verify: profile.verify.unwrap_or(false),
         verify_unwritten: profile.verify_unwritten.unwrap_or(true),
@@ -147,6 +150,23 @@ fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> R
         ));
     }
     Ok(segments)
+}
+
+fn flow(load: &LoadSpec, layout: Layout) -> Result<Option<Flow>, String> {
+    let Some(spec) = load.flow else { return Ok(None) };
+    let pause = spec.pause.unwrap_or_default();
+    if !(1..=FLOW_WEIGHT_MAX).contains(&spec.weight) || pause > DELAY_MAX {
+        return Err(format!(
+            "flow: a weight of {} and a pause of {pause}; 1 to {FLOW_WEIGHT_MAX}, at most {DELAY_MAX}",
+            spec.weight
+        ));
+    }
+    if layout.makes_files() {
+        return Err(
+            "flow is of loads that share an area, and not of files that are made".to_owned()
+        );
+    }
+    Ok(Some(Flow { group: spec.group, weight: spec.weight, pause_ns: pause.0 }))
 }
 
 /// Zones hold whole requests, so that none reaches into what is left out.

@@ -218,6 +218,9 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
             "a target is preconditioned by one process: do it in a run without mpirun before",
         );
     }
+    if plan.points.iter().any(|point| point.flow.is_some()) {
+        return no("loads that are tied to each other know of each other within one process alone");
+    }
     if plan.points.iter().any(|point| point.stop.steady.is_some()) {
         return no(
             "a point that ends once it is steady is measured in rounds of one process. Leave `until` out",

@@ -52,7 +52,7 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         request_size: point.request_size.text(),
         request_size_mean_bytes: point.request_size.mean(),
         reported_as_throughput: point.reported_as_throughput,
-        arrivals: point.arrivals.text(),
+        arrivals: point.arrivals_text(),
         outstanding: point.outstanding,
         offered_io_per_s: point.offered_io_per_s(),
         streams: point.streams,
@@ -136,6 +136,7 @@ fn facts(
     // A closed loop that forces its data out at the end runs dry there, streams that each move
     // their own bytes end one by one, and a point that ended early has other findings.
     let held = point.arrivals == Arrivals::Closed
+        && point.flow.is_none()
         && point.stop.bytes_per_stream == 0
         && !point.fsync.at_end
         && outcome.failure.is_none()

@@ -9,6 +9,7 @@ use qdepth_engine::{Company, Interval, Outcome, Part, Target, measure_part, meas
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
+use crate::ended::Usage;
 use crate::lab::crew::Crew;
 use crate::lab::execute::{Measured, SCREEN_LAG, bug, watch};
 use crate::lab::prepare::{Emulation, Prepared, What};
@@ -53,7 +54,13 @@ pub(crate) fn measure(
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
-    for loads in on_one_host(targets, group) {
+    let hosts = on_one_host(targets, group);
+    if hosts.len() > 1 && group.iter().any(|point| point.flow.is_some()) {
+        let what = "loads that are tied to each other are on media of one host: each other medium \
+                    goes through a time of its own";
+        return Err(Usage(what.to_owned()).into());
+    }
+    for loads in hosts {
         let places: Vec<usize> = loads.iter().flat_map(|(_, places)| places.clone()).collect();
         let points: Vec<(&Emulation, Vec<&Point>)> = loads
             .iter()

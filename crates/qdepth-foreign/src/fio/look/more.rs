@@ -236,6 +236,12 @@ impl Look<'_> {
         }
         self.files_notes(&mut note)?;
         note("buffer_pattern", "payload compresses away as a pattern does, and is no such pattern");
+        if self.switch("stonewall", false)? {
+            note(
+                "flow",
+                "it is tied to the jobs of its step alone, not to those before a stonewall",
+            );
+        }
         note("steadystate", "the job goes on to its end, whether its state is steady or not");
         Ok(notes)
     }

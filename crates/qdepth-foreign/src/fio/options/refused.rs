@@ -2,7 +2,6 @@
 
 const TRACE: &str = "no trace is replayed; a job with its sizes, mix and rate comes near";
 const ZONES: &str = "zoned devices are not measured by zones";
-const FLOW: &str = "jobs are not tied to each other; rate_iops= of each is";
 const TARGET: &str = "no depth is searched; `qdepth run` with --outstanding 1,2,4,8 … sweeps it";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";
 const DATA_PLACEMENT: &str = "data placement is not asked of the device";
@@ -52,10 +51,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("cgroup", GROUP),
     ("cgroup_nodelete", GROUP),
     ("cgroup_weight", GROUP),
-    ("flow_id", FLOW),
-    ("flow", FLOW),
-    ("flow_sleep", FLOW),
-    ("flow_watermark", FLOW),
+    ("flow_watermark", "fio itself has it no more; leave it out"),
     ("percentage_sequential", "fio itself has it no more; percentage_random= is"),
     ("rwmixcycle", "fio itself has it no more; leave it out"),
     ("random_sequence_stride", "places are drawn independently; leave it out"),
