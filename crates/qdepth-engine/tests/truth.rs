@@ -29,6 +29,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         random_share: 1.0,
         read_share: 0.67,
         request_size: SizeMix::one(4096),
+        own_writes: None,
         alignment_bytes: 4096,
         area: Extent { offset_bytes: 0, length_bytes: 1 << 30 },
         layout: Layout::Area,

@@ -97,7 +97,7 @@ fn globals_hold_below_and_the_last_value_counts() {
          [b]\n[c]\nbs=4k\nbs=2k\n",
     );
     let jobs = set.expect("jobs").jobs;
-    let sizes: Vec<u64> = jobs.iter().map(|job| job.sizes[0].bytes).collect();
+    let sizes: Vec<u64> = jobs.iter().map(|job| job.sizes.parts[0].bytes).collect();
     assert_eq!(sizes, [8192, 16384, 2048]);
     assert_eq!(jobs.iter().map(|job| job.depth).collect::<Vec<_>>(), [1, 4, 4]);
     assert_eq!(jobs[2].report.written, [("bs".to_owned(), "2k".to_owned())]);
@@ -110,7 +110,7 @@ fn comments_variables_and_arithmetic_are_read() {
                 filename=a\\:b:c\n";
     let job = read(text).expect("a job").jobs.remove(0);
     assert_eq!(job.depth, 16);
-    assert_eq!(job.sizes[0].bytes, 4096);
+    assert_eq!(job.sizes.parts[0].bytes, 4096);
     assert_eq!(job.span.runtime_ns, Some(3_000_000_000));
     assert_eq!(job.span.ramp_ns, 500_000_000);
     assert_eq!(job.filenames, ["a:b", "c"]);
@@ -146,7 +146,8 @@ fn a_refusal_names_option_section_and_line() {
         ("include other.fio\n", "jobs.fio:1: cannot include `other.fio`: there is no such file"),
         ("[a]\nbssplit=4k/50:8k/40\n", "the shares add up to 90"),
         ("[a]\nrw=read\n", "[a] . is to be made: say how long with size="),
-        ("[a]\nrw=rw\nbs=4k,8k\nsize=1m\n", "same sizes"),
+        ("[a]\nrw=rw:8k\nbs=4k,8k\nsize=1m\n", "several sizes"),
+        ("[a]\nrw=rw\nbs=4k,8k\nnumber_ios=9\nsize=1m\n", "several request sizes"),
     ];
     for (text, said) in cases.iter().filter(|(_, said)| !said.is_empty()) {
         let message = refusal(text);
@@ -300,7 +301,7 @@ fn jobs_of_the_command_line_come_first_and_its_globals_hold_for_all() {
     let files = [("a.fio".to_owned(), "[y]\nsize=1m\n".to_owned())];
     let jobs = JobSet::read(&line, &files, &around(&no_file)).expect("jobs").jobs;
     assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["x", "y"]);
-    assert!(jobs.iter().all(|job| job.sizes[0].bytes == 16384));
+    assert!(jobs.iter().all(|job| job.sizes.parts[0].bytes == 16384));
     let unknown = CommandLine::read(&["--outpt=x".to_owned()]).expect_err("no option");
     assert!(unknown.to_string().contains("--outpt"), "{unknown}");
     let outside = CommandLine::read(&["--bs=4k".to_owned()]).expect("globals");
@@ -392,7 +393,10 @@ fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
     ] {
         let jobs = typed(line, file).expect(line).jobs;
         assert!(jobs.iter().all(|job| job.direct), "{line}");
-        assert_eq!(jobs.iter().map(|job| job.sizes[0].bytes).collect::<Vec<_>>(), [8192, 65536]);
+        assert_eq!(
+            jobs.iter().map(|job| job.sizes.parts[0].bytes).collect::<Vec<_>>(),
+            [8192, 65536]
+        );
     }
     let line = "-filename=/dev/sda -direct=1 -iodepth 1 -thread -rw=randrw -rwmixread=70 \
                 -ioengine=psync -bs=16k -size=200G -numjobs=30 -runtime=100 -group_reporting -name=mytest";
@@ -425,7 +429,7 @@ fn a_file_is_included_from_beside_the_one_that_asks_and_a_global_name_names_no_j
     let files = [("folder/jobs.fio".to_owned(), "include more.fio\n[a]\n[b]\nname=c\n".to_owned())];
     let jobs = JobSet::read(&CommandLine::default(), &files, &around(&beside)).expect("jobs").jobs;
     assert_eq!(jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["a", "c"]);
-    assert_eq!(jobs[0].sizes[0].bytes, 8192);
+    assert_eq!(jobs[0].sizes.parts[0].bytes, 8192);
 }
 
 #[test]

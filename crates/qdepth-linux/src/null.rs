@@ -164,6 +164,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
             let reads = Point {
                 read_share: 1.0,
                 request_size: SizeMix::one(ZEROS),
+                own_writes: None,
                 alignment_bytes: u64::from(ZEROS),
                 ..null.clone()
             };

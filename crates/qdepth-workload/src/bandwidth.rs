@@ -121,6 +121,8 @@ impl BandwidthSpec {
             distribution: None,
             read: [0.0, 100.0][direction],
             request_size: SizeSpec::One(row.transfer.to_owned()),
+            write_size: None,
+            write_alignment: None,
             alignment: None,
             area: AreaSpec { size: Some(format!("{bytes}B")), offset: None },
             streams: Some(threads),

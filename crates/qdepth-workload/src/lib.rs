@@ -33,8 +33,8 @@ pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
 pub use payload::{Payload, fill, generation_of, stamp};
 pub use plan::{
-    Durability, Extent, Flow, Fsync, Layout, Plan, Point, STEADY_ROUNDS, Samples, Stop, Strides,
-    Until, UntilSteady,
+    Durability, Extent, Flow, Fsync, Layout, OwnWrites, Plan, Point, STEADY_ROUNDS, Samples, Stop,
+    Strides, Until, UntilSteady,
 };
 pub use precondition::{Method, Preconditioning, Wear};
 pub use profile::{

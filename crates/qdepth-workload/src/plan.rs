@@ -170,6 +170,16 @@ impl Strides {
     }
 }
 
+/// Writes of a mix that have sizes of their own: these follow those of reads among the point's, each
+/// with its share of all requests. In either way requests follow those of the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnWrites {
+    /// Place of their first size among the point's.
+    pub first_size: u32,
+    /// They begin at whole multiples of this many bytes.
+    pub alignment_bytes: u64,
+}
+
 /// Loads of one group that run at the same time issue requests in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
@@ -213,6 +223,9 @@ pub struct Point {
     pub read_share: f64,
     /// Request sizes.
     pub request_size: SizeMix,
+    /// Which of the sizes are of writes; none = all are of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_writes: Option<OwnWrites>,
     /// Accesses begin at whole multiples of this many bytes.
     pub alignment_bytes: u64,
     /// Part of the target under load.
@@ -301,6 +314,17 @@ impl Point {
     /// Bytes that its streams move, all together; 0: no limit.
     pub fn bytes_of_streams(&self) -> u64 {
         self.stop.bytes_per_stream * u64::from(self.streams)
+    }
+    /// Sizes of reads, and of writes.
+    pub fn sizes_by_way(&self) -> [SizeMix; 2] {
+        let all = &self.request_size.sizes;
+        let place = self.own_writes.map_or(all.len(), |own| own.first_size as usize);
+        match all.split_at_checked(place) {
+            Some((reads, writes)) if !writes.is_empty() => {
+                [reads, writes].map(|sizes| SizeMix { sizes: sizes.to_vec() })
+            }
+            _ => [self.request_size.clone(), self.request_size.clone()],
+        }
     }
     /// When its requests arrive, as stored: `closed`, `closed, weight 8 in flow 0`.
     pub fn arrivals_text(&self) -> String {

@@ -1,7 +1,7 @@
 //! What a plan's text may say: the rules that `resolve` keeps to, for texts that come from a file.
 
 use crate::arrival::Arrivals;
-use crate::plan::{Extent, Plan, Point};
+use crate::plan::{Extent, OwnWrites, Plan, Point};
 use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
 
 /// Largest offset that the kernel knows.
@@ -122,6 +122,13 @@ impl Point {
         let weights = sizes.iter().try_fold(0_u32, |sum, (_, weight)| sum.checked_add(*weight));
         if weights.is_none() {
             return Err("the weights of the request sizes run over".to_owned());
+        }
+        let own_writes = |own: OwnWrites| {
+            let place = own.first_size as usize;
+            own.alignment_bytes > 0 && place > 0 && place < sizes.len()
+        };
+        if !self.own_writes.is_none_or(own_writes) {
+            return Err(format!("{:?} of the request sizes {sizes:?}", self.own_writes));
         }
         if self.alignment_bytes == 0 || self.segments == 0 {
             return Err("an alignment of 0, or no segment".to_owned());

@@ -97,6 +97,10 @@ pub struct Profile {
     pub read: f64,
     /// Request size.
     pub request_size: SizeSpec,
+    /// Request size of the writes of a mix, where that is another. Left out: as reads.
+    pub write_size: Option<SizeSpec>,
+    /// Writes with sizes of their own begin at whole multiples of this. Left out: as reads.
+    pub write_alignment: Option<Bytes>,
     /// Accesses begin at whole multiples of this within the area. Left out: 4096 (method.md item 11), or the
     /// request size where that is smaller.
     pub alignment: Option<Bytes>,

@@ -27,6 +27,21 @@ impl SizeMix {
         let total: f64 = self.sizes.iter().map(|s| f64::from(s.1)).sum();
         self.sizes.iter().map(|s| f64::from(s.0) * f64::from(s.1)).sum::<f64>() / total
     }
+    /// This for a share of the requests, 0..=1, and the other, behind it, for the rest.
+    #[must_use]
+    pub fn beside(&self, share: f64, other: &Self) -> Self {
+        const WHOLE: f64 = 1e6;
+        let scaled = |mix: &Self, share: f64| -> Vec<(u32, u32)> {
+            let total: f64 = mix.sizes.iter().map(|s| f64::from(s.1)).sum();
+            let weight = |weight: u32| f64::from(weight) / total * share * WHOLE;
+            mix.sizes.iter().map(|s| (s.0, (weight(s.1).round() as u32).max(1))).collect()
+        };
+        let mut sizes = scaled(self, share);
+        sizes.extend(scaled(other, 1.0 - share));
+        let common = sizes.iter().fold(0, |common, (_, weight)| divisor(common, *weight));
+        sizes.iter_mut().for_each(|(_, weight)| *weight /= common.max(1));
+        Self { sizes }
+    }
     /// As written: `8KiB` or `4KiB:60,64KiB:40`.
     pub fn text(&self) -> String {
         let name = |bytes: u32| qdepth_measure::Bytes(u64::from(bytes)).to_string();
@@ -39,4 +54,9 @@ impl SizeMix {
             }
         }
     }
+}
+
+/// Greatest common divisor.
+fn divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { divisor(b, a % b) }
 }

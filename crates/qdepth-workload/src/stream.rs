@@ -37,15 +37,48 @@ pub struct RequestStream {
     address: AddressPattern,
     /// A read where a draw of 32 bits is below this.
     read_threshold: u64,
-    sizes: SizeMix,
-    /// Sum of the weights; 0 where there is one size.
-    weight_total: u64,
+    sizes: Sizes,
+    /// Where writes with sizes of their own go; boxed, since most loads have none.
+    writes: Option<Box<(AddressPattern, Sizes)>>,
     segments: Option<Segments>,
     /// The only size, where there is no more to a request than its direction and a place that is
     /// like each other: what most loads are, and what asks one question instead of five.
     plain: Option<u32>,
     sync_every: u32,
     writes_since_sync: u32,
+}
+
+/// Sizes to draw from.
+#[derive(Debug)]
+struct Sizes {
+    mix: SizeMix,
+    /// Sum of the weights; 0 where there is one size.
+    weight_total: u64,
+}
+
+impl Sizes {
+    fn new(mix: SizeMix) -> Self {
+        let weight_total = match mix.sizes.as_slice() {
+            [_] => 0,
+            sizes => sizes.iter().map(|s| u64::from(s.1)).sum(),
+        };
+        Self { mix, weight_total }
+    }
+
+    #[inline]
+    fn draw(&self, random: &mut Xoshiro256PlusPlus) -> u32 {
+        if self.weight_total == 0 {
+            return self.mix.sizes[0].0;
+        }
+        let mut rest = ((random.next_u64() >> 32) * self.weight_total) >> 32;
+        for (size, weight) in &self.mix.sizes {
+            if rest < u64::from(*weight) {
+                return *size;
+            }
+            rest -= u64::from(*weight);
+        }
+        self.mix.sizes[0].0
+    }
 }
 
 /// Pieces of a stream's part that lie between those of the other streams, or its zones.
@@ -88,17 +121,24 @@ impl RequestStream {
     pub fn new(point: &Point, number: u32) -> Self {
         let seed = Seed(point.seed).derive("requests").derive(&number.to_string());
         let random = Xoshiro256PlusPlus::seed_from_u64(seed.0);
-        let sizes = point.request_size.sizes.iter().map(|(size, _)| u64::from(*size));
         let area = part(point, number);
-        let address = AddressPattern::new(area, point.alignment_bytes, point.random_share);
-        let mut address =
-            address.with(&point.distribution, sizes, &random).backwards(point.backwards);
+        let pattern = |alignment: u64, sizes: &SizeMix| {
+            let sizes = sizes.sizes.iter().map(|(size, _)| u64::from(*size));
+            let pattern = AddressPattern::new(area, alignment, point.random_share);
+            pattern.with(&point.distribution, sizes, &random)
+        };
+        let [sizes, written] = point.sizes_by_way();
+        let mut writes = point
+            .own_writes
+            .map(|own| Box::new((pattern(own.alignment_bytes, &written), Sizes::new(written))));
+        let mut address = pattern(point.alignment_bytes, &sizes).backwards(point.backwards);
         let single = point.request_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
         if point.stop.visits > 1 {
             // What follows one another goes on somewhere else, not over what was just read.
             let draw = Xoshiro256PlusPlus::seed_from_u64(seed.derive("begin").0).next_u64();
             address.begin_at(draw);
+            writes.iter_mut().for_each(|own| own.0.begin_at(draw));
         }
         let segments = Segments::new(point, number);
         let bare = address.is_plain() && segments.is_none() && point.fsync.every_writes == 0;
@@ -107,11 +147,8 @@ impl RequestStream {
             random,
             plain: single.filter(|_| bare),
             read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
-            weight_total: match point.request_size.sizes.as_slice() {
-                [_] => 0,
-                sizes => sizes.iter().map(|s| u64::from(s.1)).sum(),
-            },
-            sizes: point.request_size.clone(),
+            sizes: Sizes::new(sizes),
+            writes,
             segments,
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
@@ -145,27 +182,16 @@ impl RequestStream {
         }
         let draw = self.random.next_u64();
         let read = (draw & 0xffff_ffff) < self.read_threshold;
-        let size = self.size();
-        let offset = self.address.next(draw >> 32, &mut self.random, u64::from(size));
+        let (address, sizes) = match &mut self.writes {
+            Some(own) if !read => (&mut own.0, &own.1),
+            _ => (&mut self.address, &self.sizes),
+        };
+        let size = sizes.draw(&mut self.random);
+        let offset = address.next(draw >> 32, &mut self.random, u64::from(size));
         let offset = self.segments.map_or(offset, |segments| segments.place(offset));
         self.writes_since_sync += u32::from(!read);
         let direction = if read { Direction::Read } else { Direction::Write };
         (offset, (size, direction))
-    }
-
-    #[inline]
-    fn size(&mut self) -> u32 {
-        if self.weight_total == 0 {
-            return self.sizes.sizes[0].0;
-        }
-        let mut rest = ((self.random.next_u64() >> 32) * self.weight_total) >> 32;
-        for (size, weight) in &self.sizes.sizes {
-            if rest < u64::from(*weight) {
-                return *size;
-            }
-            rest -= u64::from(*weight);
-        }
-        self.sizes.sizes[0].0
     }
 }
 

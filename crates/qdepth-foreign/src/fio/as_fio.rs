@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use qdepth_workload::{Arrivals, Distribution, Plan, Point};
+use qdepth_workload::{Arrivals, Distribution, Plan, Point, SizeMix};
 
 /// A job file that puts the plan's loads on these targets. What fio has no word for stands in
 /// comments.
@@ -59,8 +59,12 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         option("percentage_random", format!("{:.0}", point.random_share * 100.0));
     }
     sizes(point, &mut option);
-    if u64::from(point.request_size.single().unwrap_or(0)) != point.alignment_bytes {
-        option("blockalign", point.alignment_bytes.to_string());
+    match point.own_writes {
+        Some(own) => {
+            option("blockalign", format!("{},{}", point.alignment_bytes, own.alignment_bytes));
+        }
+        None if u64::from(point.request_size.single().unwrap_or(0)) == point.alignment_bytes => {}
+        None => option("blockalign", point.alignment_bytes.to_string()),
     }
     option("size", share.to_string());
     option("offset", point.area.offset_bytes.to_string());
@@ -108,11 +112,19 @@ fn direction(point: &Point) -> String {
 }
 
 fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {
-    let sizes = &point.request_size.sizes;
-    if let [(bytes, _)] = sizes.as_slice() {
-        return option("bs", bytes.to_string());
+    let by_way = point.sizes_by_way();
+    let [reads, writes] = &by_way;
+    match (reads.single(), writes.single(), point.own_writes) {
+        (Some(bytes), _, None) => option("bs", bytes.to_string()),
+        (Some(reads), Some(writes), Some(_)) => option("bs", format!("{reads},{writes}")),
+        (_, _, None) => option("bssplit", split(reads)),
+        (_, _, Some(_)) => option("bssplit", by_way.each_ref().map(split).join(",")),
     }
-    // Shares in whole per cents that add up to 100: what rounding leaves goes to the last.
+}
+
+/// Shares in whole per cents that add up to 100: what rounding leaves goes to the last.
+fn split(mix: &SizeMix) -> String {
+    let sizes = &mix.sizes;
     let total: u64 = sizes.iter().map(|(_, weight)| u64::from(*weight)).sum();
     let mut left = 100;
     let mut parts = Vec::new();
@@ -122,7 +134,7 @@ fn sizes(point: &Point, option: &mut impl FnMut(&str, String)) {
         left -= share;
         parts.push(format!("{bytes}/{share}"));
     }
-    option("bssplit", parts.join(":"));
+    parts.join(":")
 }
 
 fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
@@ -136,8 +148,8 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
         Arrivals::Poisson { rate } => (rate, "poisson"),
     };
     // By bytes: fio's I/Os per second are whole numbers.
-    let rate = rate * point.request_size.mean();
-    let (read, write) = (rate * point.read_share, rate * (1.0 - point.read_share));
+    let [reads, writes] = point.sizes_by_way().map(|sizes| rate * sizes.mean());
+    let (read, write) = (reads * point.read_share, writes * (1.0 - point.read_share));
     let figure = |rate: f64| if rate < 1.0 { String::new() } else { format!("{rate:.0}") };
     option("rate", format!("{},{}", figure(read), figure(write)));
     option("rate_process", process.to_owned());

@@ -10,7 +10,7 @@ use super::number::Base;
 use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::{Section, Setting};
-use super::values::{Amount, Distribution, Durability, Engine, SizePart, texts};
+use super::values::{Amount, Distribution, Durability, Engine, Sizes, texts};
 
 /// Most clones of a job.
 const CLONES_MAX: u64 = 256;
@@ -44,10 +44,8 @@ pub struct Job {
     pub random: f64,
     /// Share of reads, 0..=100.
     pub read: f64,
-    /// Request sizes with weights.
-    pub sizes: Vec<SizePart>,
-    /// Random accesses begin at whole multiples of this many bytes.
-    pub alignment: u64,
+    /// Request sizes, and where requests begin.
+    pub sizes: Sizes,
     /// Bytes left out behind each sequential request; its alignment steps over them.
     pub gap: u64,
     /// Whether a sequential request lies before the former one.
@@ -209,11 +207,11 @@ impl Job {
     fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
         let access = look.access()?;
         let Access { random, read, back, .. } = access;
-        let (sizes, mut alignment) = look.sizes(read)?;
+        let mut sizes = look.sizes(read)?;
         let gap = gap(look, &access, &sizes)?;
-        let smallest = sizes.iter().map(|part| part.bytes).min().unwrap_or(4096);
+        let smallest = sizes.smallest();
         if gap > 0 || back.is_some() {
-            alignment = sizes[0].bytes + gap;
+            sizes.alignment = smallest + gap;
         }
         let (rate, rated) = look.rate(read, &sizes)?;
         let engine = look.engine()?;
@@ -221,7 +219,8 @@ impl Job {
         let distribution =
             look.value("random_distribution", Distribution::Uniform, Distribution::read)?;
         let once = !look.switch("norandommap", false)?;
-        if once && random > 0.0 && sizes.len() > 1 && distribution == Distribution::Uniform {
+        if once && random > 0.0 && sizes.single().is_none() && distribution == Distribution::Uniform
+        {
             remarks.extend(drawn_independently(look.section));
         }
         let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
@@ -249,11 +248,10 @@ impl Job {
             poisson: look.value("rate_process", false, poisson)?,
             random,
             read: rated,
-            sizes,
-            alignment,
             gap,
             backwards: back.is_some(),
-            zones: look.zones(&access)?,
+            zones: look.zones(&access, &sizes)?,
+            sizes,
             depth,
             engine,
             direct: look.direct()?,
@@ -325,20 +323,20 @@ fn obey_rules(section: &Section, refused: &mut FioRefusals) -> Vec<FioRemark> {
     remarks
 }
 /// Bytes between a sequential request and the next, on whichever side that is.
-fn gap(look: &Look<'_>, access: &Access, sizes: &[SizePart]) -> Result<u64, FioRefusal> {
+fn gap(look: &Look<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusal> {
     if access.gap == 0 && access.back.is_none() {
         return Ok(0);
     }
-    let [only] = sizes else {
+    let Some(size) = sizes.single() else {
         return Err(look.refuse("rw", "refused: a gap between requests of several sizes"));
     };
     match access.back {
         None => Ok(access.gap),
         // From the end of one back to the beginning of the next, which must end before it.
-        Some(back) => back.checked_sub(2 * only.bytes).ok_or_else(|| {
+        Some(back) => back.checked_sub(2 * size).ok_or_else(|| {
             let why = format!(
                 "refused: requests would overlap; going backwards without gaps is :-{}",
-                2 * only.bytes
+                2 * size
             );
             look.refuse("rw", why)
         }),
@@ -348,7 +346,7 @@ fn gap(look: &Look<'_>, access: &Access, sizes: &[SizePart]) -> Result<u64, FioR
 /// What is said of several sizes where each place is to be touched once.
 fn drawn_independently(section: &Section) -> Option<FioRemark> {
     let what = "requests of several sizes go to places that are drawn independently";
-    let of = ["bssplit", "bsrange"].iter().find_map(|name| section.get(name));
+    let of = ["bssplit", "bsrange", "bs"].iter().find_map(|name| section.get(name));
     of.map(|setting| setting.remark(&section.name, what))
 }
 

@@ -8,7 +8,7 @@ use super::job::{Flow, Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
-use super::values::{Amount, SizePart, number, sizes, texts};
+use super::values::{Amount, SizePart, Sizes, number, sizes, texts};
 
 pub(super) use more::Access;
 
@@ -206,48 +206,50 @@ impl Look<'_> {
         self.value("rwmixread", 50.0, share)
     }
 
-    /// Sizes with weights, and the alignment of random requests.
-    pub(super) fn sizes(&self, read: f64) -> Result<(Vec<SizePart>, u64), FioRefusal> {
+    /// Sizes with weights, and the alignments of random requests.
+    pub(super) fn sizes(&self, read: f64) -> Result<Sizes, FioRefusal> {
         let name = ["bssplit", "bsrange", "bs"].into_iter().find(|name| self.get(name).is_some());
         let name = name.unwrap_or("bs");
-        let default = vec![SizePart { bytes: 4096, weight: 1 }];
-        let parts = self.value(name, default, |text| sizes(name, text, self.base, read))?;
-        let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
-        Ok((parts, self.whole("ba", smallest)?))
+        let usual = || vec![SizePart { bytes: 4096, weight: 1 }];
+        let [reads, writes] =
+            self.value(name, [usual(), usual()], |text| sizes(name, text, self.base))?;
+        let aligned = self.value("ba", [0, 0], |text| {
+            let (reads, writes) = text.split_once(',').unwrap_or((text, text));
+            Ok([size_of(reads, self.base)?, size_of(writes, self.base)?])
+        })?;
+        let with = |parts: Vec<SizePart>, asked: u64| {
+            let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
+            (parts, if asked > 0 { asked } else { smallest })
+        };
+        let (reads, writes) = (with(reads, aligned[0]), with(writes, aligned[1]));
+        let is_mix = read > 0.0 && read < 100.0;
+        let own = (is_mix && reads != writes).then(|| writes.clone());
+        let (parts, alignment) = if read > 0.0 { reads } else { writes };
+        Ok(Sizes { parts, alignment, writes: own })
     }
 
     /// Requests per second of both directions together, and the share of reads that they leave:
     /// in a mix each direction keeps to its own rate, whatever the mix says.
-    pub(super) fn rate(
-        &self,
-        read: f64,
-        sizes: &[SizePart],
-    ) -> Result<(Option<f64>, f64), FioRefusal> {
-        let weight: f64 = sizes.iter().map(|part| f64::from(part.weight)).sum();
-        let bytes: f64 = sizes.iter().map(|part| part.bytes as f64 * f64::from(part.weight)).sum();
-        let mean = bytes / weight;
-        let smallest = sizes.iter().map(|part| part.bytes).min().unwrap_or(1) as f64;
-        // With several sizes fio turns I/Os per second into bytes by the smallest.
-        for (name, bytes) in [("rate_iops", smallest), ("rate", 1.0)] {
+    pub(super) fn rate(&self, read: f64, sizes: &Sizes) -> Result<(Option<f64>, f64), FioRefusal> {
+        for name in ["rate_iops", "rate"] {
             if self.get(name).is_none() {
                 continue;
             }
             let [reads, writes] = self.value(name, [None, None], |text| rates(text, self.base))?;
-            let (total, share) = match (reads, writes) {
-                _ if read >= 100.0 => (reads, read),
-                _ if read <= 0.0 => (writes, read),
-                (None, None) => (None, read),
+            let reads = reads.map(|rate| rate * requests(&sizes.parts, name));
+            let writes = writes.map(|rate| rate * requests(sizes.of_writes(), name));
+            return match (reads, writes) {
+                _ if read >= 100.0 => Ok((reads, read)),
+                _ if read <= 0.0 => Ok((writes, read)),
+                (None, None) => Ok((None, read)),
                 (Some(reads), Some(writes)) => {
-                    (Some(reads + writes), reads / (reads + writes) * 100.0)
+                    Ok((Some(reads + writes), reads / (reads + writes) * 100.0))
                 }
                 _ => {
-                    return Err(self.refuse(
-                        name,
-                        "refused: in a mix both directions have a rate, or neither",
-                    ));
+                    Err(self
+                        .refuse(name, "refused: in a mix both directions have a rate, or neither"))
                 }
             };
-            return Ok((total.map(|rate| rate * bytes / mean), share));
         }
         Ok((None, read))
     }
@@ -321,6 +323,16 @@ impl Look<'_> {
         };
         Ok([one("write_bw_log")?, one("write_lat_log")?, one("write_iops_log")?])
     }
+}
+
+/// Requests a second for each unit of a rate. With several sizes fio turns I/Os per second into bytes
+/// by the smallest.
+fn requests(sizes: &[SizePart], name: &str) -> f64 {
+    let weight: f64 = sizes.iter().map(|part| f64::from(part.weight)).sum();
+    let bytes: f64 = sizes.iter().map(|part| part.bytes as f64 * f64::from(part.weight)).sum();
+    let smallest = sizes.iter().map(|part| part.bytes).min().unwrap_or(1) as f64;
+    let unit = if name == "rate_iops" { smallest } else { 1.0 };
+    unit * weight / bytes
 }
 
 /// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes; one figure is for each direction.

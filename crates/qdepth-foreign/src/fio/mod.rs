@@ -37,7 +37,7 @@ pub use options::fio_options;
 pub use read::Surroundings;
 pub use refusal::{FioRefusal, FioRefusals, FioRemark};
 pub use terse::export_fio_terse;
-pub use values::{Amount, Distribution, Durability, Engine, SizePart};
+pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes};
 
 use read::Reader;
 

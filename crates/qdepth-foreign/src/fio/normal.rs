@@ -7,6 +7,7 @@ use qdepth_logbook::record::PointRecord;
 use super::figure::{Unit, figure};
 use super::job::Job;
 use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, Pairs, jobs};
+use super::values::SizePart;
 
 /// What stands before the results: the jobs, the version, how many are started.
 pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
@@ -36,11 +37,13 @@ pub fn export_fio_heads(program: &str, jobs: &[(&Job, u32)]) -> String {
 
 fn head(job: &Job, group: u32) -> String {
     let size = |bytes: u64| figure(bytes, 4, true, Unit::Bytes);
-    let smallest = job.sizes.iter().map(|part| part.bytes).min().unwrap_or(0);
-    let largest = job.sizes.iter().map(|part| part.bytes).max().unwrap_or(0);
-    let sizes = format!("{}-{}", size(smallest), size(largest));
+    let sizes = |parts: &[SizePart]| {
+        let bytes = || parts.iter().map(|part| part.bytes);
+        format!("{}-{}", size(bytes().min().unwrap_or(0)), size(bytes().max().unwrap_or(0)))
+    };
+    let (reads, writes) = (sizes(&job.sizes.parts), sizes(job.sizes.of_writes()));
     format!(
-        "{}: (g={group}): rw={}, bs=(R) {sizes}, (W) {sizes}, (T) {sizes}, ioengine={}, iodepth={}",
+        "{}: (g={group}): rw={}, bs=(R) {reads}, (W) {writes}, (T) {writes}, ioengine={}, iodepth={}",
         job.name, job.rw_name, job.engine_name, job.depth
     )
 }

@@ -6,7 +6,7 @@ use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
 use super::job::{Flow, Job};
-use super::values::{Amount, Distribution, Durability};
+use super::values::{Amount, Distribution, Durability, SizePart};
 
 /// The text of a plan: profiles, one for each load, then the steps.
 pub(super) fn plan(
@@ -94,8 +94,12 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     if let Some(durable) = durable.filter(|_| read < 100.0) {
         line(text, "durability", &quoted(durable));
     }
-    line(text, "request_size", &request_size(job));
-    line(text, "alignment", &quoted(&Bytes(job.alignment).to_string()));
+    line(text, "request_size", &request_size(&job.sizes.parts));
+    line(text, "alignment", &quoted(&Bytes(job.sizes.alignment).to_string()));
+    if let Some((parts, alignment)) = job.sizes.writes.as_ref().filter(|_| !load.reads_back) {
+        line(text, "write_size", &request_size(parts));
+        line(text, "write_alignment", &quoted(&Bytes(*alignment).to_string()));
+    }
     if let Some((zone, skip)) = job.zones {
         let (zone, skip) = (Bytes(zone), Bytes(skip));
         line(text, "strides", &format!("{{ zone = \"{zone}\", skip = \"{skip}\" }}"));
@@ -124,11 +128,11 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     }
 }
 
-fn request_size(job: &Job) -> String {
-    match job.sizes.as_slice() {
+fn request_size(parts: &[SizePart]) -> String {
+    match parts {
         [one] => quoted(&Bytes(one.bytes).to_string()),
         sizes => {
-            let one = |part: &super::SizePart| {
+            let one = |part: &SizePart| {
                 format!("{{ size = \"{}\", weight = {} }}", Bytes(part.bytes), part.weight)
             };
             format!("[{}]", sizes.iter().map(one).collect::<Vec<_>>().join(", "))
@@ -152,7 +156,7 @@ fn distribution(job: &Job, load: &Load) -> Option<String> {
         }
         Distribution::Pareto(power) => Some(format!("{{ kind = \"pareto\", power = {power:?} }}")),
         Distribution::Zones(zones) => Some(zoned(zones, load.area)),
-        Distribution::Uniform if job.once && job.sizes.len() == 1 => {
+        Distribution::Uniform if job.once && job.sizes.single().is_some() => {
             Some("{ kind = \"each-once\" }".to_owned())
         }
         Distribution::Uniform => None,

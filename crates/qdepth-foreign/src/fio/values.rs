@@ -183,6 +183,36 @@ fn zones(text: &str, in_bytes: bool) -> Result<Vec<(f64, Amount)>, String> {
     }
 }
 
+/// Request sizes of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sizes {
+    /// With weights; of reads alone where writes have their own.
+    pub parts: Vec<SizePart>,
+    /// Random accesses begin at whole multiples of this many bytes.
+    pub alignment: u64,
+    /// The same of the writes of a mix, where it is another.
+    pub writes: Option<(Vec<SizePart>, u64)>,
+}
+
+impl Sizes {
+    /// The only size, where there is one.
+    pub(super) fn single(&self) -> Option<u64> {
+        match (self.parts.as_slice(), &self.writes) {
+            ([only], None) => Some(only.bytes),
+            _ => None,
+        }
+    }
+    /// The smallest.
+    pub fn smallest(&self) -> u64 {
+        let writes = self.writes.iter().flat_map(|(parts, _)| parts);
+        self.parts.iter().chain(writes).map(|part| part.bytes).min().unwrap_or(4096)
+    }
+    /// Of writes, as [`parts`](Self::parts) are of reads.
+    pub(super) fn of_writes(&self) -> &[SizePart] {
+        self.writes.as_ref().map_or(&self.parts, |(parts, _)| parts)
+    }
+}
+
 /// One size of a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizePart {
@@ -214,13 +244,8 @@ pub(super) fn texts(text: &str) -> Vec<String> {
     list
 }
 
-/// Sizes of `bs`, `bsrange` or `bssplit` for the direction that the job has.
-pub(super) fn sizes(
-    option: &str,
-    text: &str,
-    base: Base,
-    read: f64,
-) -> Result<Vec<SizePart>, String> {
+/// Sizes of `bs`, `bsrange` or `bssplit` for reads and for writes.
+pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePart>; 2], String> {
     // As fio reads it, `bs=4k-64k` is no range: 4 KiB for reads, 64 KiB for writes.
     let ends_part = |letter: char| letter == ',' || (option == "bs" && letter == '-');
     let parts: Vec<&str> = text.split(ends_part).map(str::trim).collect();
@@ -233,19 +258,11 @@ pub(super) fn sizes(
         _ if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
     };
-    let chosen = if read <= 0.0 {
-        one(writes)?
-    } else {
-        let chosen = one(reads)?;
-        if read < 100.0 && one(writes)? != chosen {
-            return Err("refused: reads and writes of a mix have the same sizes in qdepth; make two jobs of it".to_owned());
-        }
-        chosen
-    };
-    if chosen.iter().any(|part| part.bytes == 0 || part.bytes > 64 << 20) {
+    let both = [one(reads)?, one(writes)?];
+    if both.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 64 << 20) {
         return Err("a request has 1 byte to 64 MiB".to_owned());
     }
-    Ok(chosen)
+    Ok(both)
 }
 
 /// `low-high`: multiples of the lower size are drawn alike.

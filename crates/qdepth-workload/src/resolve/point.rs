@@ -7,7 +7,8 @@ use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::payload::Payload;
 use crate::plan::{
-    Extent, Flow, Fsync, Layout, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until, VISIT_LEAD_IN,
+    Extent, Flow, Fsync, Layout, OwnWrites, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
+    VISIT_LEAD_IN,
 };
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
@@ -47,10 +48,12 @@ pub(crate) fn point(
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
     let direct = profile.direct.unwrap_or(true);
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
-    let request_size = chosen_sizes(profile, choices, block).map_err(bad)?;
+    let read_size = chosen_sizes(profile, choices, block).map_err(bad)?;
+    let alignment_bytes = alignment(profile, &read_size, block).map_err(bad)?;
+    let (request_size, own_writes) =
+        own_writes(profile, choices, read_size, (alignment_bytes, block)).map_err(bad)?;
     let distribution = profile.distribution.clone().unwrap_or_default();
     distribution.check(request_size.sizes.len()).map_err(bad)?;
-    let alignment_bytes = alignment(profile, &request_size, block).map_err(bad)?;
     let spec = match choices.area.as_ref().or(place.area.as_ref()) {
         Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
         None => profile.area.clone(),
@@ -87,6 +90,7 @@ pub(crate) fn point(
         strides: strides(profile, (&area, streams, alignment_bytes), &request_size).map_err(bad)?,
         backwards: backwards(profile, &request_size).map_err(bad)?,
         request_size,
+        own_writes,
         streams,
         workers,
         outstanding,
@@ -110,6 +114,40 @@ pub(crate) fn point(
 fn chosen_sizes(profile: &Profile, choices: &Choices, block: u64) -> Result<SizeMix, String> {
     let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
     sizes(chosen.as_ref().unwrap_or(&profile.request_size), block)
+}
+
+/// All sizes, and which of them are of writes, where these have their own.
+fn own_writes(
+    profile: &Profile,
+    choices: &Choices,
+    reads: SizeMix,
+    (alignment, block): (u64, u64),
+) -> Result<(SizeMix, Option<OwnWrites>), String> {
+    let mixed = profile.read > 0.0 && profile.read < 100.0;
+    let Some(spec) = profile.write_size.as_ref().filter(|_| choices.request_size.is_none()) else {
+        return match profile.write_alignment {
+            Some(_) if choices.request_size.is_none() => {
+                Err("write_alignment is of writes with a write_size".to_owned())
+            }
+            _ => Ok((reads, None)),
+        };
+    };
+    let plain = profile.strides.is_none()
+        && profile.segments.is_none_or(|segments| segments == 1)
+        && profile.backwards != Some(true);
+    if !mixed || !plain {
+        return Err(
+            "write_size is of a mix of reads and writes, without strides, segments or backwards"
+                .to_owned(),
+        );
+    }
+    let alignment_bytes = profile.write_alignment.map_or(alignment, |alignment| alignment.0);
+    if alignment_bytes == 0 || alignment_bytes > 1 << 30 || !alignment_bytes.is_multiple_of(block) {
+        return Err(format!("write_alignment {}: multiples of {block} B", Bytes(alignment_bytes)));
+    }
+    let first_size = reads.sizes.len() as u32;
+    let all = reads.beside(profile.read / 100.0, &sizes(spec, block)?);
+    Ok((all, Some(OwnWrites { first_size, alignment_bytes })))
 }
 
 fn warm_up(

@@ -126,6 +126,7 @@ fn load(outstanding: u32, pair: u32, each: Nanos) -> Result<Point> {
         read_share: 1.0,
         random_share: 1.0,
         request_size: SizeMix::one(READ),
+        own_writes: None,
         alignment_bytes: u64::from(READ),
         arrivals: Arrivals::Closed,
         area: Extent { offset_bytes: 0, length_bytes: SIZE },

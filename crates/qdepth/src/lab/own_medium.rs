@@ -111,7 +111,10 @@ fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<()> {
 /// A closed loop that runs by itself.
 fn is_plain(plan: &Plan, point: &Point) -> bool {
     let alone = plan.points.iter().filter(|other| other.group == point.group).count() == 1;
-    alone && point.arrivals == Arrivals::Closed && point.fsync.every_writes == 0
+    alone
+        && point.arrivals == Arrivals::Closed
+        && point.fsync.every_writes == 0
+        && point.own_writes.is_none()
 }
 
 fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {

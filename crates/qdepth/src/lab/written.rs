@@ -25,7 +25,8 @@ impl Written {
         let lengths = |point: &Point| {
             let sizes = point.request_size.sizes.iter().map(|(bytes, _)| u64::from(*bytes));
             let places = [point.alignment_bytes, point.area.offset_bytes];
-            sizes.chain(places).collect::<Vec<_>>()
+            let of_writes = point.own_writes.map(|own| own.alignment_bytes);
+            sizes.chain(places).chain(of_writes).collect::<Vec<_>>()
         };
         let ends = verified().filter_map(|point| point.area.end_bytes());
         Self {

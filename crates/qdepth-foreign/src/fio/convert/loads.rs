@@ -109,10 +109,10 @@ pub(super) fn end(
     };
     let mut bytes = pass.saturating_mul(job.span.loops);
     if let Some(requests) = job.span.requests {
-        let [only] = job.sizes.as_slice() else {
+        let Some(size) = job.sizes.single() else {
             return Err(refuse(job, "number_ios with several request sizes cannot be honoured"));
         };
-        bytes = bytes.min(requests.saturating_mul(only.bytes) / share);
+        bytes = bytes.min(requests.saturating_mul(size) / share);
     }
     Ok(Some(bytes.max(1)))
 }

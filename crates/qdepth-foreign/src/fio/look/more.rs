@@ -6,7 +6,7 @@ use crate::fio::json::Unified;
 use crate::fio::number::{size, time_ns};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
-use crate::fio::values::{Durability, Engine, number};
+use crate::fio::values::{Durability, Engine, Sizes, number};
 
 /// What `rw` says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +81,11 @@ impl Look<'_> {
     }
 
     /// Zones of `zonemode=strided`: their bytes, and those to the beginning of the next.
-    pub(in crate::fio) fn zones(&self, access: &Access) -> Result<Option<(u64, u64)>, FioRefusal> {
+    pub(in crate::fio) fn zones(
+        &self,
+        access: &Access,
+        sizes: &Sizes,
+    ) -> Result<Option<(u64, u64)>, FioRefusal> {
         let strided = self.value("zonemode", false, |text| Ok(text == "strided"))?;
         if !strided {
             return Ok(None);
@@ -95,6 +99,10 @@ impl Look<'_> {
         }
         if access.random > 0.0 || access.gap > 0 || access.back.is_some() {
             let why = "refused: zones are gone through from their beginning to their end; rw=read, write or rw";
+            return Err(self.refuse("zonemode", why));
+        }
+        if sizes.writes.is_some() {
+            let why = "refused: reads and writes of zones have the same sizes";
             return Err(self.refuse("zonemode", why));
         }
         Ok(Some((zone, range - zone + skip)))

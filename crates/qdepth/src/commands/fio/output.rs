@@ -156,7 +156,7 @@ impl Logs {
             let start = if job.report.logs_since_1970 { started_ms(points, &rows) } else { 0 };
             let start = u64::try_from(start).unwrap_or(0);
             let window = job.report.log_window_ms;
-            let bytes = job.sizes.iter().map(|part| part.bytes).min().unwrap_or(0);
+            let bytes = job.sizes.smallest();
             let one = |at: &usize| match kind {
                 Kind::Series(log) => export_fio_log(log, &points[*at], window, start),
                 Kind::Histograms(window, coarse) => {
