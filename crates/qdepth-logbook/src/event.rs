@@ -69,7 +69,7 @@ pub enum RunEvent {
         /// Planned time of the points before it, ns.
         planned_before_ns: u64,
     },
-    /// A second of a point's measured window has passed, or what was left of it.
+    /// A second of a point's measured window has passed, or what was left of it or of a visit to it.
     Interval {
         /// The point.
         point: u32,

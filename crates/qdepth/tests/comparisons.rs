@@ -119,9 +119,12 @@ fn columns_on_storage_take_turns_and_their_quotients_have_intervals() {
     // One ran between two visits to the other, at either intensity.
     let text = fs::read_to_string(place.join("events.jsonl")).unwrap();
     let events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let of =
-        |event: &Value| (event["event"] == "interval").then(|| event["point"].as_u64().unwrap());
-    let mut turns: Vec<u64> = events.filter_map(|event| of(&event)).collect();
+    let slices: Vec<Value> = events.filter(|event| event["event"] == "interval").collect();
+    let mut turns: Vec<u64> = slices.iter().map(|one| one["point"].as_u64().unwrap()).collect();
+    // A visit is of 0.4 s: no slice counts the time in which others were measured as its own.
+    for slice in &slices {
+        assert!(slice["length_ns"].as_u64().unwrap() < 1_000_000_000, "{slice}");
+    }
     turns.dedup();
     let low = turns.iter().filter(|point| **point < 2).count();
     assert!(low >= 4 && turns.len() - low >= 4, "{turns:?}");

@@ -136,6 +136,11 @@ impl<'a> Events<'a> {
         }
     }
 
+    /// Nothing more comes of these points for now: others are measured before they go on.
+    pub(crate) fn paused(&mut self, logbook: &Logbook, group: &[Point]) {
+        group.iter().for_each(|point| self.told(logbook, point.index));
+    }
+
     /// What is left of a point is told.
     fn told(&mut self, logbook: &Logbook, point: u32) {
         let Some(slice) = self.untold.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
@@ -159,8 +164,7 @@ impl<'a> Events<'a> {
     }
 
     /// A point is in the logbook.
-    pub(crate) fn ended(&mut self, logbook: &Logbook, point: &PointRecord) {
-        self.told(logbook, point.index);
+    pub(crate) fn ended(&self, logbook: &Logbook, point: &PointRecord) {
         let summary = PointSummary::of(point);
         let response = &summary.response_time.all;
         let p99 = response.percentiles.iter().find(|each| percentile_name(each.quantile) == "99");

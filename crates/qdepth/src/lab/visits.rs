@@ -235,7 +235,9 @@ pub(crate) fn visit(
     };
     let manner = ready.manner(lab);
     let stop = lab.signals.stop();
-    let measured = execute(lab.system, &ready.targets, points, manner, stop, &mut seen)?;
+    let measured = execute(lab.system, &ready.targets, points, manner, stop, &mut seen);
+    events.paused(logbook, points);
+    let measured = measured?;
     let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);
     *before += Nanos(lengths.max().unwrap_or(0));
     Ok(Visit { measured, started_at, began })
