@@ -40,6 +40,10 @@ pub enum RunEvent {
         points_done: u32,
         /// Planned time of all points, warm-ups included, ns.
         planned_ns: u64,
+        /// Whether points may end before their time is over.
+        may_end_early: bool,
+        /// Seed of every draw.
+        seed: u64,
     },
     /// A point begins, with its warm-up; those of a group begin at the same time.
     PointStarted {
@@ -99,6 +103,8 @@ pub enum RunEvent {
         interval: Option<[f64; 2]>,
         /// Throughput, MiB/s (2^20 bytes).
         mib_per_s: f64,
+        /// Mean service time (completed − issued), ns; null without I/Os.
+        service_time_mean_ns: Option<f64>,
         /// Mean response time, ns; null without I/Os.
         response_time_mean_ns: Option<f64>,
         /// 99th percentile of the response time, ns; null where it is not known.

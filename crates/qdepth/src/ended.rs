@@ -5,17 +5,14 @@ use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 use clap::error::ErrorKind;
-use qdepth_files::{FileError, How};
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
-use qdepth_media::{MediaError, is_emulated};
+use qdepth_media::is_emulated;
 use qdepth_reference::shell_word;
-use qdepth_workload::{ResolveError, alike, shipped_plan_names};
+use qdepth_workload::{alike, shipped_plan_names};
 
+use crate::lab::failure::{FAILED, exit_status, file_error};
 use crate::terminal::say;
-
-/// The exit status of what began and could not end.
-const FAILED: u8 = 4;
 
 /// Exit statuses that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,42 +41,6 @@ impl Status {
         }
     }
 }
-
-/// Wrong usage: exit status 2.
-#[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for Usage {}
-
-/// Something that the work needs is not there, and nothing was changed: exit status 3.
-#[derive(Debug)]
-pub(crate) struct Missing(pub(crate) String);
-
-impl std::fmt::Display for Missing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl std::error::Error for Missing {}
-
-/// What went wrong on another rank, with the exit status that it has there.
-#[derive(Debug)]
-pub(crate) struct Elsewhere {
-    pub(crate) what: String,
-    pub(crate) status: u8,
-}
-
-impl std::fmt::Display for Elsewhere {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.what)
-    }
-}
-impl std::error::Error for Elsewhere {}
 
 /// Does the work and gives its exit status; of a fault of the program itself that of a failure, and
 /// it is said in words.
@@ -157,7 +118,7 @@ pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     if let Some(next) = with_consent(error, std::env::args_os()) {
         say(&format!("as, for example: {next}"));
     }
-    status(error)
+    exit_status(error)
 }
 
 /// The command line with all words that a consent is missing.
@@ -178,37 +139,6 @@ fn with_consent(error: &anyhow::Error, words: impl Iterator<Item = OsString>) ->
         words.extend(["--consent", "FILE"].map(str::to_owned));
     }
     Some(words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "))
-}
-
-fn file_error(error: &anyhow::Error) -> Option<&FileError> {
-    match error.downcast_ref() {
-        Some(LogbookError::File { source, .. }) => Some(source),
-        _ => error.downcast_ref(),
-    }
-}
-
-/// The exit status of what went wrong: 2 wrong usage, 3 refused (nothing was changed), 4 failed.
-pub(crate) fn status(error: &anyhow::Error) -> u8 {
-    if let Some(elsewhere) = error.downcast_ref::<Elsewhere>() {
-        return elsewhere.status;
-    }
-    if let Some(error) = file_error(error) {
-        return match error.how {
-            How::Wrong => 2,
-            How::Refused => 3,
-            How::Failed => FAILED,
-        };
-    }
-    let wrong = error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>();
-    let refused = error.is::<Refusal>()
-        || error.is::<Missing>()
-        || matches!(error.downcast_ref(), Some(Problem::Refused(_)))
-        || matches!(error.downcast_ref(), Some(LogbookError::Alive { .. }));
-    match (wrong, refused) {
-        (true, _) => 2,
-        (_, true) => 3,
-        _ => FAILED,
-    }
 }
 
 #[cfg(test)]

@@ -10,8 +10,9 @@ use qdepth_workload::{
     shipped_question,
 };
 
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::{CompletionsOptions, ManOptions, with_examples};
+use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn plans() -> Result<Status> {

@@ -12,9 +12,10 @@ use qdepth_report::{
 };
 
 use crate::commands::report::page;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::CertifyOptions;
 use crate::lab::certify::{certify as prove, machine};
+use crate::lab::failure::Usage;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
 

@@ -11,8 +11,9 @@ use qdepth_report::{
 };
 
 use crate::commands::report::page;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::CompareOptions;
+use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
 use sides::group;
 

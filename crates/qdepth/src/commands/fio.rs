@@ -21,8 +21,9 @@ use qdepth_measure::{Code, Finding};
 use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 
 use crate::commands::run;
-use crate::ended::{self, Status, Usage};
+use crate::ended::{self, Status};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
+use crate::lab::failure::Usage;
 use crate::lab::prepare::{Made, find, foreseen};
 use crate::lab::request::{Pinning, PlanRequest, RunRequest};
 use crate::result_file::ResultFile;

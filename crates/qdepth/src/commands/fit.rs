@@ -6,8 +6,9 @@ use qdepth_fit::{FitError, Fitted, Kind, Missed, description, fit};
 use qdepth_media::Description;
 
 use crate::commands::read::{chosen_all, table};
-use crate::ended::{Missing, Status};
+use crate::ended::Status;
 use crate::flags::FitOptions;
+use crate::lab::failure::Missing;
 use crate::lab::own_medium::{Seen, seen};
 use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;

@@ -12,13 +12,14 @@ use qdepth_logbook::export_host_json;
 use qdepth_report::{Lang, host_tables};
 
 use crate::commands::read::print_list;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
 };
 use crate::lab;
 use crate::lab::calibrate::{calibrate, cpus};
+use crate::lab::failure::Usage;
 use crate::lab::preparation::{may_be_done, open_journal, shown, take_back};
 use crate::lab::shim;
 use crate::result_file::ResultFile;
@@ -181,7 +182,7 @@ fn looked_at(options: &InventoryOptions) -> Result<System> {
 
 /// Compiles the shim through which the program finds a site's MPI, into the user's cache.
 fn mpi(mpicc: &str) -> Result<Status> {
-    let library = shim::to_be_made()?;
+    let library = ResultFile::file(shim::to_be_made()?, Privacy::Program)?;
     let folder = Scratch::new()?;
     let [source, made] = ["qdepth-mpi.c", "libqdepth-mpi.so"].map(|name| folder.path().join(name));
     ResultFile::file(&source, Privacy::Private)?.write(MPI_SHIM)?;

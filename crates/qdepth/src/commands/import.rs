@@ -7,8 +7,9 @@ use qdepth_foreign::{ImportError, import as read};
 use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunState;
 
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::ImportOptions;
+use crate::lab::failure::Usage;
 use crate::terminal::print;
 
 pub(crate) fn import(options: &ImportOptions) -> Result<Status> {

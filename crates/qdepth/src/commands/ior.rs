@@ -11,10 +11,11 @@ use qdepth_measure::Nanos;
 use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::run;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::{IorOptions, RunOptions};
 use crate::lab::crew::ranks;
 use crate::lab::execute::{Rank, Ranks};
+use crate::lab::failure::Usage;
 use crate::lab::request::PlanRequest;
 use crate::result_file::ResultFile;
 use crate::terminal::print_document;

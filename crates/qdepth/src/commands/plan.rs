@@ -21,13 +21,15 @@ use qdepth_workload::{
 
 use qdepth_foreign::fio::as_fio;
 
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::{PlanOptions, read_plan};
+use crate::lab::failure::Usage;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::{Found, Made, consent_foreseen};
 use crate::lab::request::{ConsentWords, PlanRequest};
+use crate::lab::words::long;
 use crate::lab::{precondition, preparation};
-use crate::screen::{VIRTUAL, counted, long};
+use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {

@@ -10,10 +10,11 @@ use serde_json::json;
 
 use crate::commands::fit::figure;
 use crate::commands::read::table;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::PredictOptions;
 use crate::flags::read_plan;
 use crate::lab::emulate::on_all_processors;
+use crate::lab::failure::Usage;
 use crate::lab::foresee::foresee;
 use crate::lab::prepare::Found;
 use crate::lab::signals::Signals;

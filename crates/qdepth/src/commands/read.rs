@@ -10,10 +10,11 @@ use qdepth_measure::Code;
 use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
 use qdepth_workload::plan_schema;
 
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::{
     ExportOptions, ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
 };
+use crate::lab::failure::Usage;
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 

@@ -12,11 +12,12 @@ use qdepth_report::{
 };
 
 use crate::commands::run::status_of;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::read_plan::{self, plan_word};
 use crate::flags::{Command, Flags, Repeat, RunOptions};
 use crate::lab::campaign::{Campaign, Kept, Member};
 use crate::lab::crew::ranks;
+use crate::lab::failure::Usage;
 use crate::lab::request::{PlanRequest, RunRequest};
 use crate::lab::run;
 use crate::lab::signals::Signals;
@@ -73,7 +74,8 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
         seed,
         columns: columns.names.len() as u32,
     };
-    let (screen, signals) = (Screen::new(), Signals::watch()?);
+    let screen = Screen::new().printing_events(options.tells_events_alone());
+    let signals = Signals::watch()?;
     screen.say(&format!(
         "campaign   {} × {}, in blocks of random order, seed {seed}",
         match repeat {
@@ -123,7 +125,8 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let columns = columns(&options, &read_plan::read(&options.load)?)?;
     let seed = options.load.seed.unwrap_or(run.seed);
     let campaign = Campaign { id, words, seed, columns: columns.names.len() as u32 };
-    let (screen, signals) = (Screen::new(), Signals::watch()?);
+    let screen = Screen::new().printing_events(options.tells_events_alone());
+    let signals = Signals::watch()?;
     let desk = Desk { options: &options, screen: &screen, signals: &signals };
     go_on(&desk, &campaign, &columns, repeat)
 }

@@ -14,8 +14,9 @@ use qdepth_report::{
 };
 
 use crate::commands::read::chosen_all;
-use crate::ended::{Missing, Status, Usage};
+use crate::ended::Status;
 use crate::flags::{Format, Language, ReportOptions};
+use crate::lab::failure::{Missing, Usage};
 use crate::result_file::ResultFile;
 use crate::terminal::print;
 

@@ -6,10 +6,11 @@ use qdepth_reference::{Comparison, Reference, compare};
 use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_tables};
 
 use crate::commands::report::{Sheets, typesetter};
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{Format, ReproduceOptions};
 use crate::lab::emulate::emulate;
+use crate::lab::failure::Usage;
 use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;
 use crate::terminal::{print, print_document, print_table};

@@ -48,7 +48,8 @@ pub(crate) fn measure(
     request: &RunRequest,
     tell: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
-    measure_on(&Screen::new(), options, request, tell)
+    let screen = Screen::new().printing_events(options.tells_events_alone());
+    measure_on(&screen, options, request, tell)
 }
 
 /// The same before this screen.

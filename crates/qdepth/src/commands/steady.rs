@@ -5,8 +5,9 @@ use qdepth_measure::Nanos;
 use qdepth_report::{steady_json, steady_sentences, steady_table, steady_told};
 
 use crate::commands::read::chosen;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::SteadyOptions;
+use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {

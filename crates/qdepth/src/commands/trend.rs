@@ -5,8 +5,9 @@ use qdepth_logbook::Logbook;
 use qdepth_report::{Measured, compose_trend, trend_json, trend_sentences, trend_table};
 
 use crate::commands::report::page;
-use crate::ended::{Status, Usage};
+use crate::ended::Status;
 use crate::flags::TrendOptions;
+use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {

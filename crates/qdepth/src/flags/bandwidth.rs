@@ -4,9 +4,9 @@ use clap::Args;
 use qdepth_measure::Bytes;
 use qdepth_workload::{FilesSpec, PlanFile};
 
-use crate::ended::Usage;
 use crate::flags::load::listed;
 use crate::lab::calibrate::cpus;
+use crate::lab::failure::Usage;
 
 /// Threads that a series goes up to at least, however few processors there are.
 const THREADS_LEAST: u32 = 16;

@@ -11,8 +11,8 @@ use qdepth_workload::{
     Choices, PlanFile, Stairs, meant, published_name, shipped_plan_names, shipped_plan_text,
 };
 
-use crate::ended::Usage;
 use crate::flags::{Load, Numbers, WearFlag};
+use crate::lab::failure::Usage;
 use crate::lab::request::PlanRequest;
 
 /// The plan of a run without arguments.

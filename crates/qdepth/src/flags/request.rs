@@ -46,7 +46,7 @@ impl RunOptions {
         RunRequest {
             plan,
             logbook: self.logbook.logbook.clone(),
-            events: self.events.clone(),
+            events: self.events.clone().filter(|_| !self.tells_events_alone()),
             is_kept: true,
             keep: self.keep,
             stop_on_throttle: self.stop_on_throttle,

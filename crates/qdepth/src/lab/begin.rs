@@ -13,12 +13,12 @@ use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::Spelled;
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
-use crate::ended::Usage;
 use crate::lab::Lab;
 use crate::lab::certify::machine;
 use crate::lab::crew;
 use crate::lab::execute::Manner;
 use crate::lab::expect::{can_stand_beside, expected};
+use crate::lab::failure::Usage;
 use crate::lab::foresee::foresee;
 use crate::lab::placed::{Place, can_be_used};
 use crate::lab::precondition::{Done, precondition};
@@ -46,7 +46,14 @@ impl Ready {
     /// taken up again.
     pub(crate) fn manner<'a>(&'a self, lab: Lab<'a>) -> Manner<'a> {
         let (stamp, written) = (stamp(&self.run.id), &self.written);
-        Manner { engine: self.engine, stamp, written, place: Place::of(lab), crew: lab.crew }
+        Manner {
+            engine: self.engine,
+            stamp,
+            written,
+            place: Place::of(lab),
+            crew: lab.crew,
+            observer: lab.observer,
+        }
     }
 }
 
@@ -117,7 +124,7 @@ fn fresh(
     run.environment.extend(certified(logbook, &run)?);
     note(&mut run, done);
     if let Some(medium) = expect {
-        lab.screen.say(&format!("EMULATED: what {} does at the same points", medium.text()));
+        lab.observer.say(&format!("EMULATED: what {} does at the same points", medium.text()));
         run.expected = expected(medium, &plan, lab.signals.stop())?;
     }
     logbook.begin_run(&run)?;
@@ -206,7 +213,7 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
 fn written(lab: Lab<'_>, plan: &Plan) -> Written {
     let written = Written::of(plan);
     if let Some(end) = written.told_apart_to() {
-        lab.screen.say(&format!(
+        lab.observer.say(&format!(
             "verify: beyond {}, reads are held against their place and the run, and not against the last of several writes: the area has too many blocks",
             Bytes(end)
         ));
@@ -262,5 +269,5 @@ fn ready_targets(
         keep,
         consent: &request.consent,
     };
-    prepare(lab.system, targets, &order, lab.screen, &|| lab.signals.caught().is_some())
+    prepare(lab.system, targets, &order, lab.observer, &|| lab.signals.caught().is_some())
 }

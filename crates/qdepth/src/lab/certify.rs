@@ -20,7 +20,7 @@ use qdepth_workload::{Point, Stop};
 
 use crate::lab::beside_fio::beside_fio;
 use crate::lab::calibrate::{null_point, null_rate};
-use crate::screen::Screen;
+use crate::lab::observer::Observer;
 
 /// Share by which the clock may differ from the kernel's (docs/method/thresholds.md).
 const CLOCK: f64 = 0.000_5;
@@ -79,26 +79,26 @@ pub(crate) fn not_tried((code, subject): (&str, &str), bar: f64, why: String) ->
 /// Where the shipped plan that lends its load cannot be read.
 pub(crate) fn certify(
     system: &System,
-    screen: &Screen,
+    observer: &dyn Observer,
     (duration, folder): (Nanos, &Path),
 ) -> Result<CertificateRecord> {
     let at = Timestamp::now().to_string();
     let began = both_clocks();
     let point = null_point()?;
     let mut proofs = known_truth(&point, SERVICE, SERVICE);
-    screen.say("each engine's own rate");
+    observer.say("each engine's own rate");
     let rates = ENGINES.map(|engine| {
         (engine, (0..SAMPLES).filter_map(|_| null_rate(engine).ok()).collect::<Vec<_>>())
     });
     proofs.extend(rates.iter().map(|(engine, rates)| ceiling(engine.name(), rates)));
-    screen.say(&format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
+    observer.say(&format!("repeating the generator for {:.0} s", duration.as_secs_f64()));
     let engine = rates.iter().find(|(_, rates)| !rates.is_empty()).map(|(engine, _)| *engine);
     let (mut samples, end) = (Vec::new(), both_clocks().1 + duration.0);
     while let Some(engine) = engine.filter(|_| both_clocks().1 < end) {
         samples.extend(null_rate(engine));
     }
     if let Some(engine) = engine {
-        screen.say("beside fio, where it is installed");
+        observer.say("beside fio, where it is installed");
         proofs.extend(beside_fio(system, (folder, engine), Nanos(duration.0 / 2)));
     }
     proofs.push(coverage(&samples));

@@ -13,7 +13,7 @@ use qdepth_measure::{Nanos, Repeatability, repeatability};
 use serde_json::json;
 
 use crate::lab::calibrate::{calibrate, null_rate};
-use crate::screen::Screen;
+use crate::lab::observer::Observer;
 
 /// Runs of each side for which the smallest difference is said (docs/method/thresholds.md).
 const RUNS: u32 = 5;
@@ -31,18 +31,18 @@ pub(crate) struct Checked {
 /// Looks for so long: half of it at the idle machine, half at the generator.
 pub(crate) fn check(
     system: &System,
-    screen: &Screen,
+    observer: &dyn Observer,
     engine: Engine,
     duration: Nanos,
 ) -> Result<Checked> {
     let mut items = settings(system, &inventory(system));
     let half = Duration::from_nanos(duration.0 / 2);
-    screen.say(&format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
+    observer.say(&format!("looking at the idle machine for {:.0} s", half.as_secs_f64()));
     let devices = storage(system);
     let before = Sample::take(system, &devices);
     rest(half);
     items.extend(quiet(system, &before, &Sample::take(system, &devices)));
-    screen.say(&format!("repeating the generator for {:.0} s", half.as_secs_f64()));
+    observer.say(&format!("repeating the generator for {:.0} s", half.as_secs_f64()));
     let now = || Clocks::read().monotonic;
     let end = now() + duration.0 / 2;
     let scatter = Scatter::until(end, now, || null_rate(engine).ok());

@@ -15,14 +15,13 @@ use qdepth_workload::{Plan, Point, Stop};
 use rustix::thread::{Timespec, nanosleep};
 use serde::{Deserialize, Serialize};
 
-use crate::ended::{Elsewhere, Usage, status};
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, execute};
+use crate::lab::failure::{RemoteError, Usage, exit_status};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Found, Made, Order, prepare};
 use crate::lab::shim;
 use crate::lab::written::Written;
-use crate::terminal::say;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -164,18 +163,17 @@ impl Crew {
     }
 }
 
-/// Says how far apart the clocks of the ranks are, and how well that is known.
-pub(crate) fn clocks(skews: &[Skew]) {
+/// How far apart the clocks of the ranks are, and how well that is known; nothing where there is one.
+pub(crate) fn clocks(skews: &[Skew]) -> Option<String> {
     let worst = skews.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
     let error_ns = skews.iter().map(|skew| skew.error_ns).max();
-    if let (Some(worst), Some(error_ns)) = (worst, error_ns) {
-        say(&format!(
-            "clocks: that of rank {} is {:+.1} µs from that of rank 0; each is known to ±{:.1} µs",
-            worst.rank,
-            worst.offset_ns as f64 / 1e3,
-            error_ns as f64 / 1e3
-        ));
-    }
+    let (worst, error_ns) = worst.zip(error_ns)?;
+    Some(format!(
+        "clocks: that of rank {} is {:+.1} µs from that of rank 0; each is known to ±{:.1} µs",
+        worst.rank,
+        worst.offset_ns as f64 / 1e3,
+        error_ns as f64 / 1e3
+    ))
 }
 
 fn hostname() -> String {
@@ -200,7 +198,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
         );
     }
     if emulated {
-        lab.screen.say(&format!(
+        lab.observer.say(&format!(
             "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
             ranks - 1
         ));
@@ -236,7 +234,7 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
     }
     let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
     if !emulated && streams < ranks {
-        lab.screen.say(&format!(
+        lab.observer.say(&format!(
             "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do (`streams` of a profile)",
             ranks - streams
         ));
@@ -274,7 +272,7 @@ pub(crate) fn enlist(
             Answer::Ready(node) => together += u32::from(node == hostname()),
             Answer::No(why, status) => {
                 let what = format!("rank {rank} of {}: {why}", team.size());
-                in_the_way = in_the_way.and(Err(Elsewhere { what, status }));
+                in_the_way = in_the_way.and(Err(RemoteError { what, status }));
             }
         }
     }
@@ -303,10 +301,10 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<()> {
         keep: task.keep,
         consent: &lab.request.consent,
     };
-    let prepared = prepare(lab.system, &task.targets, &order, lab.screen, &stopping);
+    let prepared = prepare(lab.system, &task.targets, &order, lab.observer, &stopping);
     let answer = match &prepared {
         Ok(_) => Answer::Ready(hostname()),
-        Err(why) => Answer::No(format!("{why:#}"), status(why)),
+        Err(why) => Answer::No(format!("{why:#}"), exit_status(why)),
     };
     crew.team.borrow_mut().give(&serde_json::to_vec(&answer)?);
     let targets = prepared?;
@@ -319,7 +317,14 @@ pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<()> {
         .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
     let (place, stamp) = (Place::Anywhere, task.stamp);
     let written = Written::of(&plan);
-    let manner = Manner { engine, stamp, written: &written, place, crew: Some(crew) };
+    let manner = Manner {
+        engine,
+        stamp,
+        written: &written,
+        place,
+        crew: Some(crew),
+        observer: lab.observer,
+    };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(group) = plan.groups().find(|group| group[0].group == number) else { break };
         let measured = execute(lab.system, &targets, group, manner, stop, &mut |_, _| {});

@@ -14,67 +14,50 @@ use qdepth_logbook::{EVENTS_VERSION, Logbook, PointSummary, RunEvent, percentile
 use qdepth_measure::{Finding, Nanos, Severity};
 use qdepth_workload::Point;
 
-use crate::ended::Usage;
 use crate::lab::begin::Ready;
-use crate::terminal::print_document;
+use crate::lab::failure::Usage;
+use crate::lab::observer::Observer;
 
 /// Time of a point that one event tells of.
 const SECOND: Nanos = Nanos::from_secs(1);
 /// How a file of events begins.
 const BEGINNING: &[u8] = b"{\"event\":";
 
-/// Where `--events` goes.
-#[derive(Debug)]
-pub(crate) enum EventsTo {
-    Standard,
-    File(Kept),
-}
-
-impl EventsTo {
-    /// Standard output, or a file: a new one, or one of events, which is written on.
-    pub(crate) fn at(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self::Standard);
-        }
-        let kept = Kept::open_or_make(path, Trust::Data, false)?;
-        let mut head = Vec::new();
-        kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
-        if !head.is_empty() && head != BEGINNING {
-            bail!(Usage(format!(
-                "--events {}: it holds something else; name a new file, or one of events",
-                path.display()
-            )));
-        }
-        Ok(Self::File(kept))
+/// The file that `--events` names: a new one, or one of events, which is written on.
+pub(crate) fn events_file(path: &Path) -> Result<Kept> {
+    let kept = Kept::open_or_make(path, Trust::Data, false)?;
+    let mut head = Vec::new();
+    kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+    if !head.is_empty() && head != BEGINNING {
+        bail!(Usage(format!(
+            "--events {}: it holds something else; name a new file, or one of events",
+            path.display()
+        )));
     }
-
-    fn tell(&self, line: &str) {
-        // Whoever listens may be gone, and the disk full: the measurement goes on.
-        let _ = match self {
-            Self::Standard => print_document(line),
-            Self::File(kept) => writeln!(kept.file(), "{line}").map_err(anyhow::Error::from),
-        };
-    }
+    Ok(kept)
 }
 
 /// Tells what happens in a run.
 pub(crate) struct Events<'a> {
-    to: Option<&'a EventsTo>,
+    observer: &'a dyn Observer,
+    file: Option<&'a Kept>,
     /// What was measured of each point of the group and not told yet.
     untold: BTreeMap<u32, Interval>,
 }
 
 impl<'a> Events<'a> {
-    pub(crate) fn new(to: Option<&'a EventsTo>) -> Self {
-        Self { to, untold: BTreeMap::new() }
+    pub(crate) fn new(observer: &'a dyn Observer, file: Option<&'a Kept>) -> Self {
+        Self { observer, file, untold: BTreeMap::new() }
     }
 
     fn tell(&self, logbook: &Logbook, event: &RunEvent) {
         let line = event.line();
         logbook.tell(&line, matches!(event, RunEvent::RunStarted { .. }));
-        if let Some(to) = self.to {
-            to.tell(&line);
+        if let Some(file) = self.file {
+            // The disk may be full: the measurement goes on.
+            let _ = writeln!(file.file(), "{line}");
         }
+        self.observer.event(event);
     }
 
     /// The run begins, or goes on.
@@ -91,6 +74,8 @@ impl<'a> Events<'a> {
             points: ready.plan.points.len() as u32,
             points_done: ready.done.len() as u32,
             planned_ns: ready.plan.duration_ns(),
+            may_end_early: ready.plan.may_end_early(),
+            seed: run.seed,
         };
         self.tell(logbook, &event);
         run.findings.iter().for_each(|finding| self.raised(logbook, None, finding));
@@ -173,6 +158,7 @@ impl<'a> Events<'a> {
             io_per_s: summary.io_per_s.value,
             interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
             mib_per_s: summary.mib_per_s,
+            service_time_mean_ns: summary.service_time.all.mean_ns,
             response_time_mean_ns: response.mean_ns,
             response_time_p99_ns: p99.map(|each| each.value.0),
             grade: summary.grade.to_string(),

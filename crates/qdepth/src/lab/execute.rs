@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lab::crew::{Crew, clocks};
 use crate::lab::identity::{Changed, Identity};
+use crate::lab::observer::Observer;
 use crate::lab::placed::{Place, places};
 use crate::lab::prepare::{Prepared, Real, What};
 use crate::lab::standstill::Stood;
@@ -180,13 +181,13 @@ struct Common<'a> {
 
 impl Common<'_> {
     /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
-    fn begin(&self, crew: Option<&Crew>) {
+    fn begin(&self, crew: Option<&Crew>, observer: &dyn Observer) {
         self.ready.wait();
         let alone = qdepth_linux::now() + START;
         let start = match crew.map(|crew| crew.start(self.stop)) {
             None => alone,
             Some(Ok((start, skews))) => {
-                clocks(&skews);
+                clocks(&skews).iter().for_each(|line| observer.say(line));
                 start
             }
             // Whoever is lost: nothing is issued.
@@ -212,6 +213,7 @@ pub(crate) struct Manner<'a> {
     pub(crate) place: Place<'a>,
     /// The ranks that share its streams, where there are several.
     pub(crate) crew: Option<&'a Crew>,
+    pub(crate) observer: &'a dyn Observer,
 }
 
 /// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
@@ -399,7 +401,7 @@ fn in_real_time(
         }
         // The workers hold the only ends that are left.
         drop(show);
-        common.begin(manner.crew);
+        common.begin(manner.crew, manner.observer);
         watch(&shown, seen, &|| manner.crew.iter().for_each(|crew| crew.tend(stop)));
         let (mut used, mut waited) = (None, vec![0.0_f64; group.len()]);
         let mut books: Books = Vec::new();

@@ -13,8 +13,8 @@ use qdepth_media::{OpenMedia, Spelled};
 use qdepth_reference::EmulatedPoint;
 use qdepth_workload::{Plan, Point};
 
-use crate::ended::Usage;
 use crate::lab::emulate::{WARM_UP, figures, on_all_processors, window_bytes};
+use crate::lab::failure::Usage;
 
 /// A rate is clearly below what was expected under this share of it: twice the mean error that the
 /// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).

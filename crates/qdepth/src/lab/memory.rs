@@ -6,7 +6,7 @@ use qdepth_host::system::System;
 use qdepth_measure::Bytes;
 use qdepth_workload::{Plan, Point};
 
-use crate::ended::Missing;
+use crate::lab::failure::Missing;
 
 /// Where the memory of control groups is told: its limit, what is used of it, and by what name the
 /// files that it can give back stand in `memory.stat`.

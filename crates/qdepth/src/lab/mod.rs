@@ -2,9 +2,9 @@
 
 use qdepth_host::system::System;
 
+use crate::lab::observer::Observer;
 use crate::lab::request::RunRequest;
 use crate::lab::signals::Signals;
-use crate::screen::Screen;
 
 pub(crate) mod begin;
 mod beside_fio;
@@ -18,10 +18,12 @@ pub(crate) mod emulate;
 pub(crate) mod events;
 pub(crate) mod execute;
 pub(crate) mod expect;
+pub(crate) mod failure;
 pub(crate) mod first;
 pub(crate) mod foresee;
 pub(crate) mod identity;
 pub(crate) mod memory;
+pub(crate) mod observer;
 pub(crate) mod own_medium;
 pub(crate) mod placed;
 pub(crate) mod planned;
@@ -45,6 +47,7 @@ pub(crate) mod virtual_time;
 mod visits;
 pub(crate) mod wire;
 pub(crate) mod witnesses;
+pub(crate) mod words;
 pub(crate) mod written;
 
 /// What a run is asked for, and what is around it: handed to each of its stages.
@@ -52,7 +55,7 @@ pub(crate) mod written;
 pub(crate) struct Lab<'a> {
     pub(crate) request: &'a RunRequest,
     pub(crate) system: &'a System,
-    pub(crate) screen: &'a Screen,
+    pub(crate) observer: &'a dyn Observer,
     pub(crate) signals: &'a Signals,
     /// The other ranks, where there are some.
     pub(crate) crew: Option<&'a crew::Crew>,

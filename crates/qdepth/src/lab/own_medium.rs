@@ -10,7 +10,7 @@ use qdepth_measure::{Code, Grade};
 use qdepth_report::Measured;
 use qdepth_workload::{Arrivals, Plan, Point};
 
-use crate::ended::{Missing, Usage};
+use crate::lab::failure::{Missing, Usage};
 
 /// Standard error of a rate whose series gave no interval, as a share: not known well.
 const SPREAD_UNKNOWN: f64 = 0.05;

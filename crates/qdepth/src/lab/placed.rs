@@ -10,9 +10,9 @@ use qdepth_logbook::record::Observation;
 use qdepth_measure::{Code, Finding};
 use qdepth_workload::{Plan, Point};
 
-use crate::ended::Missing;
 use crate::lab::Lab;
 use crate::lab::execute::device;
+use crate::lab::failure::Missing;
 use crate::lab::prepare::Prepared;
 use crate::lab::request::Pinning;
 

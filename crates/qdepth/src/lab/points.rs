@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use qdepth_logbook::record::PointRecord;
-use qdepth_logbook::{Logbook, PointSummary, follows};
+use qdepth_logbook::{Logbook, follows};
 use qdepth_measure::{Code, Finding, Nanos, Severity};
 
 use qdepth_workload::Point;
@@ -32,7 +32,6 @@ pub(crate) fn points(
     (ranks, events): (&mut Ranks, &mut Events<'_>),
 ) -> Result<usize> {
     let signals = lab.signals;
-    let running = lab.screen.running(&ready.plan, ready.done.len());
     let mut before = Nanos::ZERO;
     let (mut ended, mut beyond) = (steps_ended(ready, logbook)?, 0);
     for sweep in sweeps(lab, ready) {
@@ -47,7 +46,7 @@ pub(crate) fn points(
         // Loads that run together are measured together, again too where one of them is missing.
         let missing = |group: &&[Point]| !group.iter().all(|p| ready.done.contains(&p.index));
         let wanted: Vec<&[Point]> = sweep.iter().copied().filter(missing).collect();
-        let show = &mut Shown { logbook, events: &mut *events, running: &running, before };
+        let show = &mut Shown { logbook, events: &mut *events, before };
         let measured = in_turn(lab, ready, &wanted, show)?;
         for (group, visited) in wanted.iter().zip(measured) {
             let Some(Visited { measured, started_at, doubts, .. }) = visited else { continue };
@@ -65,7 +64,6 @@ pub(crate) fn points(
                 }
                 let kept = logbook.add_point(&ready.run.id, &sealed);
                 events.ended(logbook, &sealed);
-                running.ended(&line(&sealed, ready.run.emulated));
                 kept?;
                 must_be_cool(lab, &sealed)?;
             }
@@ -75,7 +73,6 @@ pub(crate) fn points(
         }
         before += Nanos(sweep.iter().map(|group| length(group)).sum());
     }
-    running.finish();
     if ready.plan.ends_when_not_followed {
         let all = ready.plan.points.len() - beyond;
         logbook.plan_points(&ready.run.id, all as u32)?;
@@ -156,20 +153,4 @@ fn engine_findings(measured: &Measured) -> Vec<Finding> {
     let drifted = (drift.abs() > CLOCK_DRIFT)
         .then(|| Finding::invalid(Code::ClockDrift).value("drift", drift));
     refused.chain(missing).chain(drifted).collect()
-}
-
-fn line(point: &PointRecord, emulated: bool) -> String {
-    let summary = PointSummary::of(point);
-    let what = match &*point.step {
-        "" => format!("{:<12} × {:<4}", point.profile_title, point.outstanding),
-        step => format!("{:<12} {step}", point.profile_title),
-    };
-    format!(
-        "{what} {:>10.0} IO/s {:>9.1} MiB/s {:>9.3} ms  {}{}",
-        summary.io_per_s.value,
-        summary.mib_per_s,
-        summary.service_time.all.mean_ns.unwrap_or(0.0) / 1e6,
-        summary.grade,
-        if emulated { "  EMULATED" } else { "" }
-    )
 }

@@ -9,11 +9,12 @@ use qdepth_workload::{Plan, Point, Wear};
 
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, Measured, execute};
+use crate::lab::observer::{Preparing, Progress};
 use crate::lab::placed::Place;
 use crate::lab::prepare::{Prepared, What};
 use crate::lab::until_steady::{rounds, rounds_text};
+use crate::lab::words::long;
 use crate::lab::written::Written;
-use crate::screen::long;
 
 /// Where the state of a target is from.
 pub(crate) const WRITTEN: &str = "written by this run before its first point";
@@ -47,7 +48,14 @@ pub(crate) fn precondition(
         }
     }
     let unread = Written::default();
-    let manner = Manner { engine, stamp: 0, written: &unread, place: Place::Anywhere, crew: None };
+    let manner = Manner {
+        engine,
+        stamp: 0,
+        written: &unread,
+        place: Place::Anywhere,
+        crew: None,
+        observer: lab.observer,
+    };
     // A run is in real time or in virtual time.
     let put = !done.facts.is_empty();
     for group in plan.precondition_groups() {
@@ -71,13 +79,14 @@ fn written(
 ) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(what).unwrap_or_default();
-    lab.screen.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
-    let bar = lab.screen.preconditioning(&step, bytes);
+    lab.observer.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
+    let work = Preparing::Preconditioning { step: &step, bytes: Some(bytes) };
+    let mut progress = Progress::begin(lab.observer, work);
     let measured =
         execute(lab.system, targets, group, manner, lab.signals.stop(), &mut |_, interval| {
-            bar.inc(interval.bytes[1]);
+            progress.add(interval.bytes[1]);
         });
-    bar.finish_and_clear();
+    drop(progress);
     let mut done = Vec::new();
     for (point, measured) in group.iter().zip(&measured?) {
         let index = point.target as usize;

@@ -13,11 +13,11 @@ use qdepth_host::prepare::{
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
 
-use crate::ended::Usage;
 use crate::lab::Lab;
+use crate::lab::failure::Usage;
+use crate::lab::observer::Observer;
 use crate::lab::prepare::{all_different, consent_for};
 use crate::lab::request::{ConsentWords, PlanRequest};
-use crate::screen::Screen;
 
 /// Asks whether the drives can do these steps, every guard of the devices whose contents they
 /// destroy, and the user. What is held of them is for the steps.
@@ -25,10 +25,10 @@ pub(crate) fn may_be_done(
     system: &System,
     steps: &[Step],
     consent: &ConsentWords,
-    screen: &Screen,
+    observer: &dyn Observer,
 ) -> Result<Devices> {
     can_purge(system, steps)?;
-    may_be_destroyed(system, &base_devices(steps), consent, screen)
+    may_be_destroyed(system, &base_devices(steps), consent, observer)
 }
 
 /// Asks every guard of every device whose contents a preparation destroys, and the user. Each is
@@ -39,7 +39,7 @@ fn may_be_destroyed(
     system: &System,
     nodes: &[Node],
     consent: &ConsentWords,
-    screen: &Screen,
+    observer: &dyn Observer,
 ) -> Result<Devices> {
     let writing = Writing {
         run_id: "preparation",
@@ -55,7 +55,7 @@ fn may_be_destroyed(
         let device = target
             .block_device()
             .ok_or_else(|| Usage(format!("{} is no block device", target.spelling.display())))?;
-        let consent = consent_for(system, device, consent, screen)?;
+        let consent = consent_for(system, device, consent, observer)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
     }
     devices.keep(system)?;
@@ -74,7 +74,7 @@ pub(crate) fn may_be_prepared(lab: Lab<'_>, variants: &[PlanRequest]) -> Result<
     }
     devices.sort();
     devices.dedup();
-    may_be_destroyed(lab.system, &devices, &lab.request.consent, lab.screen).map(drop)
+    may_be_destroyed(lab.system, &devices, &lab.request.consent, lab.observer).map(drop)
 }
 
 /// What would be run for these steps, and what would take it back, for a person.
@@ -147,14 +147,14 @@ impl<'a> Preparation<'a> {
                 place.display()
             )));
         }
-        let mut devices = may_be_done(lab.system, &steps, &lab.request.consent, lab.screen)?;
+        let mut devices = may_be_done(lab.system, &steps, &lab.request.consent, lab.observer)?;
         // From here on whatever happens is taken back.
         let prepared = Self { lab, journal: place };
         let mut journal = open_journal(&prepared.journal)?;
         let watch =
-            Watch { say: &|line| lab.screen.say(line), stop: &|| lab.signals.caught().is_some() };
+            Watch { say: &|line| lab.observer.say(line), stop: &|| lab.signals.caught().is_some() };
         for step in &steps {
-            lab.screen.say(&format!("prepare    {}", step.describe()));
+            lab.observer.say(&format!("prepare    {}", step.describe()));
             apply(lab.system, step, &mut devices, &mut journal, watch)?;
         }
         drop(journal);
@@ -165,8 +165,8 @@ impl<'a> Preparation<'a> {
 impl Drop for Preparation<'_> {
     fn drop(&mut self) {
         match take_back(self.lab.system, &self.journal) {
-            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.screen.say(line)),
-            Err(error) => self.lab.screen.warn(&format!(
+            Ok((lines, _)) => lines.iter().for_each(|line| self.lab.observer.say(line)),
+            Err(error) => self.lab.observer.warn(&format!(
                 "the preparation was not taken back: {error:#}; `qdepth host undo` tries again"
             )),
         }

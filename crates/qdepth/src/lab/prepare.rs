@@ -21,10 +21,10 @@ use qdepth_media::{Spelled, Wear, is_emulated};
 use qdepth_workload::{Extent, Plan, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::ended::Usage;
+use crate::lab::failure::Usage;
+use crate::lab::observer::{Observer, Preparing, Progress};
 use crate::lab::request::ConsentWords;
 use crate::lab::witnesses::DriveHealth;
-use crate::screen::Screen;
 
 /// Smallest size and alignment of direct I/O on a file where the device below is not known.
 const FILE_BLOCK: u32 = 512;
@@ -273,7 +273,7 @@ pub(crate) fn prepare(
     system: &System,
     spellings: &[PathBuf],
     order: &Order<'_>,
-    screen: &Screen,
+    observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<Prepared>> {
     let mut found = Vec::new();
@@ -293,13 +293,13 @@ pub(crate) fn prepare(
     for target in &found {
         consents.push(match target.kind {
             Kind::Directory(_) => None,
-            _ if order.writes => consent_for(system, target, order.consent, screen)?,
+            _ if order.writes => consent_for(system, target, order.consent, observer)?,
             _ => None,
         });
     }
     let cleared = clear_all(system, &found, &consents, order)?;
     for (target, cleared) in found.into_iter().zip(cleared) {
-        let ready = make_ready(target, cleared, order, screen, interrupted);
+        let ready = make_ready(target, cleared, order, observer, interrupted);
         prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
     }
     Ok(prepared)
@@ -447,20 +447,21 @@ fn make_ready(
     inspected: Inspected,
     cleared: Cleared,
     order: &Order<'_>,
-    screen: &Screen,
+    observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Prepared> {
     let held = match cleared {
         Cleared::ReadOnly(claim) => Held::Claim(claim),
         Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(order))?),
         Cleared::File(cleared) => {
-            let filling = screen.filling(&inspected.spelling, order.made.bytes());
+            let (path, bytes) = (&*inspected.spelling, order.made.bytes());
+            let mut filling = Progress::begin(observer, Preparing::Filling { path, bytes });
             let mut progress = |bytes| {
-                filling.set_position(bytes);
+                filling.reach(bytes);
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
             let made = cleared.make(&wanted(order), &mut progress);
-            filling.finish_and_clear();
+            drop(filling);
             Held::File(made?)
         }
         Cleared::OwnFiles(files) => Held::OwnFiles(RefCell::new(files)),
@@ -526,10 +527,10 @@ pub(crate) fn consent_for<'a>(
     system: &System,
     losing: impl Into<Losing<'a>>,
     words: &ConsentWords,
-    screen: &Screen,
+    observer: &dyn Observer,
 ) -> Result<Option<Consent>> {
     let losing = losing.into();
-    consent_of(system, losing, words, |typed| asked_again(system, losing, typed, screen))
+    consent_of(system, losing, words, |typed| asked_again(system, losing, typed, observer))
 }
 
 /// The consent that the words make, with what `again` answers for the last characters of the name.
@@ -563,10 +564,10 @@ fn asked_again(
     system: &System,
     losing: Losing<'_>,
     typed: &str,
-    screen: &Screen,
+    observer: &dyn Observer,
 ) -> Result<String> {
     let name = losing.name();
-    let again = screen.ask(&format!(
+    let again = observer.ask(&format!(
         "Everything on {name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
         Bytes(losing.size_bytes()).for_people()
     ));

@@ -8,7 +8,7 @@ use qdepth_host::target::Inspected;
 use qdepth_linux::{Engine, EngineChoice};
 use qdepth_workload::{Plan, Point};
 
-use crate::ended::{Missing, Usage};
+use crate::lab::failure::{Missing, Usage};
 use crate::lab::memory;
 use crate::lab::prepare::Found;
 

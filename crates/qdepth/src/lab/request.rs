@@ -18,7 +18,7 @@ pub(crate) struct RunRequest {
     /// What is measured; none: the last run of the logbook that has not ended is taken up again.
     pub(crate) plan: Option<PlanRequest>,
     pub(crate) logbook: PathBuf,
-    /// Where it is told what happens, a line of JSON each; `-` is the standard output.
+    /// The file that what happens is told in, a line of JSON each.
     pub(crate) events: Option<PathBuf>,
     /// Whether the run is kept there; else it is in memory only, and only told.
     pub(crate) is_kept: bool,

@@ -8,23 +8,27 @@ use qdepth_measure::Finding;
 
 use crate::lab::begin::begin;
 use crate::lab::crew::{crew, follow};
-use crate::lab::events::{Events, EventsTo};
+use crate::lab::events::{Events, events_file};
 use crate::lab::identity::Changed;
+use crate::lab::observer::Observer;
 use crate::lab::points::points;
 use crate::lab::preparation::Preparation;
 use crate::lab::request::{Ran, RunRequest};
 use crate::lab::signals::Signals;
 use crate::lab::{Lab, variants};
-use crate::screen::Screen;
 
 /// Measures what is asked for. None where nothing was: this is a rank that followed another, or a
 /// signal came before the first point.
 ///
 /// # Errors
 /// Where it is refused or fails; what was finished is in the logbook.
-pub(crate) fn run(request: &RunRequest, screen: &Screen, signals: &Signals) -> Result<Option<Ran>> {
+pub(crate) fn run(
+    request: &RunRequest,
+    observer: &dyn Observer,
+    signals: &Signals,
+) -> Result<Option<Ran>> {
     let (system, crew) = (System::real(), crew()?);
-    let lab = Lab { request, system: &system, screen, signals, crew: crew.as_ref() };
+    let lab = Lab { request, system: &system, observer, signals, crew: crew.as_ref() };
     let ran = match lab.crew.filter(|crew| !crew.leads()) {
         Some(crew) => follow(lab, crew).map(|()| None),
         None => lead(lab),
@@ -45,9 +49,9 @@ fn lead(lab: Lab<'_>) -> Result<Option<Ran>> {
 
 /// One run, which is no comparison of variants.
 pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
-    let Lab { request, screen, signals, .. } = lab;
-    let to = request.events.as_deref().map(EventsTo::at).transpose()?;
-    let mut events = Events::new(to.as_ref());
+    let Lab { request, observer, signals, .. } = lab;
+    let file = request.events.as_deref().map(events_file).transpose()?;
+    let mut events = Events::new(observer, file.as_ref());
     // Dropped after everything that uses what it made.
     let plan = request.plan.as_ref();
     let _prepared = plan.map(|plan| Preparation::of_plan(lab, plan)).transpose()?;
@@ -56,7 +60,6 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
         return Ok(None);
     }
     let (mut logbook, ready) = begun?;
-    screen.begins(&ready.plan, &ready.run.plan_hash, ready.run.emulated);
     let mut ranks = Vec::new();
     events.started(&logbook, &ready);
     let measured = points(lab, &ready, &mut logbook, (&mut ranks, &mut events));
@@ -80,7 +83,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
     events.run_ended(&logbook, state, done as u32);
     for target in ready.targets {
         if let Err(error) = target.put_back() {
-            screen.warn(&format!("{error:#}"));
+            observer.warn(&format!("{error:#}"));
         }
     }
     measured?;

@@ -7,11 +7,10 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use qdepth_files::{Folder, Kept, Privacy, Trust};
+use qdepth_files::{Folder, Kept, Trust};
 use qdepth_linux::Mpi;
 
-use crate::ended::Usage;
-use crate::result_file::ResultFile;
+use crate::lab::failure::Usage;
 
 /// Names a shim that lies elsewhere, as where a site keeps one for all of its users.
 pub(crate) const NAMED: &str = "QDEPTH_MPI";
@@ -42,12 +41,12 @@ fn folder() -> Result<PathBuf> {
 /// # Errors
 /// Where the directory cannot be made, is another user's, or others may write to it; and where what
 /// lies there already could be somebody else's.
-pub(crate) fn to_be_made() -> Result<ResultFile> {
+pub(crate) fn to_be_made() -> Result<PathBuf> {
     let folder = folder()?;
     Folder::make(&folder, 0o700)?.must_be_ours_alone()?;
     let path = folder.join(FILE);
     drop(Kept::open(&path, Trust::Orders, false)?);
-    ResultFile::file(&path, Privacy::Program)
+    Ok(path)
 }
 
 /// Opens the shim and begins MPI, as one of `ranks`.

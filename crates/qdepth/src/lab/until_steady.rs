@@ -11,6 +11,7 @@ use qdepth_workload::{Point, UntilSteady};
 
 use crate::lab::Lab;
 use crate::lab::execute::{Manner, Measured, execute};
+use crate::lab::observer::{Preparing, Progress};
 use crate::lab::precondition::{Done, WRITTEN, fact, is_there};
 use crate::lab::prepare::Prepared;
 use crate::lab::virtual_time::bounded;
@@ -49,11 +50,12 @@ pub(crate) fn rounds(
     (asked, put): (UntilSteady, bool),
 ) -> Result<Done> {
     let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
-    lab.screen.say(&format!("precondition  {step}"));
+    lab.observer.say(&format!("precondition  {step}"));
     let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
     let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
     let mut bytes = vec![0; group.len()];
-    let bar = lab.screen.rounds(&step);
+    let work = Preparing::Preconditioning { step: &step, bytes: None };
+    let mut progress = Progress::begin(lab.observer, work);
     let is_done = |rounds: &SteadyRounds| rounds.is_settled() || rounds.is_over(asked.rounds);
     while !all.iter().all(is_done) {
         let number = all.first().map_or(0, SteadyRounds::count) as u32;
@@ -66,7 +68,7 @@ pub(crate) fn rounds(
             manner,
             lab.signals.stop(),
             &mut |_, interval| {
-                bar.inc(interval.bytes[1]);
+                progress.add(interval.bytes[1]);
             },
         )?;
         for (place, (point, measured)) in round.iter().zip(&measured).enumerate() {
@@ -78,14 +80,10 @@ pub(crate) fn rounds(
             all[place].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
         }
         if all.iter().any(SteadyRounds::is_looked_at) {
-            bar.suspend(|| {
-                for rounds in &all {
-                    lab.screen.say(&looked(rounds, asked.rule));
-                }
-            });
+            all.iter().for_each(|rounds| lab.observer.say(&looked(rounds, asked.rule)));
         }
     }
-    bar.finish_and_clear();
+    drop(progress);
     let mut done = Done::default();
     for ((point, rounds), bytes) in group.iter().zip(&all).zip(bytes) {
         let index = point.target as usize;

@@ -6,13 +6,14 @@ use qdepth_logbook::Logbook;
 use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
 use qdepth_workload::{Plan, side_by_side};
 
-use crate::ended::Usage;
 use crate::lab::Lab;
+use crate::lab::failure::Usage;
 use crate::lab::preparation::may_be_prepared;
 use crate::lab::prepare::after_all;
 use crate::lab::record::{command, comparison};
 use crate::lab::request::{PlanRequest, Ran, RunRequest};
 use crate::lab::run::alone;
+use crate::lab::words::kept;
 
 /// Measures one after the other, and compares. What was finished before a failure or an
 /// interruption stays in the logbook, as runs of its own.
@@ -25,7 +26,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
     let mut logbook = Logbook::open(&lab.request.logbook)?;
     let mut runs = Vec::new();
     for (variant, plan) in asked.file.variants.iter().zip(each) {
-        lab.screen.say(&format!("variant    {}, on {}", variant.name, variant.target));
+        lab.observer.say(&format!("variant    {}, on {}", variant.name, variant.target));
         let none = Vec::new();
         let request =
             RunRequest { plan: Some(plan), command: None, facts: none, ..lab.request.clone() };
@@ -33,7 +34,7 @@ pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> 
             .map_err(|error| after_all(error, !runs.is_empty()))
             .with_context(|| format!("variant `{}`", variant.name))?;
         let Some(ran) = ran else { return Ok(None) };
-        lab.screen.kept(&request.logbook, &ran.run.id);
+        lab.observer.say(&kept(&request.logbook, &ran.run.id));
         if ran.signal.is_some() {
             return Ok(Some(ran));
         }

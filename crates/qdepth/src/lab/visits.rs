@@ -14,7 +14,6 @@ use crate::lab::events::Events;
 use crate::lab::execute::{Measured, execute};
 use crate::lab::steady_point::{rule_of, until_steady};
 use crate::lab::virtual_time;
-use crate::screen::Running;
 
 /// Longest turnover of a queue that visits wait for: five of them then take 45 s. Beyond it the
 /// finding `queue-unsettled` stands.
@@ -24,7 +23,6 @@ const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 pub(crate) struct Shown<'a, 'b> {
     pub(crate) logbook: &'a Logbook,
     pub(crate) events: &'a mut Events<'b>,
-    pub(crate) running: &'a Running,
     /// Planned time of what was measured before.
     pub(crate) before: Nanos,
 }
@@ -221,9 +219,8 @@ pub(crate) fn visit(
     first: Option<Instant>,
     shown: &mut Shown<'_, '_>,
 ) -> Result<Visit> {
-    let Shown { logbook, events, running, before } = shown;
+    let Shown { logbook, events, before } = shown;
     let points = &*virtual_time::bounded(&ready.targets, points);
-    running.group(points, |target| &ready.run.targets[target as usize].name, *before);
     let (started_at, began) = (Timestamp::now().to_string(), qdepth_linux::now());
     let offset = first.map_or(Nanos::ZERO, |first| began.since(first));
     if first.is_none() {
@@ -231,7 +228,6 @@ pub(crate) fn visit(
     }
     let mut seen = |place: usize, interval: &Interval| {
         events.interval(logbook, points[place].index, &interval.moved(offset));
-        running.interval(place, interval, *before, Nanos(points[place].warm_up_ns));
     };
     let manner = ready.manner(lab);
     let stop = lab.signals.stop();

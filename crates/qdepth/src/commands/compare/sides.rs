@@ -12,7 +12,7 @@ use qdepth_logbook::record::RunRecord;
 use qdepth_logbook::{Document, Logbook, RunFilter, RunHeadline, document};
 use qdepth_reference::shell_word;
 
-use crate::ended::Usage;
+use crate::lab::failure::Usage;
 
 /// What a run can be asked to be like.
 const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];
