@@ -17,7 +17,6 @@ mod plans;
 mod published;
 mod relation;
 mod shading;
-mod shell;
 mod targets;
 
 pub use compare::{
@@ -37,7 +36,6 @@ pub use plans::SectionPlan;
 pub use published::{Precision, Published, Use};
 pub use relation::{Relation, RelationUse};
 pub use shading::{Class, Shaded};
-pub use shell::shell_word;
 pub use targets::{Diagram, Intensity, Line, Maxima, Named, Target};
 
 #[cfg(test)]

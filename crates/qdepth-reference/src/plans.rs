@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::DataError;
-use crate::shell::shell_word;
+use qdepth_files::shell_word;
 
 /// A plan as a user runs it, and what its columns are called in expressions.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -5,14 +5,14 @@ use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
 use clap::error::ErrorKind;
+use qdepth_files::shell_word;
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
 use qdepth_media::is_emulated;
-use qdepth_reference::shell_word;
 use qdepth_workload::{alike, shipped_plan_names};
 
-use crate::lab::failure::{FAILED, exit_status, file_error};
 use crate::terminal::say;
+use qdepth_lab::failure::{FAILED, exit_status, file_error};
 
 /// Exit statuses that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

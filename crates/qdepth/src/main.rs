@@ -1,10 +1,9 @@
 //! The command line of qdepth: the only crate that prints, exits, and sees both the loop and the
-//! logbook. Start with [`flags`], then [`lab`], which strings the stages together.
+//! logbook. Start with [`flags`], then `qdepth-lab`, which strings the stages together.
 
 mod commands;
 mod ended;
 mod flags;
-mod lab;
 mod layout;
 mod result_file;
 mod screen;
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
 
 /// The whole program; its exit status.
 fn program(words: impl Iterator<Item = OsString>) -> u8 {
-    if let Err(error) = lab::signals::outlive_limits() {
+    if let Err(error) = qdepth_lab::signals::outlive_limits() {
         return ended::explain(&error);
     }
     let mut words = words.peekable();

@@ -10,9 +10,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use qdepth_logbook::RunEvent;
 
-use crate::lab::observer::{Observer, Preparing};
-use crate::lab::words::{kept, long};
 use crate::terminal;
+use qdepth_lab::observer::{Observer, Preparing};
+use qdepth_lab::words::{kept, long};
 
 /// The terminal, or its absence.
 #[derive(Debug)]

@@ -12,8 +12,8 @@ use qdepth_workload::{
 
 use crate::ended::Status;
 use crate::flags::{CompletionsOptions, ManOptions, with_examples};
-use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::failure::Usage;
 
 pub(crate) fn plans() -> Result<Status> {
     let all = shipped_plan_names().map(|name| (name, shipped_plan_text(name)));

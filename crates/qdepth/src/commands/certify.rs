@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use qdepth_files::shell_word;
 use qdepth_host::environment;
 use qdepth_host::system::System;
 use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, export_certificate_json};
-use qdepth_reference::shell_word;
 use qdepth_report::{
     certificate_head, certificate_sentence, certificate_table, compose_certificate,
 };
@@ -14,10 +14,10 @@ use qdepth_report::{
 use crate::commands::report::page;
 use crate::ended::Status;
 use crate::flags::CertifyOptions;
-use crate::lab::certify::{certify as prove, machine};
-use crate::lab::failure::Usage;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::certify::{certify as prove, machine};
+use qdepth_lab::failure::Usage;
 
 pub(crate) fn certify(options: &CertifyOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;

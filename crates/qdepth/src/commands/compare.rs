@@ -13,8 +13,8 @@ use qdepth_report::{
 use crate::commands::report::page;
 use crate::ended::Status;
 use crate::flags::CompareOptions;
-use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::failure::Usage;
 use sides::group;
 
 pub(crate) fn compare(options: &CompareOptions) -> Result<Status> {

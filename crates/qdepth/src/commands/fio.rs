@@ -23,12 +23,13 @@ use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 use crate::commands::run;
 use crate::ended::{self, Status};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
-use crate::lab::failure::Usage;
-use crate::lab::prepare::{Made, find, foreseen};
-use crate::lab::request::{Pinning, PlanRequest, RunRequest};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, say};
+use qdepth_lab::failure::Usage;
+use qdepth_lab::made::Made;
+use qdepth_lab::prepare::{find, foreseen};
+use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
 
 /// Options of `qdepth run` that stand among fio's.
 const OURS: &[&str] = &[

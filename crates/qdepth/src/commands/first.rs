@@ -8,9 +8,9 @@ use crate::commands::read::print_points;
 use crate::commands::run::measure;
 use crate::ended::Status;
 use crate::flags::{FirstOptions, RunOptions};
-use crate::lab::first::{Look, look};
-use crate::lab::request::{Ran, RunRequest};
 use crate::terminal::{print, print_document};
+use qdepth_lab::first::{Look, look};
+use qdepth_lab::request::{Ran, RunRequest};
 
 pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     let Look { plan, what } = look(&System::real())?;

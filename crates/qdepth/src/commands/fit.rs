@@ -8,12 +8,12 @@ use qdepth_media::Description;
 use crate::commands::read::{chosen_all, table};
 use crate::ended::Status;
 use crate::flags::FitOptions;
-use crate::lab::failure::Missing;
-use crate::lab::own_medium::{Seen, seen};
-use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print, print_table};
+use qdepth_lab::failure::Missing;
+use qdepth_lab::own_medium::{Seen, seen};
+use qdepth_lab::signals::Signals;
 
 pub(crate) fn fit_medium(options: &FitOptions) -> Result<Status> {
     let file = ResultFile::file(&options.output, Privacy::Public)?;

@@ -17,14 +17,14 @@ use crate::flags::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
 };
-use crate::lab;
-use crate::lab::calibrate::{calibrate, cpus};
-use crate::lab::failure::Usage;
-use crate::lab::preparation::{may_be_done, open_journal, shown, take_back};
-use crate::lab::shim;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
+use qdepth_lab as lab;
+use qdepth_lab::calibrate::{calibrate, cpus};
+use qdepth_lab::failure::Usage;
+use qdepth_lab::preparation::{may_be_done, open_journal, shown, take_back};
+use qdepth_lab::shim;
 
 /// Of a calibration that a person asked for, some seconds in all.
 const ROUNDS: u32 = 9;

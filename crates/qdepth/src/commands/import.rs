@@ -9,8 +9,8 @@ use qdepth_logbook::record::RunState;
 
 use crate::ended::Status;
 use crate::flags::ImportOptions;
-use crate::lab::failure::Usage;
 use crate::terminal::print;
+use qdepth_lab::failure::Usage;
 
 pub(crate) fn import(options: &ImportOptions) -> Result<Status> {
     let mut files = Vec::new();

@@ -13,12 +13,12 @@ use qdepth_workload::{Choices, PlanFile, Point};
 use crate::commands::run;
 use crate::ended::Status;
 use crate::flags::{IorOptions, RunOptions};
-use crate::lab::crew::ranks;
-use crate::lab::execute::{Rank, Ranks};
-use crate::lab::failure::Usage;
-use crate::lab::request::PlanRequest;
 use crate::result_file::ResultFile;
 use crate::terminal::print_document;
+use qdepth_lab::crew::ranks;
+use qdepth_lab::failure::Usage;
+use qdepth_lab::rank::{Rank, Ranks};
+use qdepth_lab::request::PlanRequest;
 
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let ior = Ior::read(&options.words).map_err(|refusal| {

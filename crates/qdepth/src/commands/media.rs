@@ -9,9 +9,9 @@ use crate::commands::fit::fit_medium;
 use crate::ended::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{MediaCommand, MediaOptions};
-use crate::lab::emulate::emulate;
-use crate::lab::signals::Signals;
 use crate::terminal::print;
+use qdepth_lab::signals::Signals;
+use qdepth_validate::emulate;
 
 pub(crate) fn media(options: &MediaOptions) -> Result<Status> {
     if let Some(MediaCommand::Fit(options)) = &options.command {

@@ -23,14 +23,15 @@ use qdepth_foreign::fio::as_fio;
 
 use crate::ended::Status;
 use crate::flags::{PlanOptions, read_plan};
-use crate::lab::failure::Usage;
-use crate::lab::foresee::foresee;
-use crate::lab::prepare::{Found, Made, consent_foreseen};
-use crate::lab::request::{ConsentWords, PlanRequest};
-use crate::lab::words::long;
-use crate::lab::{precondition, preparation};
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
+use qdepth_lab::failure::Usage;
+use qdepth_lab::foresee::foresee;
+use qdepth_lab::made::Made;
+use qdepth_lab::prepare::{Found, consent_foreseen};
+use qdepth_lab::request::{ConsentWords, PlanRequest};
+use qdepth_lab::words::long;
+use qdepth_lab::{precondition, preparation};
 
 pub(crate) fn plan(options: &PlanOptions) -> Result<Status> {
     if let Some(name) = &options.show {

@@ -13,12 +13,12 @@ use crate::commands::read::table;
 use crate::ended::Status;
 use crate::flags::PredictOptions;
 use crate::flags::read_plan;
-use crate::lab::emulate::on_all_processors;
-use crate::lab::failure::Usage;
-use crate::lab::foresee::foresee;
-use crate::lab::prepare::Found;
-use crate::lab::signals::Signals;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::emulated::on_all_processors;
+use qdepth_lab::failure::Usage;
+use qdepth_lab::foresee::foresee;
+use qdepth_lab::prepare::Found;
+use qdepth_lab::signals::Signals;
 
 /// The plan where none is named.
 const DEFAULT_PLAN: &str = "standard";

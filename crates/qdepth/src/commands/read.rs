@@ -14,9 +14,9 @@ use crate::ended::Status;
 use crate::flags::{
     ExportOptions, ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
 };
-use crate::lab::failure::Usage;
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
+use qdepth_lab::failure::Usage;
 
 /// Prints the table of all points, the summary, and what was found.
 pub(crate) fn print_table(

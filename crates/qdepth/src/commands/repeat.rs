@@ -15,14 +15,14 @@ use crate::commands::run::status_of;
 use crate::ended::Status;
 use crate::flags::read_plan::{self, plan_word};
 use crate::flags::{Command, Flags, Repeat, RunOptions};
-use crate::lab::campaign::{Campaign, Kept, Member};
-use crate::lab::crew::ranks;
-use crate::lab::failure::Usage;
-use crate::lab::request::{PlanRequest, RunRequest};
-use crate::lab::run;
-use crate::lab::signals::Signals;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::campaign::{Campaign, Kept, Member};
+use qdepth_lab::crew::ranks;
+use qdepth_lab::failure::Usage;
+use qdepth_lab::request::{PlanRequest, RunRequest};
+use qdepth_lab::run;
+use qdepth_lab::signals::Signals;
 
 /// After so many blocks it is asked whether the answer is known; growing, since each look may be the
 /// one that is wrong. The last is the most.

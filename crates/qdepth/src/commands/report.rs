@@ -16,9 +16,9 @@ use qdepth_report::{
 use crate::commands::read::chosen_all;
 use crate::ended::Status;
 use crate::flags::{Format, Language, ReportOptions};
-use crate::lab::failure::{Missing, Usage};
 use crate::result_file::ResultFile;
 use crate::terminal::print;
+use qdepth_lab::failure::{Missing, Usage};
 
 /// Beside `qdepth`, or in a folder of programs.
 const TYPESETTER: &str = "qdepth-pdf";

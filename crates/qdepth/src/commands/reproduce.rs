@@ -9,11 +9,11 @@ use crate::commands::report::{Sheets, typesetter};
 use crate::ended::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{Format, ReproduceOptions};
-use crate::lab::emulate::emulate;
-use crate::lab::failure::Usage;
-use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::failure::Usage;
+use qdepth_lab::signals::Signals;
+use qdepth_validate::emulate;
 
 pub(crate) fn reproduce(options: &ReproduceOptions) -> Result<Status> {
     let mut reference = Reference::shipped()?;
@@ -102,3 +102,6 @@ fn show(comparison: &Comparison, options: &ReproduceOptions) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,12 +10,12 @@ use crate::commands::read::print_table;
 use crate::commands::repeat;
 use crate::ended::Status;
 use crate::flags::RunOptions;
-use crate::lab::request::{Ran, RunRequest};
-use crate::lab::run;
-use crate::lab::signals::Signals;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::print_document;
+use qdepth_lab::request::{Ran, RunRequest};
+use qdepth_lab::run;
+use qdepth_lab::signals::Signals;
 
 pub(crate) fn run(options: &RunOptions) -> Result<Status> {
     if let Some(repeat) = options.repeat {

@@ -6,9 +6,9 @@ use qdepth_web::{Options, Server};
 
 use crate::ended::Status;
 use crate::flags::ServeOptions;
-use crate::lab::signals::Signals;
 use crate::screen::Screen;
 use crate::terminal::print;
+use qdepth_lab::signals::Signals;
 
 pub(crate) fn serve(options: &ServeOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);

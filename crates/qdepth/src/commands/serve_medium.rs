@@ -10,10 +10,10 @@ use qdepth_nbd::{ServeError, Served, Server};
 
 use crate::ended::Status;
 use crate::flags::ServeMediumOptions;
-use crate::lab::prepare::spelled;
-use crate::lab::signals::Signals;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
+use qdepth_lab::prepare::spelled;
+use qdepth_lab::signals::Signals;
 
 pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let (screen, signals) = (Screen::new(), Signals::watch()?);

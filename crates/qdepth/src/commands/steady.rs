@@ -7,8 +7,8 @@ use qdepth_report::{steady_json, steady_sentences, steady_table, steady_told};
 use crate::commands::read::chosen;
 use crate::ended::Status;
 use crate::flags::SteadyOptions;
-use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::failure::Usage;
 
 pub(crate) fn steady(options: &SteadyOptions) -> Result<Status> {
     if options.round == Nanos::ZERO {

@@ -7,8 +7,8 @@ use qdepth_report::{Measured, compose_trend, trend_json, trend_sentences, trend_
 use crate::commands::report::page;
 use crate::ended::Status;
 use crate::flags::TrendOptions;
-use crate::lab::failure::Usage;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::failure::Usage;
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;

@@ -12,8 +12,8 @@ use qdepth_workload::{
 };
 
 use crate::flags::{Load, Numbers, WearFlag};
-use crate::lab::failure::Usage;
-use crate::lab::request::PlanRequest;
+use qdepth_lab::failure::Usage;
+use qdepth_lab::request::PlanRequest;
 
 /// The plan of a run without arguments.
 const DEFAULT_PLAN: &str = "quick";

@@ -8,7 +8,7 @@ use qdepth_workload::PlanFile;
 
 use crate::flags::read_plan::{self, plan_word};
 use crate::flags::{Command, ConsentOptions, Flags, RunOptions};
-use crate::lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
+use qdepth_lab::request::{ConsentWords, Pinning, PlanRequest, RunRequest};
 
 impl RunOptions {
     /// Those of a run of which nothing is said.
@@ -99,8 +99,8 @@ mod tests {
     use qdepth_workload::shipped_plan_names;
 
     use super::*;
-    use crate::lab::foresee::foresee;
-    use crate::lab::record::command;
+    use qdepth_lab::foresee::foresee;
+    use qdepth_lab::record::command;
 
     fn options(words: &[String]) -> RunOptions {
         match Flags::try_parse_from(words).unwrap_or_else(|why| panic!("{words:?}: {why}")).command

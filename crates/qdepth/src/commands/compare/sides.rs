@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use jiff::civil::Date;
+use qdepth_files::shell_word;
 use qdepth_files::{Input, limit};
 use qdepth_foreign::import;
 use qdepth_logbook::record::RunRecord;
 use qdepth_logbook::{Document, Logbook, RunFilter, RunHeadline, document};
-use qdepth_reference::shell_word;
 
-use crate::lab::failure::Usage;
+use qdepth_lab::failure::Usage;
 
 /// What a run can be asked to be like.
 const KEYS: [&str; 6] = ["plan", "note", "since", "until", "host", "target"];

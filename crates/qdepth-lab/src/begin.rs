@@ -1,0 +1,275 @@
+//! Everything up to the first point: plan, targets made ready, a run in the logbook.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use qdepth_host::system::System;
+use qdepth_host::{Guard, Refusal, environment};
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
+use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, RESERVE_BYTES};
+use qdepth_measure::{Bytes, Finding, Seed};
+use qdepth_media::Spelled;
+use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
+
+use crate::Lab;
+use crate::certify::machine;
+use crate::expect::{can_stand_beside, expected};
+use crate::failure::Usage;
+use crate::follower;
+use crate::foresee::foresee;
+use crate::made::Made;
+use crate::manner::Manner;
+use crate::placed::{Place, can_be_used};
+use crate::precondition::precondition;
+use crate::preconditioned::Done;
+use crate::prepare::{Found, Order, Prepared, find, prepare, spelled};
+use crate::reach::reachable;
+use crate::record::{ceilings, command, record};
+use crate::request::PlanRequest;
+use crate::written::Written;
+
+/// Everything that a run needs, before its first point.
+pub(crate) struct Ready {
+    pub(crate) plan: Plan,
+    pub(crate) targets: Vec<Prepared>,
+    pub(crate) ceilings: BTreeMap<u32, f64>,
+    pub(crate) engine: EngineChoice,
+    pub(crate) run: RunRecord,
+    pub(crate) done: Vec<u32>,
+    pub(crate) written: Written,
+    /// What is remarked of the run, beside what is stored with it already.
+    pub(crate) remarks: Vec<Finding>,
+}
+
+impl Ready {
+    /// How its points are measured. What it stamps its writes with is its own, also when it is
+    /// taken up again.
+    pub(crate) fn manner<'a>(&'a self, lab: Lab<'a>) -> Manner<'a> {
+        let (stamp, written) = (stamp(&self.run.id), &self.written);
+        Manner {
+            engine: self.engine,
+            stamp,
+            written,
+            place: Place::of(lab),
+            crew: lab.crew,
+            observer: lab.observer,
+        }
+    }
+}
+
+/// What a run stamps its writes with.
+fn stamp(run_id: &str) -> u64 {
+    Seed(0).derive(run_id).0
+}
+
+/// Begins the run that is asked for, or takes the last one up again where none is. Wrong usage is
+/// said before anything is made or touched.
+pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
+    let (request, path) = (lab.request, &lab.request.logbook);
+    let asked = request.plan.as_ref();
+    if asked.is_none() && lab.crew.is_some() {
+        anyhow::bail!(Usage(
+            "several ranks cannot take a run up again: start a new one".to_owned()
+        ));
+    }
+    can_be_used(lab)?;
+    let expect = request.expect.as_deref().map(spelled).transpose()?;
+    match asked {
+        Some(asked) => {
+            let (plan, found) = foresee(lab.system, asked)?;
+            reachable(lab.system, request.engine, &found, &plan)?;
+            follower::can_share(lab, &plan, &found)?;
+            expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
+        }
+        None if path.exists() => {}
+        None => return Err(nothing_to_resume().into()),
+    }
+    let mut logbook = if request.is_kept { Logbook::open(path)? } else { Logbook::in_memory()? };
+    logbook.reserve(RESERVE_BYTES)?;
+    let ready = match asked {
+        Some(asked) => fresh(lab, &mut logbook, asked, expect.as_ref())?,
+        None => again(lab, &mut logbook)?,
+    };
+    Ok((logbook, ready))
+}
+
+fn nothing_to_resume() -> Usage {
+    Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
+}
+
+fn fresh(
+    lab: Lab<'_>,
+    logbook: &mut Logbook,
+    asked: &PlanRequest,
+    expect: Option<&Spelled>,
+) -> Result<Ready> {
+    let made = asked.made();
+    let PlanRequest { file, choices, targets } = asked;
+    let id = uuid::Uuid::now_v7().to_string();
+    logbook.hold(&id)?;
+    let writes = needs_writing(file, choices)?;
+    let keep = lab.request.keep || file.keep_files;
+    let mut prepared = ready_targets(lab, &id, targets, writes, (made.clone(), keep))?;
+    let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
+    let mut plan = resolve(file, choices, &shapes)?;
+    let real = prepared.iter().all(|target| target.real().is_some());
+    lab.crew.iter().filter(|_| real).for_each(|crew| crew.spread(&mut plan));
+    follower::enlist(lab, (&id, stamp(&id)), &plan, (targets, made.bytes()))?;
+    let engine = lab.request.engine;
+    let done = precondition(lab, &plan, &mut prepared, engine)?;
+    let ceilings = ceilings(&plan, &prepared, engine);
+    let mut run = record(&id, &plan, &prepared, &ceilings, lab);
+    run.environment.extend(command(lab.request, plan.seed));
+    run.environment.extend(lab.request.facts.iter().cloned());
+    run.environment.extend(certified(logbook, &run)?);
+    note(&mut run, done);
+    if let Some(medium) = expect {
+        lab.observer.say(&format!("EMULATED: what {} does at the same points", medium.text()));
+        run.expected = expected(medium, &plan, lab.signals.stop())?;
+    }
+    logbook.begin_run(&run)?;
+    let written = written(lab, &plan);
+    let (done, remarks) = (Vec::new(), Vec::new());
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
+}
+
+/// The newest certificate of this machine that the logbook keeps, as a fact of the run.
+fn certified(logbook: &Logbook, run: &RunRecord) -> Result<Option<Observation>> {
+    if run.emulated {
+        return Ok(None);
+    }
+    let [host, cpu] = machine(&run.environment);
+    Ok(logbook.certificate(&host, &cpu)?.map(|certificate| {
+        let CertificateRecord { at, version, kernel, id, .. } = &certificate;
+        let passed = certificate.count(ProofOutcome::Passed);
+        let failed = certificate.count(ProofOutcome::Failed);
+        let proofs = certificate.proofs.len();
+        Observation {
+            subject: "certificate".to_owned(),
+            key: "latest".to_owned(),
+            value: Ok(format!(
+                "{passed} of {proofs} proofs passed, {failed} failed, {at}, qdepth {version}, \
+                 Linux {kernel}, {id}"
+            )),
+            source: "qdepth certify".to_owned(),
+        }
+    }))
+}
+
+/// Puts what was done to the targets beside what is known of them.
+fn note(run: &mut RunRecord, done: Done) {
+    for (target, fact) in done.facts {
+        run.targets[target].facts.push(fact);
+    }
+    run.findings.extend(done.findings);
+}
+
+/// Takes up the last run that has not ended and that nobody is measuring, with its stored plan and
+/// engine.
+fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
+    let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
+    let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
+    let engine = EngineChoice::from_name(&run.engine_choice).ok_or_else(|| {
+        Usage(format!(
+            "the run's engine, {}, is not one that this version knows",
+            run.engine_choice
+        ))
+    })?;
+    if plan.prepares() {
+        anyhow::bail!(Usage(
+            "a run on a machine that it had prepared cannot be resumed: what it made was taken back. Start a new run"
+                .to_owned()
+        ));
+    }
+    let targets: Vec<PathBuf> = run.targets.iter().map(|t| PathBuf::from(&t.spelling)).collect();
+    let found: Vec<Found> =
+        targets.iter().map(|target| find(lab.system, target)).collect::<Result<_>>()?;
+    same_devices(lab.system, &run, &found)?;
+    reachable(lab.system, engine, &found, &plan)?;
+    let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
+    let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
+    let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
+    let (made, keep) = (Made::of(&plan, bytes), lab.request.keep || plan.keep_files);
+    let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
+    let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
+    plan.fits(&shapes).map_err(|why| {
+        Usage(format!(
+            "{why}: a target is smaller than when the run began, so it cannot be resumed; start a new run"
+        ))
+    })?;
+    // A device is as the run left it; a measurement file and a medium may be new.
+    let mut remarks = Vec::new();
+    if prepared.iter().any(|target| target.kind() != TargetKind::BlockDevice) {
+        remarks = precondition(lab, &plan, &mut prepared, engine)?.findings;
+    }
+    let done = logbook.points_done(&run.id)?.into_iter().collect();
+    logbook.reopen(&run.id)?;
+    let ceilings = ceilings(&plan, &prepared, engine);
+    let written = written(lab, &plan);
+    Ok(Ready { plan, targets: prepared, ceilings, engine, run, done, written, remarks })
+}
+
+/// What is told apart of the run's writes, where reads are held against them.
+fn written(lab: Lab<'_>, plan: &Plan) -> Written {
+    let written = Written::of(plan);
+    if let Some(end) = written.told_apart_to() {
+        lab.observer.say(&format!(
+            "verify: beyond {}, reads are held against their place and the run, and not against the last of several writes: the area has too many blocks",
+            Bytes(end)
+        ));
+    }
+    written
+}
+
+/// G10 over the time between a run and its resumption: serial, WWID and size as they were stored.
+fn same_devices(system: &System, run: &RunRecord, found: &[Found]) -> Result<()> {
+    for (target, found) in run.targets.iter().zip(found) {
+        let Some(device) = found.real().filter(|_| target.kind == TargetKind::BlockDevice) else {
+            continue;
+        };
+        let now = environment::target_facts(system, device);
+        let value = |facts: &[Observation], key: &str| {
+            let fact = facts.iter().find(|fact| fact.key == key);
+            fact.and_then(|fact| fact.value.clone().ok())
+        };
+        for key in ["serial", "wwid", "size_bytes"] {
+            let (was, is) = (value(&target.facts, key), value(&now, key));
+            if was.is_some() && was != is {
+                let text = |value: Option<String>| value.unwrap_or_else(|| "unknown".to_owned());
+                anyhow::bail!(Refusal::new(
+                    Guard::G10Identity,
+                    format!(
+                        "{} is not the device that the run began on: its {key} was {}, is {}",
+                        target.spelling,
+                        text(was),
+                        text(is)
+                    ),
+                    "Attach that device again, or start a new run",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn ready_targets(
+    lab: Lab<'_>,
+    id: &str,
+    targets: &[PathBuf],
+    writes: bool,
+    (made, keep): (Made, bool),
+) -> Result<Vec<Prepared>> {
+    let request = lab.request;
+    let results = request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
+    let order = Order {
+        run_id: id,
+        results_dir: results.unwrap_or(Path::new(".")),
+        writes,
+        made,
+        keep,
+        consent: &request.consent,
+    };
+    prepare(lab.system, targets, &order, lab.observer, &|| lab.signals.caught().is_some())
+}

@@ -1,0 +1,194 @@
+//! What happens in a run, told to whoever looks on: the sign of the run beside its logbook, which
+//! `qdepth serve` reads, and `--events`. The workers know nothing of it: it is told by the thread
+//! that waits for them, once a second and point.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use qdepth_engine::Interval;
+use qdepth_files::{Kept, Trust};
+use qdepth_logbook::record::{PointRecord, RunState};
+use qdepth_logbook::{EVENTS_VERSION, Logbook, PointSummary, RunEvent, percentile_name};
+use qdepth_measure::{Finding, Nanos, Severity};
+use qdepth_workload::Point;
+
+use crate::begin::Ready;
+use crate::failure::Usage;
+use crate::observer::Observer;
+
+/// Time of a point that one event tells of.
+const SECOND: Nanos = Nanos::from_secs(1);
+/// How a file of events begins.
+const BEGINNING: &[u8] = b"{\"event\":";
+
+/// The file that `--events` names: a new one, or one of events, which is written on.
+pub(crate) fn events_file(path: &Path) -> Result<Kept> {
+    let kept = Kept::open_or_make(path, Trust::Data, false)?;
+    let mut head = Vec::new();
+    kept.file().take(BEGINNING.len() as u64).read_to_end(&mut head)?;
+    if !head.is_empty() && head != BEGINNING {
+        bail!(Usage(format!(
+            "--events {}: it holds something else; name a new file, or one of events",
+            path.display()
+        )));
+    }
+    Ok(kept)
+}
+
+/// Tells what happens in a run.
+pub(crate) struct Events<'a> {
+    observer: &'a dyn Observer,
+    file: Option<&'a Kept>,
+    /// What was measured of each point of the group and not told yet.
+    untold: BTreeMap<u32, Interval>,
+}
+
+impl<'a> Events<'a> {
+    pub(crate) fn new(observer: &'a dyn Observer, file: Option<&'a Kept>) -> Self {
+        Self { observer, file, untold: BTreeMap::new() }
+    }
+
+    fn tell(&self, logbook: &Logbook, event: &RunEvent) {
+        let line = event.line();
+        logbook.tell(&line, matches!(event, RunEvent::RunStarted { .. }));
+        if let Some(file) = self.file {
+            // The disk may be full: the measurement goes on.
+            let _ = writeln!(file.file(), "{line}");
+        }
+        self.observer.event(event);
+    }
+
+    /// The run begins, or goes on.
+    pub(crate) fn started(&self, logbook: &Logbook, ready: &Ready) {
+        let run = &ready.run;
+        let event = RunEvent::RunStarted {
+            schema_version: EVENTS_VERSION,
+            run: run.id.clone(),
+            started_at: run.started_at.clone(),
+            plan: run.plan_name.clone(),
+            plan_hash: run.plan_hash.clone(),
+            targets: run.targets.iter().map(|target| target.name.clone()).collect(),
+            emulated: run.emulated,
+            points: ready.plan.points.len() as u32,
+            points_done: ready.done.len() as u32,
+            planned_ns: ready.plan.duration_ns(),
+            may_end_early: ready.plan.may_end_early(),
+            seed: run.seed,
+        };
+        self.tell(logbook, &event);
+        run.findings.iter().for_each(|finding| self.raised(logbook, None, finding));
+    }
+
+    /// Points begin that run at the same time; `before` is the planned time of those before them.
+    pub(crate) fn group(&mut self, logbook: &Logbook, group: &[Point], before: Nanos) {
+        self.untold.clear();
+        for point in group {
+            let event = RunEvent::PointStarted {
+                point: point.index,
+                group: point.group,
+                target: point.target,
+                profile: point.profile.clone(),
+                profile_title: point.profile_title.clone(),
+                step: point.step.clone(),
+                outstanding: point.outstanding,
+                streams: point.streams,
+                offered_io_per_s: point.offered_io_per_s(),
+                warm_up_ns: point.warm_up_ns,
+                duration_ns: point.stop.duration_ns,
+                planned_before_ns: before.0,
+            };
+            self.tell(logbook, &event);
+        }
+    }
+
+    /// A slice of a point's window has passed.
+    pub(crate) fn interval(&mut self, logbook: &Logbook, point: u32, slice: &Interval) {
+        let untold = self.untold.entry(point).or_default();
+        if untold.length == Nanos::ZERO {
+            untold.start = slice.start;
+        }
+        let end = slice.start + slice.length;
+        untold.length = Nanos(end.0.saturating_sub(untold.start.0));
+        untold.service_time_sum += slice.service_time_sum;
+        for direction in 0..2 {
+            untold.completed[direction] += slice.completed[direction];
+            untold.bytes[direction] += slice.bytes[direction];
+        }
+        if untold.length >= SECOND {
+            self.told(logbook, point);
+        }
+    }
+
+    /// Nothing more comes of these points for now: others are measured before they go on.
+    pub(crate) fn paused(&mut self, logbook: &Logbook, group: &[Point]) {
+        group.iter().for_each(|point| self.told(logbook, point.index));
+    }
+
+    /// What is left of a point is told.
+    fn told(&mut self, logbook: &Logbook, point: u32) {
+        let Some(slice) = self.untold.remove(&point).filter(|slice| slice.length > Nanos::ZERO)
+        else {
+            return;
+        };
+        let [reads, writes] = slice.completed;
+        let all = reads + writes;
+        let mean = slice.service_time_sum as f64 / all as f64;
+        let event = RunEvent::Interval {
+            point,
+            end_ns: (slice.start + slice.length).0,
+            length_ns: slice.length.0,
+            reads,
+            writes,
+            read_bytes: slice.bytes[0],
+            written_bytes: slice.bytes[1],
+            service_time_mean_ns: (all > 0).then_some(mean),
+        };
+        self.tell(logbook, &event);
+    }
+
+    /// A point is in the logbook.
+    pub(crate) fn ended(&self, logbook: &Logbook, point: &PointRecord) {
+        let summary = PointSummary::of(point);
+        let response = &summary.response_time.all;
+        let p99 = response.percentiles.iter().find(|each| percentile_name(each.quantile) == "99");
+        let event = RunEvent::PointEnded {
+            point: point.index,
+            io_per_s: summary.io_per_s.value,
+            interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
+            mib_per_s: summary.mib_per_s,
+            service_time_mean_ns: summary.service_time.all.mean_ns,
+            response_time_mean_ns: response.mean_ns,
+            response_time_p99_ns: p99.map(|each| each.value.0),
+            grade: summary.grade.to_string(),
+        };
+        self.tell(logbook, &event);
+        point.findings.iter().for_each(|finding| self.raised(logbook, Some(point.index), finding));
+    }
+
+    fn raised(&self, logbook: &Logbook, point: Option<u32>, finding: &Finding) {
+        let finite = |value: &f64| value.is_finite().then_some(*value);
+        let event = RunEvent::FindingRaised {
+            point,
+            code: finding.code_text().to_owned(),
+            severity: match finding.severity {
+                Severity::Remark => "remark",
+                Severity::Invalid => "invalid",
+            }
+            .to_owned(),
+            values: finding
+                .values
+                .iter()
+                .map(|(name, value)| (name.clone(), finite(value)))
+                .collect(),
+        };
+        self.tell(logbook, &event);
+    }
+
+    /// Nothing follows.
+    pub(crate) fn run_ended(&self, logbook: &Logbook, state: RunState, points_done: u32) {
+        let state = state.as_str().to_owned();
+        self.tell(logbook, &RunEvent::RunEnded { state, points_done });
+    }
+}

@@ -1,0 +1,399 @@
+//! Runs the points of a group at the same time, each on workers of its own with one start, and
+//! hands the intervals to the screen. Where time is virtual, one worker holds all.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Barrier, OnceLock};
+
+use anyhow::{Context, Result};
+use qdepth_engine::{
+    Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
+};
+use qdepth_host::environment::with_all_below;
+use qdepth_host::system::System;
+use qdepth_linux::{
+    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe, Pulse,
+    Verifying, pin, waited_for_cpu,
+};
+use qdepth_measure::{Instant, Nanos};
+use qdepth_workload::Point;
+
+use crate::crew::{Crew, clocks};
+use crate::identity::Identity;
+use crate::manner::Manner;
+use crate::measured::{Measured, Used};
+use crate::observer::Observer;
+use crate::placed::places;
+use crate::prepare::{Prepared, What};
+use crate::rank::Rank;
+use crate::standstill::Stood;
+use crate::storage::Storage;
+use crate::virtual_time;
+use crate::watch::{SCREEN_LAG, bug, watch};
+use crate::wire::{self, Books};
+use crate::witnesses::{Sampler, Witnesses};
+use crate::written::Written;
+
+/// From the moment when every worker is ready to their common start: longer than it takes to wake
+/// the last of them.
+const START: Nanos = Nanos::from_millis(5);
+
+/// The books of a point's workers.
+struct Booked {
+    outcome: Outcome,
+    stood: Stood,
+    used: Used,
+    ranks: Vec<Rank>,
+}
+
+/// What the workers of a group share.
+struct Common<'a> {
+    engine: EngineChoice,
+    /// What this run stamps its writes with, where it verifies them.
+    stamp: u64,
+    written: &'a Written,
+    stop: &'a AtomicBool,
+    ready: Barrier,
+    start: OnceLock<Instant>,
+}
+
+impl Common<'_> {
+    /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
+    fn begin(&self, crew: Option<&Crew>, observer: &dyn Observer) {
+        self.ready.wait();
+        let alone = qdepth_linux::now() + START;
+        let start = match crew.map(|crew| crew.start(self.stop)) {
+            None => alone,
+            Some(Ok((start, skews))) => {
+                clocks(&skews).iter().for_each(|line| observer.say(line));
+                start
+            }
+            // Whoever is lost: nothing is issued.
+            Some(Err(_)) => {
+                self.stop.store(true, Ordering::Relaxed);
+                alone
+            }
+        };
+        let _ = self.start.set(start);
+        self.ready.wait();
+    }
+}
+
+/// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
+pub(crate) fn execute(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let of = |point: &Point| &targets[point.target as usize];
+    match group.first().map(|point| &of(point).what) {
+        Some(What::Emulated(_)) => virtual_time::measure(targets, group, (manner.crew, stop), seen),
+        Some(What::Real(_)) => real(system, targets, group, manner, stop, seen),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// The points of a group whose targets are there are measured; those whose target is gone say so.
+fn real(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let (mut there, mut gone) = (Vec::new(), Vec::new());
+    for (place, point) in group.iter().enumerate() {
+        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        match Identity::of(system, real) {
+            Identity::Same => there.push(place),
+            Identity::Gone(why) => gone.push((place, Measured::nothing(point, why))),
+            // In the middle of a run this is a failure: earlier points may have written.
+            Identity::Changed(changed) => return Err(changed.into()),
+        }
+    }
+    let points: Vec<Point> = there.iter().map(|place| group[*place].clone()).collect();
+    let mut see = |place: usize, interval: &Interval| seen(there[place], interval);
+    let measured = match points.as_slice() {
+        [] => Vec::new(),
+        points => in_place(system, targets, points, manner, stop, &mut see)?,
+    };
+    let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
+    all.sort_by_key(|(place, _)| *place);
+    Ok(all.into_iter().map(|(_, measured)| measured).collect())
+}
+
+fn in_place(
+    system: &System,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let mut storage = Vec::new();
+    for point in group {
+        let real = targets[point.target as usize].real().context("a medium among storage")?;
+        storage.push(Storage::ready(system, real, point, manner)?);
+    }
+    if let Some(crew) = manner.crew.filter(|crew| crew.leads()) {
+        crew.begin(group[0].group);
+    }
+    let before: Vec<Witnesses> =
+        storage.iter().map(|s| Witnesses::look(system, s.real.device().as_deref())).collect();
+    let workers = group.iter().map(|point| point.workers).sum();
+    let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
+    let cpus = places(system, &devices, workers, manner.place);
+    let below = ask_below(system, &storage);
+    let sampler = Sampler::start(system, &below);
+    let booked = in_real_time(group, &storage, (manner, &cpus), stop, seen)?;
+    let samples = sampler.stop();
+    let counted: Vec<(u64, u64)> = booked.iter().map(|booked| all_of(&booked.outcome)).collect();
+    let mut measured = Vec::new();
+    for (place, (booked, storage)) in booked.into_iter().zip(storage).enumerate() {
+        let Booked { outcome, stood, used, mut ranks } = booked;
+        let (real, direct) = (storage.real, storage.direct);
+        // Those of other ranks come behind our own.
+        for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
+            (rank.opened, rank.closed) = (opened, closed);
+        }
+        let mut witnessed = before[place].until(&Witnesses::look(system, real.device().as_deref()));
+        for other in (0..group.len()).filter(|other| *other != place) {
+            if group[other].target == group[place].target {
+                witnessed.without(counted[other]);
+            }
+        }
+        witnessed.look_back(&samples, &below[place]);
+        // The drives below a target are asked once a group, however many of its loads are theirs.
+        if group[..place].iter().all(|earlier| earlier.target != group[place].target) {
+            witnessed.troubles = real.health.borrow_mut().ask_again(system);
+        }
+        witnessed.stood = stood;
+        let (engine, seen) = (Some(used), witnessed);
+        let point = Measured { outcome, ranks, engine, direct, seen, changed: None };
+        measured.push(point.with(Identity::of(system, real)));
+    }
+    Ok(measured)
+}
+
+/// The devices below each target, down to the drives, whose health is asked for the first time.
+fn ask_below(system: &System, storage: &[Storage<'_>]) -> Vec<Vec<String>> {
+    let ask = |storage: &Storage<'_>| {
+        let below = with_all_below(system, storage.real.inspected.devices());
+        storage.real.health.borrow_mut().ask_first(system, &below);
+        below
+    };
+    storage.iter().map(ask).collect()
+}
+
+/// Bytes read and written by a load, outside its window too; what is outside is split as inside.
+fn all_of(outcome: &Outcome) -> (u64, u64) {
+    let [reads, writes, _] = &outcome.directions;
+    let inside = (reads.bytes + writes.bytes).max(1);
+    let outside = u128::from(outcome.bytes_outside) * u128::from(reads.bytes) / u128::from(inside);
+    let read = reads.bytes + outside as u64;
+    (read, reads.bytes + writes.bytes + outcome.bytes_outside - read)
+}
+
+fn in_real_time(
+    group: &[Point],
+    storage: &[Storage<'_>],
+    (manner, cpus): (Manner<'_>, &[Vec<u32>]),
+    stop: &AtomicBool,
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Booked>> {
+    let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
+    let (show, shown) = sync_channel(SCREEN_LAG);
+    let parts: Vec<Vec<(usize, Part<'_>)>> =
+        own.iter().zip(group).map(|(own, point)| shares(own, point, manner.crew)).collect();
+    // The workers, and this thread, which says when they start.
+    let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
+    let company = Company::of(parts.iter().flatten().map(|(_, part)| part));
+    let Manner { engine, stamp, written, .. } = manner;
+    let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
+    let pulse = Pulse::start();
+    std::thread::scope(|scope| {
+        let mut running = Vec::new();
+        let mut cpus = cpus.iter();
+        for (place, parts) in parts.into_iter().enumerate() {
+            let mut of_point = Vec::new();
+            for (number, part) in parts {
+                let part = Part { company: company.as_ref(), ..part };
+                let file = storage[place].file(number);
+                let (common, show) = (&common, show.clone());
+                let mut see = move |interval: &Interval| {
+                    let _ = show.try_send((place, *interval));
+                };
+                let cpu = cpus.next();
+                of_point.push(scope.spawn(move || {
+                    // A worker that cannot be kept in its place measures all the same.
+                    let _ = cpu.map(|cpus| pin(cpus));
+                    work(common, &part, file, &mut see)
+                }));
+            }
+            running.push(of_point);
+        }
+        // The workers hold the only ends that are left.
+        drop(show);
+        common.begin(manner.crew, manner.observer);
+        watch(&shown, seen, &|| manner.crew.iter().for_each(|crew| crew.tend(stop)));
+        let (mut used, mut waited) = (None, vec![0.0_f64; group.len()]);
+        let mut books: Books = Vec::new();
+        for (of_point, waited) in running.into_iter().zip(&mut waited) {
+            let mut of_workers = Vec::new();
+            for worker in of_point {
+                let (outcome, by) = worker.join().map_err(|_| bug())??;
+                let rank = Rank::of(&outcome);
+                of_workers.push((outcome, rank));
+                *waited = waited.max(by.waited);
+                used = Some(by);
+            }
+            books.push(of_workers);
+        }
+        let still = pulse.stop();
+        let lost = manner.crew.map_or(Ok(None), |crew| share(crew, &mut books, stop))?;
+        let start = common.start.get().copied().unwrap_or_default();
+        let mut booked: Vec<Booked> = books
+            .into_iter()
+            .map(|of_point| booked(of_point, used.clone(), lost.as_deref()))
+            .collect::<Result<_>>()?;
+        for ((booked, point), waited) in booked.iter_mut().zip(group).zip(waited) {
+            let from = start + Nanos(point.delay_ns + point.warm_up_ns);
+            booked.stood = Stood::within(&still, from, from + booked.outcome.duration, waited);
+        }
+        Ok(booked)
+    })
+}
+
+/// Gives this rank's books to the leader; at the leader adds those of the others, and says who is
+/// lost.
+fn share(crew: &Crew, books: &mut Books, stop: &AtomicBool) -> Result<Option<String>> {
+    let mut lost = None;
+    for theirs in crew.books(&wire::write(books)?, stop) {
+        match theirs {
+            Ok(bytes) => {
+                let theirs = wire::read(&bytes)?;
+                for (mine, theirs) in books.iter_mut().zip(theirs) {
+                    mine.extend(theirs);
+                }
+            }
+            Err(who) => lost = lost.or(Some(who.to_string())),
+        }
+    }
+    Ok(lost)
+}
+
+/// What the workers of a point found, as one.
+fn booked(
+    of_point: Vec<(Outcome, Rank)>,
+    used: Option<Used>,
+    lost: Option<&str>,
+) -> Result<Booked> {
+    let (outcomes, ranks): (Vec<Outcome>, Vec<Rank>) = of_point.into_iter().unzip();
+    let mut outcome = join(outcomes);
+    if let Some(lost) = lost {
+        outcome.ended = Ended::Failure;
+        outcome.failure = Some(TargetFailure::Broken(lost.to_owned()));
+    }
+    // A rank without a stream of this group has no engine, and its books go nowhere.
+    let used = used.unwrap_or_else(|| Used {
+        engine: Engine::Sync,
+        probe: Probe::default(),
+        clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
+        waited: 0.0,
+    });
+    Ok(Booked { outcome, stood: Stood::default(), used, ranks })
+}
+
+/// What the workers of this rank drive of a point, each with its number among all workers.
+fn shares<'p>(own: &'p [Point], point: &Point, crew: Option<&Crew>) -> Vec<(usize, Part<'p>)> {
+    let all = own.iter().flat_map(parts).enumerate();
+    all.filter(|(number, _)| crew.is_none_or(|crew| crew.has(point, *number))).collect()
+}
+
+/// The streams of a point, dealt to its workers.
+fn parts(point: &Point) -> Vec<Part<'_>> {
+    let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
+    let from = |worker: u64| (worker * streams / workers) as u32;
+    let part = |worker| Part { streams: from(worker)..from(worker + 1), ..Part::whole(point) };
+    (0..workers).map(part).collect()
+}
+
+/// What a worker measures, on whatever engine.
+struct Load<'a, S> {
+    common: &'a Common<'a>,
+    part: &'a Part<'a>,
+    see: &'a mut S,
+}
+
+impl<S: FnMut(&Interval)> OnEngine for Load<'_, S> {
+    type Made = Outcome;
+    fn on<T: Target>(self, target: &mut T) -> Outcome {
+        let Self { common, part, see } = self;
+        let start = common.start.get().copied().unwrap_or_default().max(target.now());
+        measure_part(target, part, start, common.stop, see)
+    }
+}
+
+/// One worker: its own engine, since a ring belongs to the thread that made it, and the common
+/// start.
+fn work(
+    common: &Common<'_>,
+    part: &Part<'_>,
+    file: std::io::Result<(OwnedFd, Option<Namespace>)>,
+    see: &mut impl FnMut(&Interval),
+) -> Result<(Outcome, Used)> {
+    let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
+    let writes = file.as_ref().ok().filter(|_| part.point.verify).map(verify).transpose();
+    let opened = open(part, file, common.engine);
+    // Each comes here, whatever became of its engine: the others wait for it.
+    common.ready.wait();
+    common.ready.wait();
+    let mut target = opened?;
+    let began = (qdepth_linux::now(), waited_for_cpu());
+    let load = Load { common, part, see };
+    let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
+        let verifying = Verifying::new(&mut target, part.slots(), common.stamp, writes);
+        let unwritten = part.point.verify_unwritten;
+        load.on(&mut if unwritten { verifying } else { verifying.only_written() })
+    } else {
+        target.on_engine(load)
+    };
+    let used = Used {
+        engine: target.engine(),
+        probe: target.probe().clone(),
+        clock: target.clock_check(),
+        waited: share_waited(began, qdepth_linux::now()),
+    };
+    Ok((outcome, used))
+}
+
+/// Share of the time since then in which this thread was ready and had no CPU; 0 where the kernel
+/// does not say.
+fn share_waited((began, before): (Instant, Option<Nanos>), now: Instant) -> f64 {
+    let waited =
+        waited_for_cpu().zip(before).map(|(after, before)| Nanos(after.0.saturating_sub(before.0)));
+    waited.map_or(0.0, |waited| waited.as_secs_f64() / now.since(began).as_secs_f64().max(1e-9))
+}
+
+fn open(
+    part: &Part<'_>,
+    file: std::io::Result<(OwnedFd, Option<Namespace>)>,
+    engine: EngineChoice,
+) -> Result<KernelTarget> {
+    let point = part.point;
+    let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
+    let options = OpenOptions {
+        slots: part.slots(),
+        size_max: point.request_size.max(),
+        payload: point.payload,
+        seed: point.seed ^ u64::from(part.streams.start),
+        engine,
+        namespace,
+    };
+    Ok(KernelTarget::open(file, &options)?)
+}

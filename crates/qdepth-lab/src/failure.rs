@@ -1,0 +1,79 @@
+//! What can be wrong with an order to the lab, and the exit status that each kind of it has in every
+//! front end.
+
+use qdepth_files::{FileError, How};
+use qdepth_host::{Problem, Refusal};
+use qdepth_logbook::LogbookError;
+use qdepth_media::MediaError;
+use qdepth_workload::ResolveError;
+
+/// The exit status of what began and could not end.
+pub const FAILED: u8 = 4;
+
+/// Wrong usage: exit status 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for Usage {}
+
+/// Something that the work needs is not there, and nothing was changed: exit status 3.
+#[derive(Debug)]
+pub struct Missing(pub String);
+
+impl std::fmt::Display for Missing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+impl std::error::Error for Missing {}
+
+/// What went wrong on another rank, with the exit status that it has there.
+#[derive(Debug)]
+pub struct RemoteError {
+    pub(crate) what: String,
+    pub(crate) status: u8,
+}
+
+impl std::fmt::Display for RemoteError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+impl std::error::Error for RemoteError {}
+
+/// The error of a file, where that is what went wrong.
+pub fn file_error(error: &anyhow::Error) -> Option<&FileError> {
+    match error.downcast_ref() {
+        Some(LogbookError::File { source, .. }) => Some(source),
+        _ => error.downcast_ref(),
+    }
+}
+
+/// The exit status of what went wrong: 2 wrong usage, 3 refused (nothing was changed), 4 failed.
+pub fn exit_status(error: &anyhow::Error) -> u8 {
+    if let Some(remote) = error.downcast_ref::<RemoteError>() {
+        return remote.status;
+    }
+    if let Some(error) = file_error(error) {
+        return match error.how {
+            How::Wrong => 2,
+            How::Refused => 3,
+            How::Failed => FAILED,
+        };
+    }
+    let wrong = error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>();
+    let refused = error.is::<Refusal>()
+        || error.is::<Missing>()
+        || matches!(error.downcast_ref(), Some(Problem::Refused(_)))
+        || matches!(error.downcast_ref(), Some(LogbookError::Alive { .. }));
+    match (wrong, refused) {
+        (true, _) => 2,
+        (_, true) => 3,
+        _ => FAILED,
+    }
+}

@@ -1,0 +1,187 @@
+//! What a first look reads: a file of ours in this directory, as large as is filled in a second;
+//! where none can be made, what is there already.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use jiff::Timestamp;
+use qdepth_files::Folder;
+use qdepth_host::label::LABEL_BYTES;
+use qdepth_host::measurement_file::{self, NAME, Wanted};
+use qdepth_host::readable::largest_file;
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, Kind, inspect};
+use qdepth_host::{Guard, Problem, Refusal};
+use qdepth_measure::{Bytes, Nanos};
+use qdepth_workload::{Choices, PlanFile, shipped_plan_text};
+
+use crate::request::PlanRequest;
+
+/// The shipped plan.
+pub(crate) const PLAN: &str = "first";
+
+const MIB: u64 = 1 << 20;
+/// Sizes of a file that is made, the largest that fits first.
+const SIZES_MIB: [u64; 8] = [256, 128, 64, 32, 16, 8, 4, 2];
+/// A file of somebody else's is read from this size on: in a smaller one it is the drive's cache
+/// that answers.
+const OTHERS_MIN: u64 = 8 * MIB;
+/// What is written to learn how fast a file can be filled.
+const PROBE: u64 = 8 * MIB;
+/// How long the filling of a file may take.
+const FILLING: Nanos = Nanos::from_secs(1);
+
+/// What is to be read, and what to say of it.
+pub struct Look {
+    /// What is measured.
+    pub plan: PlanRequest,
+    /// As `a file of 256MiB, made for this and removed`.
+    pub what: String,
+}
+
+/// Looks for something to read in this directory.
+///
+/// # Errors
+/// Refused where no file can be made here and nothing can be read.
+pub fn look(system: &System) -> Result<Look> {
+    let here = inspect(system, Path::new("."))?;
+    let refusal = match size_of_own(system, &here) {
+        Ok(Own::Kept(bytes)) => {
+            let what = format!("{NAME}, {} that an earlier run kept", Bytes(bytes));
+            return Ok(Look { plan: asked(".", Some(bytes))?, what });
+        }
+        Ok(Own::Made(bytes)) => {
+            let what = format!("a file of {}, made for this and removed", Bytes(bytes));
+            return Ok(Look { plan: asked(".", Some(bytes))?, what });
+        }
+        Err(Problem::Refused(refusal)) => refusal,
+        Err(failed @ Problem::Failed(_)) => return Err(failed.into()),
+    };
+    if let Some(name) = largest_file(&here, OTHERS_MIN) {
+        let what = format!("{}, which is there, only read", Path::new(&name).display());
+        let file = Path::new(".").join(name);
+        return Ok(Look { plan: asked(file, None)?, what });
+    }
+    if let Some(device) = readable_device(&here) {
+        let what = format!("{}, the device below, only read", device.display());
+        return Ok(Look { plan: asked(device, None)?, what });
+    }
+    Err(nothing_to_read(&here, refusal).into())
+}
+
+/// A file of ours that is there, or the size of one that can be made.
+enum Own {
+    Kept(u64),
+    Made(u64),
+}
+
+fn size_of_own(system: &System, here: &Inspected) -> Result<Own, Problem> {
+    let wanted = |size_bytes| Wanted {
+        size_bytes,
+        run_id: "",
+        now: Timestamp::now(),
+        keep: false,
+        direct: true,
+    };
+    let kept = inspect(system, &Path::new(".").join(NAME)).ok().and_then(|file| match file.kind {
+        Kind::RegularFile { size_bytes, .. } => size_bytes.checked_sub(LABEL_BYTES),
+        Kind::Directory(_) | Kind::BlockDevice(_) => None,
+    });
+    if let Some(bytes) = kept.filter(|bytes| *bytes > 0)
+        && measurement_file::clear(system, here, &wanted(bytes), 0)
+            .is_ok_and(|cleared| cleared.bytes_to_fill() == 0)
+    {
+        return Ok(Own::Kept(bytes));
+    }
+    let mut most = u64::MAX;
+    let mut refused = None;
+    for bytes in SIZES_MIB.map(|size| size * MIB) {
+        if bytes > most {
+            continue;
+        }
+        match measurement_file::clear(system, here, &wanted(bytes), 0) {
+            // Only where there is room for it is anything tried.
+            Ok(_) if most == u64::MAX => {
+                most = filled_in(FILLING, bytes);
+                if bytes <= most {
+                    return Ok(Own::Made(bytes));
+                }
+            }
+            Ok(_) => return Ok(Own::Made(bytes)),
+            Err(Problem::Refused(refusal)) => {
+                let bounds = refusal.guard == Guard::G13Bounds;
+                refused = Some(refusal);
+                if !bounds {
+                    break;
+                }
+            }
+            Err(failed) => return Err(failed),
+        }
+    }
+    let found = "nothing can be made here";
+    Err(refused.unwrap_or_else(|| Refusal::new(Guard::G14Place, found, "Go elsewhere")).into())
+}
+
+/// Bytes that a file can be filled with in this time, from writing a little to one without a name;
+/// the least size where that cannot be had.
+fn filled_in(time: Nanos, room: u64) -> u64 {
+    let least = SIZES_MIB[SIZES_MIB.len() - 1] * MIB;
+    let probe = || -> Result<u64> {
+        let bytes = PROBE.min(room);
+        let mut file = Folder::open(Path::new("."))?.nameless()?;
+        let block = noise();
+        let began = qdepth_linux::now();
+        for _ in 0..bytes / MIB {
+            file.write_all(&block)?;
+        }
+        file.sync_data()?;
+        let took = qdepth_linux::now().since(began);
+        Ok((bytes as f64 * time.as_secs_f64() / took.as_secs_f64().max(1e-6)) as u64)
+    };
+    probe().unwrap_or(least).max(least)
+}
+
+/// A mebibyte that does not compress (an xorshift).
+fn noise() -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()
+    };
+    (0..MIB / 8).flat_map(|_| next()).collect()
+}
+
+/// The one device below, where this user may read it.
+fn readable_device(here: &Inspected) -> Option<PathBuf> {
+    let devices = here.devices();
+    let [device] = devices.as_slice() else { return None };
+    let path = PathBuf::from(format!("/dev/{device}"));
+    rustix::fs::access(&path, rustix::fs::Access::READ_OK).is_ok().then_some(path)
+}
+
+fn asked(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<PlanRequest> {
+    let text = shipped_plan_text(PLAN).unwrap_or_default();
+    let file: PlanFile = toml::from_str(text).context("the shipped plan cannot be read: a bug")?;
+    let file = PlanFile { file_size: file_size.map(Bytes), ..file };
+    Ok(PlanRequest { file, choices: Choices::default(), targets: vec![target.into()] })
+}
+
+fn nothing_to_read(here: &Inspected, refusal: Refusal) -> Refusal {
+    let place = here.path.display();
+    let found = format!(
+        "no file of at least 2MiB can be made in {place} ({}), and there is none of at least {} \
+         here that could be read",
+        refusal.found,
+        Bytes(OTHERS_MIN)
+    );
+    let device = here.devices().into_iter().next();
+    let device = device.map_or_else(String::new, |device| {
+        format!(", or read the device below as root: qdepth run first /dev/{device} --read-only")
+    });
+    let remedy =
+        format!("Name a directory with room on the same storage: qdepth run first DIR{device}");
+    Refusal::new(refusal.guard, found, remedy)
+}

@@ -1,0 +1,204 @@
+//! The other ranks of a run: what they are told before its first point, and what one of them does.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context, Result, bail};
+use qdepth_host::target::Kind;
+use qdepth_linux::EngineChoice;
+use qdepth_media::is_emulated;
+use qdepth_workload::{Plan, Point, Stop};
+use serde::{Deserialize, Serialize};
+
+use crate::Lab;
+use crate::crew::Crew;
+use crate::execute::execute;
+use crate::failure::{RemoteError, Usage, exit_status};
+use crate::made::Made;
+use crate::manner::Manner;
+use crate::placed::Place;
+use crate::prepare::{Found, Order, prepare};
+use crate::written::Written;
+
+/// What the leader tells everyone before the first point.
+#[derive(Serialize, Deserialize)]
+struct Task {
+    run_id: String,
+    plan: String,
+    targets: Vec<PathBuf>,
+    bytes: u64,
+    keep: bool,
+    engine: String,
+    stamp: u64,
+}
+
+/// What a rank answers to it.
+#[derive(Serialize, Deserialize)]
+enum Answer {
+    /// Its guards let everything pass; the name of its node.
+    Ready(String),
+    /// What is in the way there, and its exit status.
+    No(String, u8),
+}
+
+fn hostname() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Whether several ranks can measure this together. Asked before anything is touched.
+pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()> {
+    let Some(crew) = lab.crew else { return Ok(()) };
+    let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
+    let writes = plan.points.iter().any(Point::writes);
+    let is_directory = |found: &Found| {
+        found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
+    };
+    let emulated = found.iter().any(|found| found.real().is_none());
+    let ranks = crew.team.borrow().size();
+    let no =
+        |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
+    if lab.request.pinning.named().is_some() {
+        return no(
+            "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun --bind-to, srun --cpu-bind)",
+        );
+    }
+    if emulated {
+        lab.observer.say(&format!(
+            "EMULATED: virtual time is one, so this rank emulates all and the other {} wait",
+            ranks - 1
+        ));
+    } else if !makes_files && found.iter().any(is_directory) {
+        return no(
+            "a measurement file is made and filled by one process. Make it first (qdepth run --keep without mpirun), then give its path and --read-only; or let each rank make files of its own: qdepth run bandwidth DIR, qdepth ior",
+        );
+    } else if !makes_files && writes {
+        return no(
+            "a file or device that is written is locked by one process, which keeps every other one out, on this node and on others. Add --read-only; or let each rank write files of its own: qdepth run bandwidth DIR, qdepth ior",
+        );
+    }
+    if !emulated && plan.wear().is_some() {
+        return no(
+            "a target is preconditioned by one process: do it in a run without mpirun before",
+        );
+    }
+    if plan.points.iter().any(|point| point.flow.is_some()) {
+        return no("loads that are tied to each other know of each other within one process alone");
+    }
+    if plan.points.iter().any(|point| point.stop.steady.is_some()) {
+        return no(
+            "a point that ends once it is steady is measured in rounds of one process. Leave `until` out",
+        );
+    }
+    let known = |stop: &Stop| {
+        stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0 && !stop.ends_step
+    };
+    if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
+        return no(
+            "a point that ends by what all of them did is ended by none, who sees its own. Leave `until`, `until-credible` and `bytes` out",
+        );
+    }
+    let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);
+    if !emulated && streams < ranks {
+        lab.observer.say(&format!(
+            "no point has more than {streams} streams, so of {ranks} ranks {} have nothing to do (`streams` of a profile)",
+            ranks - streams
+        ));
+    }
+    Ok(())
+}
+
+/// The leader tells everyone what is measured; every rank asks the guards for its own view of the
+/// targets before any begins.
+pub(crate) fn enlist(
+    lab: Lab<'_>,
+    (run_id, stamp): (&str, u64),
+    plan: &Plan,
+    (targets, bytes): (&[PathBuf], u64),
+) -> Result<()> {
+    let Some(crew) = lab.crew else { return Ok(()) };
+    if targets.iter().any(|target| target.to_str().is_some_and(is_emulated)) {
+        // The others wait for a task, and none comes before the end.
+        return Ok(());
+    }
+    let task = Task {
+        run_id: run_id.to_owned(),
+        plan: plan.text(),
+        targets: targets.to_vec(),
+        bytes,
+        keep: lab.request.keep || plan.keep_files,
+        engine: lab.request.engine.name().to_owned(),
+        stamp,
+    };
+    let mut team = crew.team.borrow_mut();
+    team.broadcast(&serde_json::to_vec(&task)?);
+    let (mut together, mut in_the_way) = (1, Ok(()));
+    for (rank, answer) in (1_u32..).zip(team.gather(&|| lab.signals.caught().is_some())) {
+        match serde_json::from_slice(&answer?).context("the answer of a rank cannot be read")? {
+            Answer::Ready(node) => together += u32::from(node == hostname()),
+            Answer::No(why, status) => {
+                let what = format!("rank {rank} of {}: {why}", team.size());
+                in_the_way = in_the_way.and(Err(RemoteError { what, status }));
+            }
+        }
+    }
+    in_the_way?;
+    *crew.shift.borrow_mut() = together;
+    team.broadcast(&together.to_le_bytes());
+    Ok(())
+}
+
+/// What every rank but the leader does.
+pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<()> {
+    let stop = lab.signals.stop();
+    let stopping = || stop.load(Ordering::Relaxed);
+    let receive = || crew.team.borrow_mut().receive(&stopping);
+    let text = receive()?;
+    if text.is_empty() {
+        return Ok(());
+    }
+    let task: Task = serde_json::from_slice(&text).context("the leader's task")?;
+    let plan = Plan::from_text(&task.plan).map_err(Usage)?;
+    let order = Order {
+        run_id: &task.run_id,
+        results_dir: Path::new("."),
+        writes: plan.points.iter().any(Point::writes),
+        made: Made::of(&plan, task.bytes),
+        keep: task.keep,
+        consent: &lab.request.consent,
+    };
+    let prepared = prepare(lab.system, &task.targets, &order, lab.observer, &stopping);
+    let answer = match &prepared {
+        Ok(_) => Answer::Ready(hostname()),
+        Err(why) => Answer::No(format!("{why:#}"), exit_status(why)),
+    };
+    crew.team.borrow_mut().give(&serde_json::to_vec(&answer)?);
+    let targets = prepared?;
+    let shapes: Vec<_> = targets.iter().map(|target| target.shape).collect();
+    plan.fits(&shapes).map_err(Usage)?;
+    // Nothing, where something is in the way of another rank.
+    let Ok(together) = receive()?.try_into() else { return Ok(()) };
+    *crew.shift.borrow_mut() = u32::from_le_bytes(together);
+    let engine = EngineChoice::from_name(&task.engine)
+        .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
+    let (place, stamp) = (Place::Anywhere, task.stamp);
+    let written = Written::of(&plan);
+    let manner = Manner {
+        engine,
+        stamp,
+        written: &written,
+        place,
+        crew: Some(crew),
+        observer: lab.observer,
+    };
+    while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
+        let Some(group) = plan.groups().find(|group| group[0].group == number) else { break };
+        let measured = execute(lab.system, &targets, group, manner, stop, &mut |_, _| {});
+        if let Err(why) = measured {
+            crew.team.borrow_mut().fail(&format!("{why:#}"));
+        }
+    }
+    for target in targets {
+        target.put_back()?;
+    }
+    Ok(())
+}

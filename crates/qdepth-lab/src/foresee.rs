@@ -1,0 +1,102 @@
+//! What a run would find and do, without touching anything.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+use jiff::Timestamp;
+use qdepth_host::guard::{Verdict, Writing, review};
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, Kind};
+use qdepth_media::Spelled;
+use qdepth_workload::{Plan, TargetShape, needs_writing, resolve};
+
+use crate::made::Made;
+use crate::prepare::{Found, all_different, find, foreseen, of_one_kind};
+use crate::request::PlanRequest;
+
+/// The plan as it would be, from a look at the targets that touches nothing.
+pub fn foresee(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Found>)> {
+    let made = asked.made();
+    let looked = each(&asked.targets, |target| look(system, target, &made))?;
+    let (found, shapes): (Vec<Found>, Vec<Option<TargetShape>>) = looked.into_iter().unzip();
+    of_one_kind(&found)?;
+    let real: Vec<&Inspected> = found.iter().filter_map(Found::real).collect();
+    all_different(&real)?;
+    // A real target is asked what it offers once it is known to be none of the others.
+    let shapes = found.iter().zip(shapes);
+    let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| foreseen(target, &made), Ok));
+    match resolve(&asked.file, &asked.choices, &shapes.collect::<Result<Vec<_>>>()?) {
+        Ok(plan) => Ok((plan, found)),
+        Err(error) => {
+            files_may_be_used(system, asked, &real)?;
+            Err(error.into())
+        }
+    }
+}
+
+/// What is wrong with a plan for a file that may not be used at all is not what to mend.
+fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -> Result<()> {
+    let writes = needs_writing(&asked.file, &asked.choices)?;
+    let now = Timestamp::now();
+    let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
+    let with_contents = |target: &&&Inspected| matches!(target.kind, Kind::RegularFile { size_bytes, .. } if size_bytes > 0);
+    for target in all.iter().filter(with_contents) {
+        for (_, verdict) in review(system, target, None, writes.then_some(&writing)) {
+            if let Verdict::Refuses(refusal) = verdict {
+                return Err(refusal.into());
+            }
+        }
+    }
+    Ok(())
+}
+
+type Looked = (Found, Option<TargetShape>);
+
+/// A target, and of an emulated one the shape.
+fn look(system: &System, target: &Path, made: &Made) -> Result<Looked> {
+    let found = find(system, target)?;
+    let shape = found.real().is_none().then(|| foreseen(&found, made)).transpose()?;
+    Ok((found, shape))
+}
+
+/// Looks at each target; at a medium that many words name, once.
+fn each<P: AsRef<Path>>(
+    targets: &[P],
+    mut look: impl FnMut(&Path) -> Result<Looked>,
+) -> Result<Vec<Looked>> {
+    let mut known: BTreeMap<&Path, (Spelled, Option<TargetShape>)> = BTreeMap::new();
+    let mut all = Vec::with_capacity(targets.len());
+    for target in targets.iter().map(AsRef::as_ref) {
+        all.push(match known.get(target) {
+            Some((medium, shape)) => (Found::Emulated(medium.clone()), *shape),
+            None => {
+                let (found, shape) = look(target)?;
+                if let Found::Emulated(medium) = &found {
+                    known.insert(target, (medium.clone(), shape));
+                }
+                (found, shape)
+            }
+        });
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_medium_is_read_once_however_many_targets_name_it() {
+        let system = System::real();
+        let names = ["media:p3700-800gb", "media:null"];
+        let targets: Vec<&str> = names.into_iter().cycle().take(1000).collect();
+        let mut looks = 0;
+        let made = Made::MeasurementFile(1 << 30);
+        let all = each(&targets, |target| {
+            looks += 1;
+            look(&system, target, &made)
+        });
+        assert_eq!((looks, all.unwrap().len()), (2, 1000));
+    }
+}

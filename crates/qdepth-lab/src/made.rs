@@ -1,0 +1,57 @@
+//! What a run makes in the directories that it is given.
+
+use qdepth_host::own_files::{self, Naming};
+use qdepth_workload::Plan;
+
+/// What is made in a directory.
+#[derive(Clone, Debug)]
+pub enum Made {
+    /// A measurement file with an area of so many bytes.
+    MeasurementFile(u64),
+    /// Files that the points make.
+    OwnFiles(FilesMade),
+}
+
+/// Files that points make in directories.
+#[derive(Clone, Debug)]
+pub struct FilesMade {
+    /// Bytes of all in one directory at a time.
+    pub bytes: u64,
+    /// Name in each directory; where there is none, our own.
+    pub(crate) names: Vec<String>,
+}
+
+/// Name of files that points make, where nobody gives one.
+const STEM: &str = "qdepth-bandwidth";
+
+impl FilesMade {
+    /// What is wanted of a directory, by its number among so many.
+    pub fn wanted<'a>(
+        &self,
+        target: usize,
+        targets: usize,
+        run_id: &'a str,
+        (writes, keep): (bool, bool),
+    ) -> own_files::Wanted<'a> {
+        let stem = self.names.get(target).map_or(STEM, String::as_str).to_owned();
+        let naming = Naming { stem, first: target as u32, stride: targets as u32 };
+        own_files::Wanted { size_bytes: self.bytes, run_id, naming, writes, keep }
+    }
+}
+
+impl Made {
+    /// What a plan has made, where that takes so many bytes.
+    pub(crate) fn of(plan: &Plan, bytes: u64) -> Self {
+        if plan.points.iter().any(|point| point.layout.makes_files()) {
+            return Self::OwnFiles(FilesMade { bytes, names: plan.file_names.clone() });
+        }
+        Self::MeasurementFile(bytes)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::MeasurementFile(bytes) => *bytes,
+            Self::OwnFiles(files) => files.bytes,
+        }
+    }
+}

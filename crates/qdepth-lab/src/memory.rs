@@ -1,0 +1,134 @@
+//! Whether there is memory for the requests in flight, asked before anything is claimed: the kernel
+//! kills without a word a process whose control group has none left.
+
+use anyhow::{Result, bail};
+use qdepth_host::system::System;
+use qdepth_measure::Bytes;
+use qdepth_workload::{Plan, Point};
+
+use crate::failure::Missing;
+
+/// Where the memory of control groups is told: its limit, what is used of it, and by what name the
+/// files that it can give back stand in `memory.stat`.
+const GROUPS: [(&str, &str, &str, &str, &str); 2] = [
+    ("0::", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
+    (
+        ":memory:",
+        "/sys/fs/cgroup/memory",
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        "total_inactive_file",
+    ),
+];
+
+/// Holds what the points of a plan need at the same time against what is there.
+pub(crate) fn is_enough(system: &System, plan: &Plan) -> Result<()> {
+    let groups = plan.precondition_groups().chain(plan.groups());
+    let needed = groups.map(|group| group.iter().map(in_flight).sum::<u64>()).max().unwrap_or(0);
+    let Some((left, of)) = left(system) else { return Ok(()) };
+    if needed > left {
+        bail!(Missing(format!(
+            "the requests in flight need {} of memory, and {of} has {} left; nothing was changed. \
+             Ask for less at a time (--outstanding, --request-size), or raise the limit",
+            Bytes(needed),
+            Bytes(left),
+        )));
+    }
+    Ok(())
+}
+
+/// Bytes that a point's requests are held in.
+fn in_flight(point: &Point) -> u64 {
+    let slots = u64::from(point.streams).saturating_mul(u64::from(point.outstanding));
+    slots.saturating_mul(u64::from(point.request_size.max()).next_multiple_of(4096))
+}
+
+/// Bytes that can still be had, and of what; none where nothing tells.
+fn left(system: &System) -> Option<(u64, &'static str)> {
+    let memory = system.read_file("/proc/meminfo").ok();
+    let free = memory.as_deref().and_then(|text| figure(text, "MemAvailable:"));
+    let free = free.map(|kib| (kib.saturating_mul(1024), "the machine"));
+    let own = system.read_file("/proc/self/cgroup").unwrap_or_default();
+    let groups = GROUPS.iter().filter_map(|group| {
+        let line = own.lines().find_map(|line| line.split_once(group.0).map(|(_, path)| path))?;
+        // A limit of any group above holds, too.
+        let above =
+            std::iter::successors(Some(line), |path| path.rsplit_once('/').map(|(up, _)| up));
+        above.filter_map(|path| of_group(system, path.trim_end_matches('/'), group)).min()
+    });
+    let groups = groups.map(|bytes| (bytes, "the control group"));
+    groups.chain(free).min()
+}
+
+fn of_group(
+    system: &System,
+    path: &str,
+    (_, root, limit, used, cached): &(&str, &str, &str, &str, &str),
+) -> Option<u64> {
+    let read = |name: &str| system.read_trimmed(format!("{root}{path}/{name}"));
+    // Without a limit there is a word, which is no number.
+    let limit: u64 = read(limit)?.parse().ok()?;
+    let used: u64 = read(used)?.parse().ok()?;
+    let cached = read("memory.stat").and_then(|text| figure(&text, cached)).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(cached)))
+}
+
+/// The number behind a word at the beginning of a line.
+fn figure(text: &str, word: &str) -> Option<u64> {
+    let lines = text.lines().map(str::split_whitespace);
+    lines
+        .filter_map(|mut words| (words.next()? == word).then(|| words.next())?)
+        .next()?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+mod tests {
+    use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve, shipped_plan_text};
+
+    use super::*;
+
+    fn machine(files: &[(&str, &str)]) -> (tempfile::TempDir, System) {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let system = System::staged(root.path());
+        (root, system)
+    }
+
+    #[test]
+    fn the_smallest_limit_above_this_process_counts() {
+        let info = ("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n");
+        let (_root, system) = machine(&[info]);
+        assert_eq!(left(&system), Some((8000 << 10, "the machine")));
+        let (_root, system) = machine(&[
+            info,
+            ("proc/self/cgroup", "4:memory:/x\n0::/a/b\n"),
+            ("sys/fs/cgroup/a/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a/b/memory.current", "7\n"),
+            ("sys/fs/cgroup/a/memory.max", "100000\n"),
+            ("sys/fs/cgroup/a/memory.current", "90000\n"),
+            ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 20000\n"),
+        ]);
+        assert_eq!(left(&system), Some((30_000, "the control group")));
+        assert_eq!(left(&machine(&[]).1), None);
+    }
+
+    #[test]
+    fn a_plan_that_has_no_room_is_refused_before_it_begins() {
+        let file: PlanFile = toml::from_str(shipped_plan_text("quick").unwrap()).unwrap();
+        let choices = Choices { outstanding: Some(vec![1024]), ..Choices::default() };
+        let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 40 }, 512);
+        let plan = resolve(&file, &choices, &[whole]).unwrap();
+        let (_root, system) = machine(&[("proc/meminfo", "MemAvailable: 100 kB\n")]);
+        let error = is_enough(&system, &plan).unwrap_err();
+        assert!(error.is::<Missing>() && error.to_string().contains("--outstanding"), "{error}");
+        let (_root, system) = machine(&[("proc/meminfo", "MemAvailable: 99000000 kB\n")]);
+        is_enough(&system, &plan).unwrap();
+    }
+}

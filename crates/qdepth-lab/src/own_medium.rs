@@ -1,0 +1,244 @@
+//! From records of runs to what a medium is fitted to.
+
+use std::str::FromStr;
+
+use anyhow::{Result, bail};
+use qdepth_fit::{Kind, Observed, Provenance, late_ns};
+use qdepth_logbook::PointSummary;
+use qdepth_logbook::record::{PointRecord, RunRecord, TargetRecord};
+use qdepth_measure::{Code, Grade};
+use qdepth_workload::{Arrivals, Plan, Point};
+
+use crate::failure::{Missing, Usage};
+
+/// Standard error of a rate whose series gave no interval, as a share: not known well.
+const SPREAD_UNKNOWN: f64 = 0.05;
+/// Day-to-day spread that is assumed where one run cannot show it; the description says so.
+const DAY_TO_DAY: f64 = 0.02;
+/// Half the width of a 95 % interval in standard errors.
+const NORMAL_95: f64 = 1.96;
+/// What tells that the machine or somebody else disturbed a run.
+const DOUBTS: [Code; 5] =
+    [Code::ForeignIo, Code::Throttled, Code::Steal, Code::BackgroundWork, Code::Swapping];
+
+/// What runs say of one target.
+pub struct Seen {
+    /// What each usable point says.
+    pub observed: Vec<Observed>,
+    /// Which runs of what they are of.
+    pub provenance: Provenance,
+    /// Points with a remark that tells of a disturbance.
+    pub remarked: Vec<String>,
+    /// Kinds that the target may be of by what the machine says; none: any.
+    pub kind: Option<(Kind, String)>,
+}
+
+/// Reads runs of one target; several runs of the same points show how it differs from day to day.
+///
+/// # Errors
+/// Where a run is doubtful, is of something else, or holds no load that a medium could be fitted to.
+pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
+    let Some((first, _)) = runs.first() else { bail!(Usage("no run is named".to_owned())) };
+    let mut all: Vec<Observed> = Vec::new();
+    let mut remarked = Vec::new();
+    for (run, points) in runs {
+        one_target(run, first)?;
+        sound(run, points)?;
+        let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Missing)?;
+        for record in points {
+            let Some(point) = plan.points.iter().find(|point| point.index == record.index) else {
+                continue;
+            };
+            if !is_plain(&plan, point) {
+                continue;
+            }
+            let doubt = record.findings.iter().find(|finding| DOUBTS.contains(&finding.code));
+            remarked.extend(doubt.map(|doubt| {
+                format!("{} at {}: {}", record.profile, record.outstanding, doubt.code.as_str())
+            }));
+            all.extend(observed(point, record));
+        }
+    }
+    let provenance = provenance(runs, &all);
+    let kind = first.targets.first().and_then(kind_of);
+    Ok(Seen { observed: merged(all), provenance, remarked, kind })
+}
+
+/// The same target in every run, and one alone.
+fn one_target(run: &RunRecord, first: &RunRecord) -> Result<()> {
+    let ([target], Some(other)) = (run.targets.as_slice(), first.targets.first()) else {
+        bail!(Usage(format!(
+            "run {} has {} targets, and a medium is of one: run the plan on one target",
+            run.id,
+            run.targets.len()
+        )));
+    };
+    let serial = |target: &TargetRecord| fact(target, "serial").unwrap_or_default();
+    if target.spelling != other.spelling || serial(target) != serial(other) {
+        bail!(Usage(format!(
+            "run {} is of {}, run {} of {}: a medium is of one drive",
+            first.id, other.spelling, run.id, target.spelling
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses what must not be used.
+fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<()> {
+    let invalid = |findings: &[qdepth_measure::Finding]| Grade::of(findings) == Grade::C;
+    let mut why: Vec<String> = Vec::new();
+    if invalid(&run.findings) {
+        why.push("the run as a whole is not valid".to_owned());
+    }
+    let bad = points.iter().filter(|point| invalid(&point.findings));
+    why.extend(bad.map(|point| {
+        let codes: Vec<&str> = point.findings.iter().map(|f| f.code.as_str()).collect();
+        format!("{} at {} ({})", point.profile, point.outstanding, codes.join(", "))
+    }));
+    if why.is_empty() {
+        return Ok(());
+    }
+    bail!(Missing(format!(
+        "run {} is doubtful, and a medium would carry its doubts: {}. `qdepth show {}` says more; \
+         measure again with `qdepth run {} {}`",
+        run.id,
+        why.join("; "),
+        run.id,
+        run.plan_name,
+        run.targets.first().map_or("TARGET", |target| &target.spelling)
+    )))
+}
+
+/// A closed loop that runs by itself.
+fn is_plain(plan: &Plan, point: &Point) -> bool {
+    let alone = plan.points.iter().filter(|other| other.group == point.group).count() == 1;
+    alone
+        && point.arrivals == Arrivals::Closed
+        && point.fsync.every_writes == 0
+        && point.own_writes.is_none()
+}
+
+fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
+    let summary = PointSummary::of(record);
+    let half = summary.io_per_s.half_width_share();
+    let times = &summary.service_time;
+    let intervals = &record.intervals;
+    let third = intervals.len() / 3;
+    let rate = |part: &[qdepth_logbook::record::IntervalRecord]| {
+        let count: u64 = part.iter().map(|slice| slice.reads + slice.writes).sum();
+        count as f64 * 1e9 / part.iter().map(|slice| slice.length_ns).sum::<u64>().max(1) as f64
+    };
+    let thirds = (third > 0)
+        .then(|| (rate(&intervals[..third]), rate(&intervals[intervals.len() - third..])));
+    let cpu = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io).map(|(u, s)| u + s);
+    let mut all = record.reads.service_time.clone();
+    all.merge(&record.writes.service_time);
+    let one = Observed {
+        point: point.clone(),
+        io_per_s: summary.io_per_s.value,
+        spread: half.map_or(SPREAD_UNKNOWN, |half| half / NORMAL_95),
+        read_ns: times.reads.mean_ns,
+        write_ns: times.writes.mean_ns,
+        late_ns: late_ns(&all),
+        thirds,
+        cpu_ns: cpu.filter(|ns| *ns > 0.0),
+    };
+    (one.io_per_s > 0.0).then_some(one)
+}
+
+/// The same load in several runs is one point, at the mean of the logarithms.
+fn merged(all: Vec<Observed>) -> Vec<Observed> {
+    let mut merged: Vec<(Observed, Vec<f64>)> = Vec::new();
+    for one in all {
+        let rate = one.io_per_s.ln();
+        match merged.iter_mut().find(|(other, _)| same_load(&other.point, &one.point)) {
+            Some((_, rates)) => rates.push(rate),
+            None => merged.push((one, vec![rate])),
+        }
+    }
+    let mean = |(one, rates): (Observed, Vec<f64>)| {
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        let slower = one.io_per_s / mean.exp();
+        Observed {
+            io_per_s: mean.exp(),
+            read_ns: one.read_ns.map(|ns| ns * slower),
+            write_ns: one.write_ns.map(|ns| ns * slower),
+            spread: one.spread / (rates.len() as f64).sqrt(),
+            ..one
+        }
+    };
+    merged.into_iter().map(mean).collect()
+}
+
+fn same_load(a: &Point, b: &Point) -> bool {
+    let of = |point: &Point| {
+        (point.random_share, point.read_share, point.outstanding, point.streams, point.area)
+    };
+    of(a) == of(b) && a.request_size == b.request_size
+}
+
+/// How much the same points differ from run to run.
+fn day_to_day(all: &[Observed]) -> (f64, String) {
+    let (mut squares, mut degrees) = (0.0, 0_usize);
+    for (place, one) in all.iter().enumerate() {
+        let same = |other: &&Observed| same_load(&other.point, &one.point);
+        if all[..place].iter().any(|other| same(&other)) {
+            continue;
+        }
+        let rates: Vec<f64> = all.iter().filter(same).map(|one| one.io_per_s.ln()).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        squares += rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>();
+        degrees += rates.len() - 1;
+    }
+    if degrees == 0 {
+        let share = DAY_TO_DAY * 100.0;
+        return (DAY_TO_DAY, format!("one run cannot show it, {share:.0} % are assumed"));
+    }
+    ((squares / degrees as f64).sqrt(), format!("from {degrees} repeated points"))
+}
+
+fn fact(target: &TargetRecord, key: &str) -> Option<String> {
+    let found = target.facts.iter().find(|fact| fact.key == key)?;
+    found.value.clone().ok().filter(|value| !value.trim().is_empty())
+}
+
+fn provenance(runs: &[(RunRecord, Vec<PointRecord>)], all: &[Observed]) -> Provenance {
+    let ids = runs.iter().map(|(run, _)| run.id.clone()).collect();
+    let Some(((run, _), target)) =
+        runs.first().and_then(|first| Some((first, first.0.targets.first()?)))
+    else {
+        return Provenance::default();
+    };
+    let ends = all.iter().map(|one| one.point.area.offset_bytes + one.point.area.length_bytes);
+    let touched = ends.max().unwrap_or(0);
+    let size = fact(target, "size_bytes").and_then(|text| u64::from_str(text.trim()).ok());
+    let block = fact(target, "logical_block_bytes").and_then(|text| text.trim().parse().ok());
+    let smallest = all.iter().map(|one| one.point.alignment_bytes).min().unwrap_or(512);
+    let emulated = if run.emulated { ", itself EMULATED" } else { "" };
+    Provenance {
+        title: fact(target, "model").unwrap_or_else(|| target.name.clone()),
+        runs: ids,
+        measured_at: run.started_at.clone(),
+        program: format!("qdepth {}", run.qdepth_version),
+        how: format!("plan {}, engine {}{emulated}", run.plan_name, target.engine),
+        capacity_bytes: size.unwrap_or(0).max(touched),
+        block_bytes: block.unwrap_or(512).min(smallest as u32),
+        day_to_day: day_to_day(all),
+    }
+}
+
+/// What the machine's own words say of the kind.
+fn kind_of(target: &TargetRecord) -> Option<(Kind, String)> {
+    let name = target.spelling.rsplit('/').next().unwrap_or_default();
+    let begins = |word: &str| name.starts_with(word);
+    if ["zram", "ram", "pmem"].into_iter().any(begins) {
+        return Some((Kind::Memory, format!("`{name}` is memory")));
+    }
+    if begins("nbd") {
+        return Some((Kind::Network, format!("`{name}` is a network block device")));
+    }
+    if begins("nvme") && fact(target, "model").is_some_and(|model| !model.contains("Elastic")) {
+        return Some((Kind::Flash, format!("`{name}` is an NVMe drive")));
+    }
+    None
+}

@@ -1,0 +1,158 @@
+//! The points of a run: measured, sealed and kept, one group after the other.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use qdepth_logbook::record::PointRecord;
+use qdepth_logbook::{Logbook, follows};
+use qdepth_measure::{Code, Finding, Nanos, Severity};
+
+use qdepth_workload::Point;
+
+use crate::Lab;
+use crate::begin::Ready;
+use crate::crew::Crew;
+use crate::events::Events;
+use crate::expect::below_expected;
+use crate::measured::Measured;
+use crate::rank::{Rank, Ranks};
+use crate::seal::seal;
+use crate::virtual_time;
+use crate::visit::{Shown, Visited};
+use crate::visits::{in_turn, length, sweeps};
+
+/// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
+/// most 0.05 %.
+const CLOCK_DRIFT: f64 = 0.001;
+
+/// Measures what is not yet done, and says how many points lie beyond the end of the steps. `ranks`
+/// takes what each worker of each point did.
+pub(crate) fn points(
+    lab: Lab<'_>,
+    ready: &Ready,
+    logbook: &mut Logbook,
+    (ranks, events): (&mut Ranks, &mut Events<'_>),
+) -> Result<usize> {
+    let signals = lab.signals;
+    let mut before = Nanos::ZERO;
+    let (mut ended, mut beyond) = (steps_ended(ready, logbook)?, 0);
+    for sweep in sweeps(lab, ready) {
+        if signals.caught().is_some() {
+            break;
+        }
+        let all = || sweep.iter().copied().flatten();
+        if all().any(|point| ended.contains(&point.target)) {
+            beyond += all().filter(|point| !ready.done.contains(&point.index)).count();
+            continue;
+        }
+        // Loads that run together are measured together, again too where one of them is missing.
+        let missing = |group: &&[Point]| !group.iter().all(|p| ready.done.contains(&p.index));
+        let wanted: Vec<&[Point]> = sweep.iter().copied().filter(missing).collect();
+        let show = &mut Shown { logbook, events: &mut *events, before };
+        let measured = in_turn(lab, ready, &wanted, show)?;
+        for (group, visited) in wanted.iter().zip(measured) {
+            let Some(Visited { measured, started_at, doubts, .. }) = visited else { continue };
+            let group = &*virtual_time::bounded(&ready.targets, group);
+            ranks.extend(group.iter().zip(&measured).map(of_workers));
+            for (place, (point, measured)) in group.iter().zip(&measured).enumerate() {
+                if ready.done.contains(&point.index) {
+                    continue;
+                }
+                let mut sealed = one_sealed(lab, ready, (point, measured), &started_at);
+                sealed.findings.extend(doubts.get(place).cloned().flatten());
+                let whole = measured.outcome.failure.is_none() && measured.changed.is_none();
+                if ready.plan.ends_when_not_followed && whole && !follows(&sealed) {
+                    ended.insert(point.target);
+                }
+                let kept = logbook.add_point(&ready.run.id, &sealed);
+                events.ended(logbook, &sealed);
+                kept?;
+                must_be_cool(lab, &sealed)?;
+            }
+        }
+        if let Some(lost) = lab.crew.and_then(Crew::lost) {
+            return Err(lost.into());
+        }
+        before += Nanos(sweep.iter().map(|group| length(group)).sum());
+    }
+    if ready.plan.ends_when_not_followed {
+        let all = ready.plan.points.len() - beyond;
+        logbook.plan_points(&ready.run.id, all as u32)?;
+    }
+    Ok(beyond)
+}
+
+fn of_workers((point, measured): (&Point, &Measured)) -> (Point, Vec<Rank>) {
+    (point.clone(), measured.ranks.clone())
+}
+
+/// Targets whose steps ended before this run was taken up again.
+fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
+    if !ready.plan.ends_when_not_followed || ready.done.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let points = logbook.points(&ready.run.id)?;
+    // One that lost its target is measured again, and says nothing of what it can follow.
+    let whole = points.iter().filter(|point| ready.done.contains(&point.index));
+    Ok(whole.filter(|point| !follows(point)).map(|point| point.target).collect())
+}
+
+/// On a staircase a backlog is what is looked for: the step that the target cannot follow is its
+/// result and no fault of the measurement, and one that it follows may fall behind for a moment.
+fn expected(findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
+        finding.severity = Severity::Remark;
+    }
+}
+
+/// A point as it is kept, with what is said of it besides its own laws.
+fn one_sealed(
+    lab: Lab<'_>,
+    ready: &Ready,
+    (point, measured): (&Point, &Measured),
+    started_at: &str,
+) -> PointRecord {
+    let prepared = &ready.targets[point.target as usize];
+    let rate = ready.ceilings.get(&point.in_flight_max()).copied();
+    let mut sealed = seal(point, prepared, measured, rate, started_at);
+    sealed.findings.extend(engine_findings(measured));
+    sealed.findings.extend(below_expected(&ready.run, &sealed));
+    if lab.request.plan.is_none() {
+        sealed.findings.push(Finding::remark(Code::Resumed));
+    }
+    if ready.plan.ends_when_not_followed {
+        expected(&mut sealed.findings);
+    }
+    sealed
+}
+
+/// With `--stop-on-throttle` nothing is measured after a point that heat slowed down.
+fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
+    let hot = |finding: &Finding| {
+        finding.code == Code::Throttled && finding.severity == Severity::Invalid
+    };
+    if lab.request.stop_on_throttle && point.findings.iter().any(hot) {
+        anyhow::bail!(
+            "heat slowed something down during {} × {}, and --stop-on-throttle was given; let it cool, then `qdepth run --resume`",
+            point.profile_title,
+            point.outstanding
+        );
+    }
+    Ok(())
+}
+
+fn engine_findings(measured: &Measured) -> Vec<Finding> {
+    let Some(used) = &measured.engine else { return Vec::new() };
+    let refused = used.probe.refused.iter().map(|(engine, why)| {
+        Finding::remark(Code::EngineFallback)
+            .label("engine", used.engine.name())
+            .label("why", format!("{}: {why}", engine.name()))
+    });
+    let missing = used.probe.missing.iter().map(|(feature, why)| {
+        Finding::remark(Code::EngineFeature).label("feature", feature).label("why", why)
+    });
+    let drift = used.clock.ahead_ns as f64 / used.clock.over.0.max(1) as f64;
+    let drifted = (drift.abs() > CLOCK_DRIFT)
+        .then(|| Finding::invalid(Code::ClockDrift).value("drift", drift));
+    refused.chain(missing).chain(drifted).collect()
+}

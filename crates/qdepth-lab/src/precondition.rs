@@ -1,0 +1,124 @@
+//! Preconditioning: the targets are written before the first point, by the measuring loop itself.
+//! An emulated medium is put into the state that this would leave it in.
+
+use anyhow::{Context, Result, bail};
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::Observation;
+use qdepth_measure::Bytes;
+use qdepth_workload::{Plan, Point, Wear};
+
+use crate::Lab;
+use crate::execute::execute;
+use crate::manner::Manner;
+use crate::measured::Measured;
+use crate::observer::{Preparing, Progress};
+use crate::placed::Place;
+use crate::preconditioned::{Done, WRITTEN, fact, is_there};
+use crate::prepare::{Prepared, What};
+use crate::until_steady::{rounds, rounds_text};
+use crate::words::long;
+use crate::written::Written;
+
+/// Where the state of a target is from.
+const PUT: &str = "the emulated medium was put into this state";
+
+/// Does what the plan says of it, and says what was done.
+pub(crate) fn precondition(
+    lab: Lab<'_>,
+    plan: &Plan,
+    targets: &mut [Prepared],
+    engine: EngineChoice,
+) -> Result<Done> {
+    let Some(wear) = plan.wear() else { return Ok(Done::default()) };
+    let mut done = Done::default();
+    for (index, target) in targets.iter_mut().enumerate() {
+        if let What::Emulated(emulation) = &mut target.what {
+            emulation.spelled.set_wear(match wear {
+                Wear::Preconditioned => qdepth_media::Wear::PRECONDITIONED,
+                Wear::Steady => qdepth_media::Wear::STEADY,
+            });
+            done.facts.push((index, fact(target, wear.name().to_owned(), PUT)));
+        }
+    }
+    let unread = Written::default();
+    let manner = Manner {
+        engine,
+        stamp: 0,
+        written: &unread,
+        place: Place::Anywhere,
+        crew: None,
+        observer: lab.observer,
+    };
+    // A run is in real time or in virtual time.
+    let put = !done.facts.is_empty();
+    for group in plan.precondition_groups() {
+        if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
+            let Done { facts, findings } = rounds(lab, targets, group, manner, (asked, put))?;
+            done.facts.extend(facts);
+            done.findings.extend(findings);
+        } else if !put {
+            done.facts.extend(written(lab, targets, group, manner)?);
+        }
+    }
+    Ok(done)
+}
+
+/// Writes the loads of a step, those of all targets at the same time.
+fn written(
+    lab: Lab<'_>,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+) -> Result<Vec<(usize, Observation)>> {
+    let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
+    let step = group.first().map(what).unwrap_or_default();
+    lab.observer.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
+    let work = Preparing::Preconditioning { step: &step, bytes: Some(bytes) };
+    let mut progress = Progress::begin(lab.observer, work);
+    let measured =
+        execute(lab.system, targets, group, manner, lab.signals.stop(), &mut |_, interval| {
+            progress.add(interval.bytes[1]);
+        });
+    drop(progress);
+    let mut done = Vec::new();
+    for (point, measured) in group.iter().zip(&measured?) {
+        let index = point.target as usize;
+        let target = &targets[index];
+        ended(point, measured)
+            .with_context(|| format!("{} is not preconditioned", target.spelling.display()))?;
+        let took = long(measured.outcome.duration.0);
+        done.push((index, fact(target, format!("{} in {took}", what(point)), WRITTEN)));
+    }
+    Ok(done)
+}
+
+/// A step that did not come to its end leaves the target in no state that has a name.
+fn ended(point: &Point, measured: &Measured) -> Result<()> {
+    is_there(measured)?;
+    let outcome = &measured.outcome;
+    let written = outcome.bytes() + outcome.bytes_outside;
+    if outcome.interrupted || outcome.failed() > 0 || outcome.failed_outside > 0 {
+        bail!(
+            "{} of {} were written{}",
+            Bytes(written),
+            Bytes(point.bytes_of_streams()),
+            if outcome.interrupted { ", then it was interrupted" } else { "; other writes failed" }
+        );
+    }
+    Ok(())
+}
+
+/// `sequential 128KiB, 2 passes of 64GiB`.
+pub fn what(point: &Point) -> String {
+    if let Some(asked) = point.stop.until_steady {
+        return rounds_text(point, asked);
+    }
+    let passes = (point.bytes_of_streams() / point.area.length_bytes).max(1);
+    format!(
+        "{} {}, {passes} {} of {}",
+        point.profile,
+        point.request_size.text(),
+        if passes == 1 { "pass" } else { "passes" },
+        Bytes(point.area.length_bytes)
+    )
+}

@@ -1,0 +1,540 @@
+//! Targets, made ready: looked at, guarded, claimed, with a measurement file where that is asked.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use jiff::Timestamp;
+use qdepth_files::{Input, limit};
+use qdepth_host::consent::{Consent, Losing, template, tokens};
+use qdepth_host::guard::{self, Claim, Direct, Writing, claim_read_only, clear_for_writing};
+use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
+use qdepth_host::own_files::{self, OwnFiles};
+use qdepth_host::system::System;
+use qdepth_host::target::{Inspected, Kind, inspect};
+use qdepth_host::{Guard, Problem, Refusal};
+use qdepth_logbook::record::TargetKind;
+use qdepth_measure::Bytes;
+use qdepth_media::{Spelled, Wear, is_emulated};
+use qdepth_workload::{Extent, TargetShape};
+use rustix::fs::{FlockOperation, flock};
+
+use crate::failure::Usage;
+use crate::made::Made;
+use crate::observer::{Observer, Preparing, Progress};
+use crate::request::ConsentWords;
+use crate::witnesses::DriveHealth;
+
+/// Smallest size and alignment of direct I/O on a file where the device below is not known.
+const FILE_BLOCK: u32 = 512;
+
+/// Kept free for labels at each end of a device that is written.
+const LABEL_ROOM: u64 = 1 << 20;
+
+/// A target as it was found, untouched.
+#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
+pub enum Found {
+    /// Storage of this machine.
+    Real(Inspected),
+    /// A medium in virtual time: nothing to guard, nothing to touch.
+    Emulated(Spelled),
+}
+
+impl Found {
+    /// The target on storage; none of an emulated medium.
+    pub fn real(&self) -> Option<&Inspected> {
+        match self {
+            Self::Real(inspected) => Some(inspected),
+            Self::Emulated(_) => None,
+        }
+    }
+}
+
+/// Reads the spelling of an emulated target, with the description files that it names.
+pub fn spelled(text: &str) -> Result<Spelled> {
+    let file = |path: &str| {
+        Input::file(path, limit::DESCRIPTION).text().map_err(|error| error.to_string())
+    };
+    Ok(Spelled::read_with(text, &file)?)
+}
+
+/// Looks at what a word of the command line means.
+pub fn find(system: &System, spelling: &Path) -> Result<Found> {
+    match spelling.to_str().filter(|text| is_emulated(text)) {
+        Some(text) => Ok(Found::Emulated(spelled(text)?)),
+        None => Ok(Found::Real(inspect(system, spelling)?)),
+    }
+}
+
+/// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
+/// that does not fit is wrong usage, and must be found before anything is written.
+pub fn foreseen(target: &Found, made: &Made) -> Result<TargetShape> {
+    let target = match target {
+        Found::Real(inspected) => inspected,
+        Found::Emulated(spelled) => return Ok(spelled.shape()?.into()),
+    };
+    let (length_bytes, block_bytes) = match &target.kind {
+        Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. } => (made.bytes(), FILE_BLOCK),
+        Kind::RegularFile { size_bytes, .. } => (*size_bytes, FILE_BLOCK),
+        Kind::BlockDevice(device) => (
+            device.identity.size_bytes.saturating_sub(2 * LABEL_ROOM),
+            device.logical_block_bytes as u32,
+        ),
+    };
+    let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes);
+    let holds_files = matches!((&target.kind, made), (Kind::Directory(_), Made::OwnFiles(_)));
+    Ok(TargetShape { holds_files, ..whole })
+}
+
+/// A target that may be measured.
+pub(crate) struct Prepared {
+    pub(crate) spelling: PathBuf,
+    pub(crate) shape: TargetShape,
+    pub(crate) what: What,
+}
+
+/// Storage, or a model of it.
+#[expect(clippy::large_enum_variant, reason = "a run has a handful of them")]
+pub(crate) enum What {
+    Real(Real),
+    Emulated(Emulation),
+}
+
+/// Storage of this machine that every guard has passed.
+pub(crate) struct Real {
+    pub(crate) inspected: Inspected,
+    /// What the drives below said of their health when they were last asked.
+    pub(crate) health: RefCell<DriveHealth>,
+    held: Held,
+}
+
+/// A medium, and what carries over from point to point.
+pub(crate) struct Emulation {
+    pub(crate) spelled: Spelled,
+    pub(crate) wear: RefCell<Option<Vec<Wear>>>,
+}
+
+enum Held {
+    Claim(Claim),
+    File(MeasurementFile),
+    OwnFiles(RefCell<OwnFiles>),
+}
+
+impl Real {
+    /// The one device below, where there is one.
+    pub(crate) fn device(&self) -> Option<String> {
+        let devices = self.inspected.devices();
+        (devices.len() == 1).then(|| devices[0].clone())
+    }
+
+    /// The one thing that is measured; none where points make files of their own.
+    pub(crate) fn claim(&self) -> Option<&Claim> {
+        match &self.held {
+            Held::Claim(claim) => Some(claim),
+            Held::File(file) => Some(&file.claim),
+            Held::OwnFiles(_) => None,
+        }
+    }
+
+    /// The directory in which points make files.
+    pub(crate) fn own_files(&self) -> Option<&RefCell<OwnFiles>> {
+        match &self.held {
+            Held::OwnFiles(files) => Some(files),
+            Held::Claim(_) | Held::File(_) => None,
+        }
+    }
+
+    /// Removes a measurement file that is not to be kept, and notes in a label how its target is left.
+    /// Gives the lock back, which a ring may otherwise hold for some time after the program's end.
+    fn put_back(self) -> Result<()> {
+        let locked = self.claim().map(|claim| claim.file.try_clone());
+        let removed = match self.held {
+            Held::File(file) => file.remove(),
+            Held::OwnFiles(files) => files.into_inner().end(),
+            Held::Claim(mut claim) => claim.let_go(),
+        };
+        if let Some(Ok(locked)) = locked {
+            let _ = flock(&locked, FlockOperation::Unlock);
+        }
+        Ok(removed?)
+    }
+}
+
+impl Prepared {
+    /// The storage, where it is some.
+    pub(crate) fn real(&self) -> Option<&Real> {
+        match &self.what {
+            What::Real(real) => Some(real),
+            What::Emulated(_) => None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> TargetKind {
+        match self.real().map(|real| &real.inspected.kind) {
+            Some(Kind::Directory(_)) => TargetKind::Directory,
+            Some(Kind::RegularFile { .. }) => TargetKind::File,
+            Some(Kind::BlockDevice(_)) => TargetKind::BlockDevice,
+            None => TargetKind::Emulated,
+        }
+    }
+
+    /// Whether the kernel's counters of the device are those of the target alone.
+    pub(crate) fn is_device(&self) -> bool {
+        self.kind() == TargetKind::BlockDevice
+    }
+
+    /// Practical limit of the link, bytes per second, where it is a device with a known one.
+    pub(crate) fn link(&self) -> Option<f64> {
+        let device = self.real()?.inspected.block_device()?;
+        device.link.as_ref().map(|link| link.practical_bytes_per_s)
+    }
+
+    /// Why direct I/O is not in effect, where it is not.
+    pub(crate) fn not_direct(&self) -> Option<String> {
+        let real = self.real()?;
+        match real.own_files() {
+            Some(files) => files.borrow().not_direct().map(str::to_owned),
+            None => match &real.claim()?.direct {
+                Direct::Refused(why) => Some(why.clone()),
+                Direct::Yes | Direct::NotAsked => None,
+            },
+        }
+    }
+
+    /// Leaves the target as it was found.
+    pub(crate) fn put_back(self) -> Result<()> {
+        match self.what {
+            What::Real(real) => real.put_back(),
+            What::Emulated(_) => Ok(()),
+        }
+    }
+}
+
+/// What preparation must know.
+pub(crate) struct Order<'a> {
+    pub(crate) run_id: &'a str,
+    pub(crate) results_dir: &'a Path,
+    pub(crate) writes: bool,
+    pub(crate) made: Made,
+    pub(crate) keep: bool,
+    pub(crate) consent: &'a ConsentWords,
+}
+
+/// Asks every guard of every target before the first is written to, then makes each ready.
+/// `interrupted` ends the filling of a measurement file.
+pub(crate) fn prepare(
+    system: &System,
+    spellings: &[PathBuf],
+    order: &Order<'_>,
+    observer: &dyn Observer,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<Prepared>> {
+    let mut found = Vec::new();
+    for spelling in spellings {
+        found.push(find(system, spelling)?);
+    }
+    of_one_kind(&found)?;
+    let (mut real, mut prepared) = (Vec::new(), Vec::new());
+    for (target, spelling) in found.into_iter().zip(spellings) {
+        match target {
+            Found::Real(inspected) => real.push(inspected),
+            Found::Emulated(spelled) => prepared.push(emulation(spelling.clone(), spelled)?),
+        }
+    }
+    let found = real;
+    let mut consents = Vec::new();
+    for target in &found {
+        consents.push(match target.kind {
+            Kind::Directory(_) => None,
+            _ if order.writes => consent_for(system, target, order.consent, observer)?,
+            _ => None,
+        });
+    }
+    let cleared = clear_all(system, &found, &consents, order)?;
+    for (target, cleared) in found.into_iter().zip(cleared) {
+        let ready = make_ready(target, cleared, order, observer, interrupted);
+        prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
+    }
+    Ok(prepared)
+}
+
+/// Asks the guards of each target. What is missing of consents is said at once.
+fn clear_all(
+    system: &System,
+    found: &[Inspected],
+    consents: &[Option<Consent>],
+    order: &Order<'_>,
+) -> Result<Vec<Cleared>> {
+    let mut cleared: Vec<Cleared> = Vec::new();
+    let mut missing: Option<Refusal> = None;
+    for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
+        let promised = promised(&found[..cleared.len()], &cleared, target);
+        let place = (number, found.len());
+        match clear(system, target, consent.as_ref(), order, promised, place) {
+            // Those behind are asked for their consents alone.
+            Ok(_) if missing.is_some() => {}
+            Ok(one) => cleared.push(one),
+            Err(error) => match error.downcast::<Refusal>() {
+                Ok(refusal) if !refusal.lacks.is_empty() => {
+                    missing = Some(match missing.take() {
+                        Some(others) => others.and(refusal),
+                        None => refusal,
+                    });
+                }
+                Ok(_) if missing.is_some() => {}
+                Ok(refusal) => return Err(refusal.into()),
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    match missing {
+        Some(refusal) => Err(refusal.into()),
+        None => Ok(cleared),
+    }
+}
+
+/// A run is in real time or in virtual time.
+pub(crate) fn of_one_kind(found: &[Found]) -> Result<()> {
+    let emulated = found.iter().filter(|target| matches!(target, Found::Emulated(_))).count();
+    if emulated > 0 && emulated < found.len() {
+        bail!(Usage(
+            "a run is EMULATED or measured, not both: give emulated media and storage to two runs"
+                .to_owned()
+        ));
+    }
+    Ok(())
+}
+
+pub(crate) fn emulation(spelling: PathBuf, spelled: Spelled) -> Result<Prepared> {
+    let shape = spelled.shape()?.into();
+    let what = What::Emulated(Emulation { spelled, wear: RefCell::new(None) });
+    Ok(Prepared { spelling, shape, what })
+}
+
+/// The same storage twice is one target, whatever its names.
+pub(crate) fn all_different(found: &[&Inspected]) -> Result<()> {
+    let mut known = BTreeMap::new();
+    for target in found {
+        if let Some(twin) = known.insert(target.identity(), target) {
+            bail!(Usage(format!(
+                "{} and {} are the same target: name it once",
+                twin.spelling.display(),
+                target.spelling.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// A target that every guard has let pass, with nothing written to it yet.
+enum Cleared {
+    ReadOnly(Claim),
+    Writing(guard::Cleared),
+    File(measurement_file::Cleared),
+    OwnFiles(OwnFiles),
+}
+
+/// Bytes that measurement files of earlier targets will take of a target's file system.
+fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u64 {
+    let bytes = |(other, cleared): (&Inspected, &Cleared)| match cleared {
+        Cleared::File(file) if other.shares_file_system(target) => file.bytes_to_fill(),
+        Cleared::OwnFiles(files) if other.shares_file_system(target) => files.bytes(),
+        _ => 0,
+    };
+    earlier.iter().zip(cleared).map(bytes).sum()
+}
+
+fn wanted<'a>(order: &Order<'a>) -> Wanted<'a> {
+    Wanted {
+        size_bytes: order.made.bytes(),
+        run_id: order.run_id,
+        now: Timestamp::now(),
+        keep: order.keep,
+        direct: true,
+    }
+}
+
+fn writing<'a>(order: &Order<'a>) -> Writing<'a> {
+    Writing {
+        run_id: order.run_id,
+        now: Timestamp::now(),
+        results_dir: order.results_dir,
+        direct: true,
+    }
+}
+
+fn clear(
+    system: &System,
+    target: &Inspected,
+    consent: Option<&Consent>,
+    order: &Order<'_>,
+    promised: u64,
+    place: (usize, usize),
+) -> Result<Cleared> {
+    Ok(match &target.kind {
+        Kind::Directory(_) => match &order.made {
+            Made::OwnFiles(files) => {
+                let (number, of) = place;
+                let how = (order.writes, order.keep);
+                let wanted = files.wanted(number, of, order.run_id, how);
+                Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
+            }
+            Made::MeasurementFile(_) => {
+                Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
+            }
+        },
+        Kind::RegularFile { size_bytes: 0, .. } if order.writes => {
+            Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } if order.writes => {
+            Cleared::Writing(clear_for_writing(system, target, consent, &writing(order))?)
+        }
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
+            Cleared::ReadOnly(claim_read_only(system, target, true)?)
+        }
+    })
+}
+
+/// The first bytes that are written.
+fn make_ready(
+    inspected: Inspected,
+    cleared: Cleared,
+    order: &Order<'_>,
+    observer: &dyn Observer,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Prepared> {
+    let held = match cleared {
+        Cleared::ReadOnly(claim) => Held::Claim(claim),
+        Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(order))?),
+        Cleared::File(cleared) => {
+            let (path, bytes) = (&*inspected.spelling, order.made.bytes());
+            let mut filling = Progress::begin(observer, Preparing::Filling { path, bytes });
+            let mut progress = |bytes| {
+                filling.reach(bytes);
+                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            let made = cleared.make(&wanted(order), &mut progress);
+            drop(filling);
+            Held::File(made?)
+        }
+        Cleared::OwnFiles(files) => Held::OwnFiles(RefCell::new(files)),
+    };
+    let spelling = inspected.spelling.clone();
+    let real = Real { inspected, health: RefCell::default(), held };
+    let shape = shape(&real);
+    Ok(Prepared { spelling, shape, what: What::Real(real) })
+}
+
+/// A refusal says that nothing was changed, which no longer holds once a target was made ready.
+pub(crate) fn after_all(error: anyhow::Error, changed: bool) -> anyhow::Error {
+    if !changed {
+        return error;
+    }
+    match error.downcast::<Problem>() {
+        Ok(Problem::Refused(refusal)) => anyhow::anyhow!(
+            "{} ({}), after other targets were made ready. {}",
+            refusal.found,
+            refusal.guard,
+            refusal.remedy
+        ),
+        Ok(failed) => failed.into(),
+        Err(error) => error,
+    }
+}
+
+fn shape(real: &Real) -> TargetShape {
+    let Some(claim) = real.claim() else {
+        let length_bytes = real.own_files().map_or(0, |files| files.borrow().bytes());
+        let whole = Extent { offset_bytes: 0, length_bytes };
+        return TargetShape { holds_files: true, ..TargetShape::whole(whole, FILE_BLOCK) };
+    };
+    let usable = claim.usable;
+    let block_bytes = match (&real.inspected.kind, &claim.direct) {
+        (Kind::BlockDevice(device), _) => device.logical_block_bytes as u32,
+        (_, Direct::Refused(_)) => 1,
+        _ => FILE_BLOCK,
+    };
+    let usable = Extent { offset_bytes: usable.offset, length_bytes: usable.length };
+    TargetShape::whole(usable, block_bytes)
+}
+
+/// The consent that a run with these words would have, for a plan that asks nobody anything: the
+/// last characters, which a run asks for, are taken as typed.
+///
+/// # Errors
+/// What is wrong with the words, as a run would refuse them.
+pub fn consent_foreseen<'a>(
+    system: &System,
+    losing: impl Into<Losing<'a>>,
+    words: &ConsentWords,
+) -> Result<Option<Consent>> {
+    consent_of(system, losing.into(), words, |typed| {
+        let last: Vec<char> = typed.chars().collect();
+        Ok(last[last.len().saturating_sub(4)..].iter().collect())
+    })
+}
+
+/// The user's consent for a device or file. None where `--destroy` names nothing: then a label of
+/// ours from an earlier consent may still open it, and every other device or file is refused.
+pub(crate) fn consent_for<'a>(
+    system: &System,
+    losing: impl Into<Losing<'a>>,
+    words: &ConsentWords,
+    observer: &dyn Observer,
+) -> Result<Option<Consent>> {
+    let losing = losing.into();
+    consent_of(system, losing, words, |typed| asked_again(system, losing, typed, observer))
+}
+
+/// The consent that the words make, with what `again` answers for the last characters of the name.
+fn consent_of(
+    system: &System,
+    losing: Losing<'_>,
+    words: &ConsentWords,
+    again: impl FnOnce(&str) -> Result<String>,
+) -> Result<Option<Consent>> {
+    let known = tokens(system, losing);
+    let destroy = words.destroy.as_slice();
+    let Some(typed) = destroy.iter().find(|typed| known.contains(typed)) else {
+        // A file may be one of ours, and is refused with what names it where it is not.
+        let Losing::Device(_) = losing else { return Ok(None) };
+        let Some(first) = destroy.first() else { return Ok(None) };
+        // The consent itself says what is wrong with it.
+        Consent::on_terminal(system, losing, first, "", &[])?;
+        return Ok(None);
+    };
+    let overwrite = words.overwrite_signature.as_slice();
+    let Some(path) = &words.file else {
+        let again = again(typed)?;
+        return Ok(Some(Consent::on_terminal(system, losing, typed, &again, overwrite)?));
+    };
+    let text = Input::file(path, limit::CONSENT).text_of_authority()?;
+    Ok(Some(Consent::from_file(system, losing, typed, &text, Timestamp::now(), overwrite)?))
+}
+
+/// The last characters of the name, asked for on the terminal.
+fn asked_again(
+    system: &System,
+    losing: Losing<'_>,
+    typed: &str,
+    observer: &dyn Observer,
+) -> Result<String> {
+    let name = losing.name();
+    let again = observer.ask(&format!(
+        "Everything on {name} ({}) will be lost. Type the last 4 characters of `{typed}`: ",
+        Bytes(losing.size_bytes()).for_people()
+    ));
+    let Some(again) = again else {
+        bail!(Refusal::new(
+            Guard::G9Consent,
+            format!("there is no terminal to ask for consent to the loss of {name}"),
+            format!(
+                "Write this to a file and give it with --consent FILE:\n\n{}",
+                template(system, losing, Timestamp::now())
+            ),
+        ));
+    };
+    Ok(again)
+}

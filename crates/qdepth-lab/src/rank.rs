@@ -1,0 +1,42 @@
+//! What the workers of a point did, one by one.
+
+use qdepth_engine::Outcome;
+use qdepth_measure::Nanos;
+use qdepth_workload::Point;
+use serde::{Deserialize, Serialize};
+
+/// What one worker of a point did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rank {
+    /// Bytes that it moved.
+    pub bytes: u64,
+    /// Requests that it completed.
+    pub transfers: u64,
+    /// From the common start to its last completion.
+    pub moved: Nanos,
+    /// How long its file took to open and to close.
+    pub opened: Nanos,
+    /// When its files were closed.
+    pub closed: Nanos,
+}
+
+/// What the workers of each point did.
+pub type Ranks = Vec<(Point, Vec<Rank>)>;
+
+impl Rank {
+    /// With what it did in a later visit.
+    pub(crate) fn follow(&mut self, later: Self) {
+        let Self { bytes, transfers, moved, opened, closed } = later;
+        (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
+        self.moved += moved;
+        (self.opened, self.closed) = (self.opened + opened, self.closed + closed);
+    }
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        Self {
+            bytes: outcome.bytes(),
+            transfers: outcome.directions[..2].iter().map(|d| d.completed).sum(),
+            moved: outcome.duration,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What is kept of a run before its first point: plan, targets, machine, and doubts that are known already.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use qdepth_files::shell_word;
+use qdepth_host::environment;
+use qdepth_host::extents::unwritten_share;
+use qdepth_host::target::{Inspected, Kind};
+use qdepth_linux::EngineChoice;
+use qdepth_logbook::record::{
+    ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
+    VariantRecord,
+};
+use qdepth_measure::{Code, Finding};
+use qdepth_media::Spelled;
+use qdepth_workload::{Compared, Comparison, Durability, Plan, Point, Role, STANDARD_AREA};
+
+use crate::Lab;
+use crate::calibrate;
+use crate::placed;
+use crate::prepare::{Prepared, What};
+use crate::request::RunRequest;
+
+/// Stands beside everything that was measured in virtual time.
+const EMULATED: &str = "EMULATED";
+
+/// The generator's rates where storage costs nothing; none in virtual time, where it costs nothing.
+pub(crate) fn ceilings(
+    plan: &Plan,
+    prepared: &[Prepared],
+    engine: EngineChoice,
+) -> BTreeMap<u32, f64> {
+    let real = plan.points.iter().filter(|p| prepared[p.target as usize].real().is_some());
+    calibrate::ceilings(real, engine.first())
+}
+
+/// How much of a target the plan's points touch, to the end of the last of their areas.
+fn touched(plan: &Plan, target: usize) -> Option<u64> {
+    let own = plan.points.iter().filter(|point| point.target as usize == target);
+    own.map(|point| point.area.offset_bytes.saturating_add(point.area.length_bytes)).max()
+}
+
+pub(crate) fn record(
+    id: &str,
+    plan: &Plan,
+    prepared: &[Prepared],
+    ceilings: &BTreeMap<u32, f64>,
+    lab: Lab<'_>,
+) -> RunRecord {
+    let (system, engine) = (lab.system, lab.request.engine);
+    let target = |(index, target): (usize, &Prepared)| TargetRecord {
+        index: index as u32,
+        spelling: target.spelling.display().to_string(),
+        name: name(prepared, index),
+        kind: target.kind(),
+        area_bytes: touched(plan, index).unwrap_or(target.shape.usable.length_bytes),
+        engine: match target.real() {
+            Some(_) => engine.first().name().to_owned(),
+            None => EMULATED.to_owned(),
+        },
+        ceiling: ceilings.iter().map(|(depth, rate)| (*depth, *rate)).collect(),
+        facts: match &target.what {
+            What::Real(real) => environment::target_facts(system, &real.inspected),
+            What::Emulated(emulation) => emulated_facts(&emulation.spelled),
+        },
+    };
+    RunRecord {
+        id: id.to_owned(),
+        started_at: Timestamp::now().to_string(),
+        ended_at: None,
+        state: RunState::Running,
+        qdepth_version: env!("CARGO_PKG_VERSION").to_owned(),
+        measurement_version: MEASUREMENT_VERSION,
+        plan_name: plan.name.clone(),
+        plan_hash: plan.hash(),
+        plan_text: plan.text(),
+        seed: plan.seed,
+        emulated: prepared.iter().any(|target| target.real().is_none()),
+        points_planned: plan.points.len() as u32,
+        engine_choice: engine.name().to_owned(),
+        comparison: plan.comparison.as_ref().map(comparison),
+        environment: surroundings(lab, plan, prepared),
+        targets: prepared.iter().enumerate().map(target).collect(),
+        expected: Vec::new(),
+        findings: run_findings(plan, prepared)
+            .into_iter()
+            .chain(placed::far_drives(lab, plan, prepared))
+            .collect(),
+    }
+}
+
+pub(crate) fn comparison(comparison: &Comparison) -> ComparisonRecord {
+    let variant = |variant: &qdepth_workload::Variant| VariantRecord {
+        name: variant.name.clone(),
+        role: match variant.role {
+            Role::Single => "single",
+            Role::Together => "together",
+            Role::Array => "array",
+            Role::Variant => "variant",
+        }
+        .to_owned(),
+        target: variant.target,
+        parts: variant.parts,
+        times: variant.times,
+    };
+    let of = match comparison.of {
+        Compared::Drives => "drives",
+        Compared::Targets => "targets",
+        Compared::Processes => "processes",
+        Compared::Areas => "areas",
+    };
+    ComparisonRecord {
+        of: of.to_owned(),
+        variants: comparison.variants.iter().map(variant).collect(),
+        base: comparison.base,
+        base_above: comparison.base_above,
+        shaded: comparison.shaded,
+        latency_profiles: comparison.latency_profiles.clone(),
+        published: comparison.published.clone(),
+    }
+}
+
+/// The machine, and where storage is real what the generator costs on it.
+fn surroundings(lab: Lab<'_>, plan: &Plan, prepared: &[Prepared]) -> Vec<Observation> {
+    let (system, engine) = (lab.system, lab.request.engine);
+    let mut facts = environment::observe(system);
+    facts.extend(placed::facts(lab, plan, prepared));
+    // What nobody keeps need not say what the generator does under other loads.
+    if lab.request.is_kept && prepared.iter().any(|target| target.real().is_some()) {
+        let all = calibrate::cpus();
+        let more = if all > 1 { vec![all] } else { Vec::new() };
+        facts.extend(calibrate::facts(engine.first(), &more));
+    }
+    facts
+}
+
+/// A name for tables and legends: the spelling, with what is below where that is known.
+fn name(prepared: &[Prepared], index: usize) -> String {
+    let real = |target: &Prepared, inspected: &Inspected| match &inspected.kind {
+        Kind::BlockDevice(device) => match &device.model {
+            Some(model) => format!("{} ({model})", target.spelling.display()),
+            None => target.spelling.display().to_string(),
+        },
+        Kind::Directory(fs) | Kind::RegularFile { file_system: fs, .. } => {
+            let path = inspected.path.file_name().unwrap_or(inspected.path.as_os_str());
+            format!("{} ({} on {})", path.display(), fs.kind, fs.devices.join(", "))
+        }
+    };
+    let of = |target: &Prepared| match target.real() {
+        Some(found) => real(target, &found.inspected),
+        None => format!("{} ({EMULATED})", target.spelling.display()),
+    };
+    let name = of(&prepared[index]);
+    let alike = prepared.iter().filter(|other| of(other) == name).count() > 1;
+    if alike { format!("{name} #{}", index + 1) } else { name }
+}
+
+fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let real = prepared.iter().any(|target| target.real().is_some());
+    if real && plan.precondition.is_empty() {
+        findings.push(Finding::remark(Code::MediumStateUnknown));
+    }
+    let emulated = |point: &Point| prepared[point.target as usize].real().is_none();
+    if plan.points.iter().any(|point| point.verify && emulated(point)) {
+        let what = "an emulated medium holds no data, so no read is verified";
+        findings
+            .push(Finding::remark(Code::NotLiteral).label("option", "verify").label("what", what));
+    }
+    let durable = |point: &Point| point.durability != Durability::Cached;
+    if plan.points.iter().any(|point| durable(point) && emulated(point)) {
+        let what = "an emulated medium completes every write as it completes others";
+        findings
+            .push(Finding::remark(Code::NotLiteral).label("option", "sync").label("what", what));
+    }
+    let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
+    if smallest < STANDARD_AREA.0 {
+        findings.push(
+            Finding::remark(Code::SmallArea)
+                .value("bytes", smallest as f64)
+                .value("standard_bytes", STANDARD_AREA.0 as f64),
+        );
+    }
+    for target in prepared {
+        let Some(real) = target.real() else { continue };
+        let usable = target.shape.usable;
+        let Some(claim) = real.claim() else { continue };
+        let share = unwritten_share(&claim.file, usable.offset_bytes, usable.length_bytes);
+        if let Some(share) = share.filter(|share| *share > 0.0) {
+            findings.push(
+                Finding::invalid(Code::UnwrittenRead)
+                    .value("unwritten_share", share)
+                    .label("target", target.spelling.display().to_string()),
+            );
+        }
+    }
+    findings
+}
+
+/// What is kept of an emulated target beside its results: every number that it was made of.
+fn emulated_facts(spelled: &Spelled) -> Vec<Observation> {
+    let fact = |(subject, key, value): (String, String, String)| Observation {
+        subject,
+        key,
+        value: Ok(value),
+        source: "EMULATED: description file".to_owned(),
+    };
+    spelled.facts().into_iter().map(fact).collect()
+}
+
+/// What is kept of the command beside the run; nothing where no words asked for it.
+pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
+    let seed = ["--seed".to_owned(), seed.to_string()];
+    let words = request.command.as_ref()?.iter().chain(&seed);
+    Some(Observation {
+        subject: RunRecord::COMMAND.0.to_owned(),
+        key: RunRecord::COMMAND.1.to_owned(),
+        value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
+        source: "command line of qdepth".to_owned(),
+    })
+}

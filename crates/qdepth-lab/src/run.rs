@@ -1,0 +1,42 @@
+//! A run: what is asked for is made ready, measured and kept.
+
+use anyhow::Result;
+use qdepth_host::system::System;
+
+use crate::crew::crew;
+use crate::follower::follow;
+use crate::observer::Observer;
+use crate::one_run::alone;
+use crate::request::{Ran, RunRequest};
+use crate::signals::Signals;
+use crate::{Lab, variants};
+
+/// Measures what is asked for. None where nothing was: this is a rank that followed another, or a
+/// signal came before the first point.
+///
+/// # Errors
+/// Where it is refused or fails; what was finished is in the logbook.
+pub fn run(
+    request: &RunRequest,
+    observer: &dyn Observer,
+    signals: &Signals,
+) -> Result<Option<Ran>> {
+    let (system, crew) = (System::real(), crew()?);
+    let lab = Lab { request, system: &system, observer, signals, crew: crew.as_ref() };
+    let ran = match lab.crew.filter(|crew| !crew.leads()) {
+        Some(crew) => follow(lab, crew).map(|()| None),
+        None => lead(lab),
+    };
+    if let Some(crew) = crew {
+        crew.end();
+    }
+    ran
+}
+
+/// What this process does where it is the only one, or leads.
+fn lead(lab: Lab<'_>) -> Result<Option<Ran>> {
+    match lab.request.plan.as_ref().filter(|plan| !plan.file.variants.is_empty()) {
+        Some(plan) => variants::measure(lab, plan),
+        None => alone(lab),
+    }
+}

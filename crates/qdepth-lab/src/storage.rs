@@ -1,0 +1,162 @@
+//! What a point is measured on in real time: the descriptors of its workers.
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use anyhow::{Context, Result, bail};
+use qdepth_host::own_files::OwnFiles;
+use qdepth_host::reach::Commands;
+use qdepth_host::system::System;
+use qdepth_linux::{EngineChoice, Namespace};
+use qdepth_measure::Nanos;
+use qdepth_workload::{Durability, Layout, Point};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+
+use crate::crew::Crew;
+use crate::manner::Manner;
+use crate::prepare::Real;
+
+/// The storage of a point, ready for its workers.
+pub(crate) struct Storage<'a> {
+    pub(crate) real: &'a Real,
+    /// Whether direct I/O is in effect.
+    pub(crate) direct: bool,
+    /// One for all workers, or one for each.
+    files: Vec<Opened>,
+    /// The namespace whose commands they take, where the engine sends commands.
+    namespace: Option<Namespace>,
+}
+
+/// A descriptor, and how long it took to open: nothing where it was open before.
+struct Opened {
+    /// Whose it is; the first where all share it.
+    stream: usize,
+    file: OwnedFd,
+    took: Nanos,
+}
+
+impl<'a> Storage<'a> {
+    /// Makes or opens the files of a point that has its own, and sets direct I/O as it asks.
+    pub(crate) fn ready(
+        system: &System,
+        real: &'a Real,
+        point: &Point,
+        manner: Manner<'_>,
+    ) -> Result<Self> {
+        if matches!(manner.engine, EngineChoice::Only(engine) if engine.sends_commands()) {
+            return Self::of_commands(system, real);
+        }
+        let files = match (real.claim(), real.own_files()) {
+            (Some(claim), _) => {
+                let file = claim.file.try_clone();
+                let file = file.context("cannot duplicate the target's descriptor")?;
+                let file = durable(file, point.durability)?;
+                vec![Opened { stream: 0, file, took: Nanos::ZERO }]
+            }
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, manner.crew)?,
+            (None, None) => Vec::new(),
+        };
+        let mut direct = point.direct;
+        for Opened { file, .. } in &files {
+            direct &= set_direct(file, point.direct)
+                .with_context(|| format!("cannot set up {}", real.inspected.spelling.display()))?;
+        }
+        Ok(Self { real, direct, files, namespace: None })
+    }
+
+    /// The way of commands to a device, beside the claim that holds it.
+    fn of_commands(system: &System, real: &'a Real) -> Result<Self> {
+        let claim = real.claim().context("commands need a device")?;
+        let commands = Commands::of(system, &real.inspected)?;
+        let Commands { namespace: id, block_bytes, .. } = commands;
+        let file = commands.open(system, claim)?;
+        let files = vec![Opened { stream: 0, file, took: Nanos::ZERO }];
+        Ok(Self { real, direct: true, files, namespace: Some(Namespace { id, block_bytes }) })
+    }
+
+    /// The descriptor of the worker with this number, and the namespace where it takes commands.
+    pub(crate) fn file(&self, worker: usize) -> io::Result<(OwnedFd, Option<Namespace>)> {
+        let own = self.files.iter().find(|opened| opened.stream == worker);
+        let file = own.or(self.files.first());
+        let file = file.ok_or_else(|| io::Error::other("the target has no file"))?;
+        Ok((file.file.try_clone()?, self.namespace))
+    }
+
+    /// How long the file of each worker took to open, and takes to close.
+    pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
+        let close = |Opened { file, took, .. }| {
+            let before = qdepth_linux::now();
+            drop(file);
+            (took, qdepth_linux::now().since(before))
+        };
+        self.files.into_iter().map(close).collect()
+    }
+}
+
+/// The files of a point: made anew by one that writes, opened by one that reads. One that is not
+/// there, since the run was taken up again after it had been written, is filled without measuring.
+fn own(files: &mut OwnFiles, point: &Point, crew: Option<&Crew>) -> Result<Vec<Opened>> {
+    let names: Vec<(String, u64)> = match point.layout {
+        Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
+        Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
+        Layout::FilePerStream => {
+            let length = point.area.length_bytes / u64::from(point.streams);
+            (0..point.streams).map(|number| (files.name(Some(number)), length)).collect()
+        }
+    };
+    if point.writes() {
+        files.remove()?;
+    }
+    let clock = qdepth_linux::now;
+    let mut opened = Vec::new();
+    let shared = point.layout == Layout::SharedFile;
+    for (stream, (name, length_bytes)) in names.into_iter().enumerate() {
+        if !shared && crew.is_some_and(|crew| !crew.has(point, stream)) {
+            continue;
+        }
+        // The leader makes what all share before it tells the others to begin.
+        let makes = point.writes() && (!shared || crew.is_none_or(Crew::leads));
+        if !point.writes() && !files.has(&name) {
+            if point.verify {
+                bail!(
+                    "{name} is gone, which this point holds against what the run wrote: an interrupted run removes its files. Start a new run, or keep them (ior -k)"
+                );
+            }
+            let file = files.create(&name, point.direct)?;
+            files.fill(&file, &name, length_bytes)?;
+        }
+        let before = clock();
+        let file = if makes {
+            files.create(&name, point.direct)?
+        } else {
+            files.open(&name, point.direct, point.writes())?
+        };
+        opened.push(Opened { stream, file, took: clock().since(before) });
+    }
+    Ok(opened)
+}
+
+/// The same open file with writes that return when they are durable, which only an open can ask for:
+/// through the descriptor that was claimed, and by no name.
+fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
+    let flag = match durability {
+        Durability::Cached => return Ok(file),
+        Durability::Sync => OFlags::SYNC,
+        Durability::DataSync => OFlags::DSYNC,
+    };
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | flag;
+    let again = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::open(again, flags, Mode::empty())
+        .context("the target cannot be opened for durable writes (O_SYNC, O_DSYNC)")
+}
+
+/// Sets direct I/O, and says whether it is in effect, as the kernel says.
+fn set_direct(file: &OwnedFd, asked: bool) -> Result<bool> {
+    let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
+    let wanted = if asked { flags | OFlags::DIRECT } else { flags - OFlags::DIRECT };
+    if wanted != flags && fcntl_setfl(file, wanted).is_err() && !asked {
+        bail!("cannot turn direct I/O off");
+    }
+    let flags = fcntl_getfl(file).context("cannot read the file's flags")?;
+    Ok(flags.contains(OFlags::DIRECT))
+}

@@ -1,0 +1,209 @@
+//! Preconditioning until steady: a load goes on in rounds until the rule says that its rate is
+//! steady, or that it goes up and down, or until there were enough rounds. What is not steady is no
+//! error: the run goes on, and says so.
+
+use anyhow::{Context, Result, bail};
+use qdepth_logbook::record::Observation;
+use qdepth_measure::{
+    Bytes, Code, Course, Finding, Nanos, SteadyRounds, SteadyRule, SteadyVerdict,
+};
+use qdepth_workload::{Point, UntilSteady};
+
+use crate::Lab;
+use crate::execute::execute;
+use crate::manner::Manner;
+use crate::measured::Measured;
+use crate::observer::{Preparing, Progress};
+use crate::preconditioned::{Done, WRITTEN, fact, is_there};
+use crate::prepare::Prepared;
+use crate::virtual_time::bounded;
+
+/// Where the state of an emulated medium is known from: it was put into the steady state before.
+const IN_VIRTUAL_TIME: &str = "EMULATED: measured in virtual time before the first point";
+
+/// `random 4KiB over 64GiB until steady by our own rule, 1440 rounds of 60 s at most`.
+pub(crate) fn rounds_text(point: &Point, asked: UntilSteady) -> String {
+    format!(
+        "{} {} over {} until steady by {} rule, {} rounds of {} at most",
+        point.profile,
+        point.request_size.text(),
+        Bytes(point.area.length_bytes).for_people(),
+        whose(asked.rule),
+        asked.rounds,
+        Nanos(point.stop.duration_ns)
+    )
+}
+
+fn whose(rule: SteadyRule) -> &'static str {
+    match rule {
+        SteadyRule::Own => "our own",
+        SteadyRule::Snia => "SNIA's",
+    }
+}
+
+/// Carries out rounds of the loads of all targets at the same time until each is settled, or there
+/// were enough; `put`: emulated media were put into the steady state, so that nothing must be
+/// written before it is believed.
+pub(crate) fn rounds(
+    lab: Lab<'_>,
+    targets: &[Prepared],
+    group: &[Point],
+    manner: Manner<'_>,
+    (asked, put): (UntilSteady, bool),
+) -> Result<Done> {
+    let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
+    lab.observer.say(&format!("precondition  {step}"));
+    let before = if put { SteadyRounds::WRITTEN_MOST } else { 0.0 };
+    let mut all = vec![SteadyRounds::new(asked.rule, before); group.len()];
+    let mut bytes = vec![0; group.len()];
+    let work = Preparing::Preconditioning { step: &step, bytes: None };
+    let mut progress = Progress::begin(lab.observer, work);
+    let is_done = |rounds: &SteadyRounds| rounds.is_settled() || rounds.is_over(asked.rounds);
+    while !all.iter().all(is_done) {
+        let number = all.first().map_or(0, SteadyRounds::count) as u32;
+        let round: Vec<Point> = group.iter().map(|point| point.round(number)).collect();
+        let round = bounded(targets, &round);
+        let measured = execute(
+            lab.system,
+            targets,
+            &round,
+            manner,
+            lab.signals.stop(),
+            &mut |_, interval| {
+                progress.add(interval.bytes[1]);
+            },
+        )?;
+        for (place, (point, measured)) in round.iter().zip(&measured).enumerate() {
+            let target = &targets[point.target as usize];
+            let written = whole(measured).with_context(|| {
+                format!("{} is not steady: round {}", target.spelling.display(), number + 1)
+            })?;
+            bytes[place] += written;
+            all[place].push(&slices(measured), written as f64 / point.area.length_bytes as f64);
+        }
+        if all.iter().any(SteadyRounds::is_looked_at) {
+            all.iter().for_each(|rounds| lab.observer.say(&looked(rounds, asked.rule)));
+        }
+    }
+    drop(progress);
+    let mut done = Done::default();
+    for ((point, rounds), bytes) in group.iter().zip(&all).zip(bytes) {
+        let index = point.target as usize;
+        let value = told(point, rounds, asked.rule, bytes);
+        let source = if put { IN_VIRTUAL_TIME } else { WRITTEN };
+        let told: Observation = fact(&targets[index], value, source);
+        done.facts.push((index, told));
+        done.findings.extend(doubt(&targets[index], point, rounds, asked.rule));
+    }
+    Ok(done)
+}
+
+/// Bytes that a round wrote, where it was a whole one.
+fn whole(measured: &Measured) -> Result<u64> {
+    is_there(measured)?;
+    let outcome = &measured.outcome;
+    if outcome.interrupted {
+        bail!("it was interrupted");
+    }
+    if outcome.failed() > 0 || outcome.failed_outside > 0 {
+        bail!("{} writes failed", outcome.failed() + outcome.failed_outside);
+    }
+    Ok(outcome.bytes() + outcome.bytes_outside)
+}
+
+pub(crate) fn slices(measured: &Measured) -> Vec<(u64, Nanos)> {
+    let intervals = measured.outcome.series.intervals();
+    intervals.iter().map(|slice| (slice.completed.iter().sum(), slice.length)).collect()
+}
+
+/// What is said after a round: `round 7   45210 IO/s: drifting down (range 12.1 %, slope -9.3 %)`.
+fn looked(rounds: &SteadyRounds, rule: SteadyRule) -> String {
+    let verdict = rounds.verdict();
+    format!(
+        "round {:<4} {:.0} IO/s: {}",
+        rounds.count(),
+        rounds.last_rate(),
+        match verdict.course {
+            // Before the last round that is no verdict.
+            Course::NeverSteady => format!("not steady{}", figures(&verdict)),
+            course => format!("{}{}", course_text(course, rounds, rule), figures(&verdict)),
+        }
+    )
+}
+
+fn figures(verdict: &SteadyVerdict) -> String {
+    if verdict.course == Course::TooShort {
+        return String::new();
+    }
+    let SteadyVerdict { range_share, slope_share, .. } = verdict;
+    format!(" (range {:.1} %, slope {:.1} %)", range_share * 100.0, slope_share * 100.0)
+}
+
+fn course_text(course: Course, rounds: &SteadyRounds, rule: SteadyRule) -> String {
+    match course {
+        Course::Steady => "steady".to_owned(),
+        Course::Cyclic { .. } => format!(
+            "cyclic, every {:.1} rounds",
+            rounds.verdict().period_rounds.unwrap_or_default()
+        ),
+        Course::Drifting { rises: true } => "drifting up".to_owned(),
+        Course::Drifting { rises: false } => "drifting down".to_owned(),
+        Course::NeverSteady => "never steady".to_owned(),
+        Course::TooShort if rule == SteadyRule::Snia => "too few rounds".to_owned(),
+        Course::TooShort => {
+            format!("too short: the area was written {:.2} times", rounds.written())
+        }
+    }
+}
+
+/// What stands with the target.
+fn told(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> String {
+    let verdict = rounds.verdict();
+    format!(
+        "{} {}: {} by {} rule after {} rounds of {}: {:.0} IO/s{}; {} written, {:.2} times the area",
+        point.profile,
+        point.request_size.text(),
+        course_text(verdict.course, rounds, rule),
+        whose(rule),
+        rounds.count(),
+        Nanos(point.stop.duration_ns),
+        verdict.level,
+        figures(&verdict),
+        Bytes(bytes).for_people(),
+        bytes as f64 / point.area.length_bytes as f64
+    )
+}
+
+/// What is doubted of a target that did not become steady; `point` is a round of it.
+pub(crate) fn doubt(
+    target: &Prepared,
+    point: &Point,
+    rounds: &SteadyRounds,
+    rule: SteadyRule,
+) -> Option<Finding> {
+    let verdict = rounds.verdict();
+    if verdict.course == Course::Steady {
+        return None;
+    }
+    let finding = Finding::remark(Code::NotSteady)
+        .label("target", target.spelling.display().to_string())
+        .label("course", verdict.course.as_str())
+        .label("rule", rule.as_str())
+        .value("rounds", rounds.count() as f64)
+        .value("io_per_s", verdict.level);
+    let finding = if point.read_share < 1.0 {
+        finding.value("times_written", rounds.written())
+    } else {
+        finding
+    };
+    if verdict.course == Course::TooShort {
+        return Some(finding);
+    }
+    let period_ns = verdict.period_rounds.map(|rounds| rounds * point.stop.duration_ns as f64);
+    let finding =
+        finding.value("range_share", verdict.range_share).value("slope_share", verdict.slope_share);
+    Some(match period_ns {
+        Some(period_ns) => finding.value("period_ns", period_ns),
+        None => finding,
+    })
+}

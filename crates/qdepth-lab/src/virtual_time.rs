@@ -1,0 +1,171 @@
+//! Runs the loads of a group on emulated media: one worker holds all, since there the order of events
+//! is total.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
+
+use anyhow::Result;
+use qdepth_engine::{Company, Interval, Outcome, Part, Target, measure_part, measure_together};
+use qdepth_media::OpenMedia;
+use qdepth_workload::Point;
+
+use crate::crew::Crew;
+use crate::failure::Usage;
+use crate::measured::Measured;
+use crate::prepare::{Emulation, Prepared, What};
+use crate::watch::{SCREEN_LAG, bug, watch};
+use crate::witnesses::Seen;
+
+/// A medium that answers within this time is no storage: it shows what the loop costs.
+const NO_TIME_US: f64 = 0.1;
+/// Requests of a point on such a medium: its virtual time would last hours of ours.
+const REQUESTS_MAX: u64 = 1_000_000;
+
+/// A group as it can be measured: on a medium that takes no time, points end after a million
+/// requests, without a lead-in.
+pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
+    let takes_no_time = |target: &Prepared| {
+        let What::Emulated(emulation) = &target.what else { return false };
+        let facts = emulation.spelled.facts();
+        let mut times = facts.iter().filter(|(_, key, _)| key == "service_us");
+        times.any(|(_, _, time)| {
+            let us = time.split(' ').next().and_then(|us| us.parse::<f64>().ok());
+            us.is_some_and(|us| us <= NO_TIME_US)
+        })
+    };
+    let bounded = |point: &Point| {
+        let mut point = point.clone();
+        if takes_no_time(&targets[point.target as usize]) && point.offered_io_per_s().is_none() {
+            let most = (REQUESTS_MAX as f64 * point.request_size.mean()) as u64;
+            let asked = point.stop.bytes;
+            point.stop.bytes = if asked == 0 { most } else { asked.min(most) };
+            point.warm_up_ns = 0;
+        }
+        point
+    };
+    group.iter().map(bounded).collect()
+}
+
+/// The loads of one medium share its time, and media that are on one host share that; others share
+/// nothing, so each goes through a time of its own.
+pub(crate) fn measure(
+    targets: &[Prepared],
+    group: &[Point],
+    (crew, stop): (Option<&Crew>, &AtomicBool),
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<Measured>> {
+    let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
+    let hosts = on_one_host(targets, group);
+    if hosts.len() > 1 && group.iter().any(|point| point.flow.is_some()) {
+        let what = "loads that are tied to each other are on media of one host: each other medium \
+                    goes through a time of its own";
+        return Err(Usage(what.to_owned()).into());
+    }
+    for loads in hosts {
+        let places: Vec<usize> = loads.iter().flat_map(|(_, places)| places.clone()).collect();
+        let points: Vec<(&Emulation, Vec<&Point>)> = loads
+            .iter()
+            .map(|(emulation, places)| {
+                (*emulation, places.iter().map(|place| &group[*place]).collect())
+            })
+            .collect();
+        let outcomes = in_virtual_time(&points, (crew, stop), &mut |lane, interval| {
+            seen(places[lane], interval);
+        })?;
+        for (place, (outcome, seen)) in places.into_iter().zip(outcomes) {
+            measured[place] = Some(Measured {
+                outcome,
+                ranks: Vec::new(),
+                engine: None,
+                direct: group[place].direct,
+                seen,
+                changed: None,
+            });
+        }
+    }
+    Ok(measured.into_iter().flatten().collect())
+}
+
+/// A medium with the places of its loads in the group.
+type Loaded<'a> = (&'a Emulation, Vec<usize>);
+
+/// The loaded media, host by host.
+fn on_one_host<'a>(targets: &'a [Prepared], group: &[Point]) -> Vec<Vec<Loaded<'a>>> {
+    let mut hosts: Vec<Vec<Loaded<'a>>> = Vec::new();
+    for (index, target) in targets.iter().enumerate() {
+        let What::Emulated(emulation) = &target.what else { continue };
+        let is_on = |place: &usize| group[*place].target as usize == index;
+        let places: Vec<usize> = (0..group.len()).filter(is_on).collect();
+        if places.is_empty() {
+            continue;
+        }
+        let shared = |host: &&mut Vec<Loaded<'a>>| {
+            host.first().is_some_and(|(first, _)| first.spelled.shares_host(&emulation.spelled))
+        };
+        match hosts.iter_mut().find(shared) {
+            Some(host) => host.push((emulation, places)),
+            None => hosts.push(vec![(emulation, places)]),
+        }
+    }
+    hosts
+}
+
+/// What an emulated drive counts as a real one does: how often heat slowed it down. The first load
+/// of a medium is told, as that of a real one.
+fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
+    let of_medium = |((emulation, points), times): (&(&Emulation, Vec<&Point>), &u32)| {
+        let mut seen = vec![Seen::default(); points.len()];
+        if let Some(first) = seen.first_mut().filter(|_| *times > 0) {
+            let name = emulation.spelled.text().to_owned();
+            first.troubles.push((name, "thermal_transitions", f64::from(*times)));
+        }
+        seen
+    };
+    media.iter().zip(throttles).flat_map(of_medium).collect()
+}
+
+/// On a thread of its own as well, so that the screen lives while virtual time flies.
+fn in_virtual_time(
+    media: &[(&Emulation, Vec<&Point>)],
+    (crew, stop): (Option<&Crew>, &AtomicBool),
+    seen: &mut dyn FnMut(usize, &Interval),
+) -> Result<Vec<(Outcome, Seen)>> {
+    let options: Vec<OpenMedia> = media
+        .iter()
+        .map(|(emulation, points)| OpenMedia {
+            wear: emulation.wear.borrow_mut().take(),
+            ..OpenMedia::for_points(points)
+        })
+        .collect();
+    let mut all = media.iter().map(|(emulation, _)| &emulation.spelled).zip(&options);
+    let (first, options) = all.next().ok_or_else(bug)?;
+    let mut target = first.open_beside(options, &all.collect::<Vec<_>>())?;
+    let points: Vec<&Point> = media.iter().flat_map(|(_, points)| points.clone()).collect();
+    let (show, shown) = sync_channel(SCREEN_LAG);
+    let (outcomes, wear, throttles) = std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let whole: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
+            let company = Company::of(whole.iter());
+            let parts: Vec<Part<'_>> =
+                whole.into_iter().map(|part| Part { company: company.as_ref(), ..part }).collect();
+            let start = target.now();
+            let mut see = |lane: usize, interval: &Interval| {
+                let _ = show.try_send((lane, *interval));
+            };
+            let outcomes = match parts.as_slice() {
+                // The loop of one load is the faster one.
+                [part] => {
+                    vec![measure_part(&mut target, part, start, stop, &mut |i: &_| see(0, i))]
+                }
+                parts => measure_together(&mut target, parts, start, stop, &mut see),
+            };
+            (outcomes, target.wear(), target.throttles())
+        });
+        watch(&shown, seen, &|| crew.iter().for_each(|crew| crew.tend(stop)));
+        worker.join().map_err(|_| bug())
+    })?;
+    for ((emulation, _), wear) in media.iter().zip(wear) {
+        *emulation.wear.borrow_mut() = Some(wear);
+    }
+    Ok(outcomes.into_iter().zip(heat(media, &throttles)).collect())
+}

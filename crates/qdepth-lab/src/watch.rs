@@ -1,0 +1,29 @@
+//! Watches the workers from the thread that waits for them.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+use qdepth_engine::Interval;
+
+/// Intervals that the screen may lag behind; later ones are not shown.
+pub(crate) const SCREEN_LAG: usize = 64;
+
+/// Shows intervals until the last worker has ended.
+pub(crate) fn watch(
+    shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
+    seen: &mut dyn FnMut(usize, &Interval),
+    tend: &dyn Fn(),
+) {
+    loop {
+        match shown.recv_timeout(Duration::from_millis(200)) {
+            Ok((place, interval)) => seen(place, &interval),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        tend();
+    }
+}
+
+pub(crate) fn bug() -> anyhow::Error {
+    anyhow::anyhow!("a worker ended by a bug of qdepth")
+}

@@ -1,0 +1,119 @@
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicBool;
+
+use qdepth_reference::{Comparison, PointName, Reference, compare};
+use qdepth_validate::{emulate, emulate_point, loads, planned};
+
+use crate::flags::read_plan::read_words;
+
+/// The figures of a single P3700 at one point each, which its calibration names.
+fn calibrated() -> Reference {
+    let mut reference = Reference::shipped().unwrap().of_document("p3700").unwrap();
+    reference.published.retain(|figure| {
+        figure.used == qdepth_reference::Use::Calibrated
+            && figure.medium.starts_with("P3700 800GB")
+            && figure.arrangement == "single"
+            && figure.emulated.as_ref().is_some_and(|e| e.single_point().is_some())
+    });
+    reference.relations.clear();
+    reference.diagrams.clear();
+    reference.maxima.clear();
+    reference
+}
+
+fn compared(reference: &Reference) -> Comparison {
+    compare(reference, emulate(reference, &read_words, &AtomicBool::new(false)).unwrap())
+}
+
+#[test]
+fn a_wrong_medium_is_found() {
+    let right = compared(&calibrated());
+    let mut wrong = calibrated();
+    wrong.plans.clear();
+    for target in &mut wrong.targets {
+        target.spelling = target.spelling.replace("p3700-800gb", "p3700-800gb @die_read_us=400");
+    }
+    let wrong = compared(&wrong);
+    let mean = |comparison: &Comparison| comparison.goals[0].errors.mean.unwrap();
+    assert_eq!(right.goals[0].errors.missing + wrong.goals[0].errors.missing, 0);
+    assert!(!wrong.reached());
+    assert!(mean(&wrong) > 2.0 * mean(&right), "{} and {}", mean(&wrong), mean(&right));
+}
+
+#[test]
+fn the_same_reference_gives_the_same_figures() {
+    let mut reference = calibrated();
+    reference.published.truncate(6);
+    assert_eq!(compared(&reference), compared(&reference));
+}
+
+#[test]
+fn what_cannot_be_emulated_says_why() {
+    let mut reference = calibrated();
+    reference.plans.clear();
+    for target in &mut reference.targets {
+        target.spelling = "media:no-such-drive".to_owned();
+    }
+    let comparison = compared(&reference);
+    let failures = comparison.failures();
+    let (why, points) = failures.iter().next().unwrap();
+    assert!(why.starts_with("media:no-such-drive: there is no medium `no-such-drive`"), "{why}");
+    assert_eq!(*points, reference.points().len());
+    assert!(!comparison.reached());
+}
+
+#[test]
+fn an_interruption_leaves_nothing_half_done() {
+    let reference = calibrated();
+    let emulation = emulate(&reference, &read_words, &AtomicBool::new(true)).unwrap();
+    assert!(emulation.values().all(Result::is_err));
+}
+
+fn point(target: &str, load: &str, intensity: u32) -> PointName {
+    PointName { target: target.to_owned(), load: load.to_owned(), intensity }
+}
+
+#[test]
+fn every_plan_of_the_reference_has_points_and_every_column_a_plan() {
+    let reference = Reference::shipped().unwrap();
+    let wanted = reference.points();
+    let mut columns = BTreeSet::new();
+    for plan in &reference.plans {
+        let has = planned(std::slice::from_ref(plan), &wanted, &read_words).unwrap();
+        assert!(!has.is_empty(), "{}", plan.command());
+        columns.extend(has.into_keys().map(|name| name.target));
+    }
+    for column in reference.plans.iter().flat_map(|plan| &plan.columns) {
+        assert!(columns.contains(column), "no plan has points of `{column}`");
+    }
+}
+
+/// The plan of a section and the spelling in `targets.toml` are two ways to the same load.
+#[test]
+fn a_plan_measures_what_its_columns_spell() {
+    let mut reference = Reference::shipped().unwrap();
+    let wanted = BTreeSet::from([
+        point("p3700", "database", 32),
+        point("p3700-x4", "database", 32),
+        point("p3700-raid0x4", "file-server", 32),
+        point("p3700-4-processes", "random-4k-read", 64),
+        point("p3700-full", "random-8k-write", 16),
+        point("iodrive320-max-write-raid1", "file-copy", 16),
+        point("cards", "ior-read-1m", 132),
+    ]);
+    let planned = planned(&reference.plans, &wanted, &read_words).unwrap();
+    assert!(planned.keys().eq(&wanted));
+    assert_eq!(planned[&point("p3700-x4", "database", 32)].loads(), 4);
+    assert_eq!(planned[&point("cards", "ior-read-1m", 132)].loads(), 12);
+    reference.plans.clear();
+    let stop = AtomicBool::new(false);
+    let alone =
+        |name: &PointName| emulate_point(&reference, &loads().unwrap(), name, &stop).unwrap();
+    for (name, group) in planned {
+        let (ours, alone) = (group.run(&stop).unwrap(), alone(&name));
+        let off = ours.io_per_s / alone.io_per_s - 1.0;
+        assert!(off.abs() < 0.02, "{name:?}: {} and {}", ours.io_per_s, alone.io_per_s);
+        let off = ours.latency_ns / alone.latency_ns - 1.0;
+        assert!(off.abs() < 0.02, "{name:?}: {} and {}", ours.latency_ns, alone.latency_ns);
+    }
+}
