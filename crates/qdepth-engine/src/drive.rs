@@ -6,12 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
-use crate::flow::Tied;
-use crate::lane::{Lane, Lanes, OneLane, Part};
+use crate::lane::{Lane, Lanes, OneLane};
 use crate::ledger::Interval;
 use crate::outcome::Outcome;
 use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
+use crate::part::Part;
 use crate::target::{Completion, Completions, Target, TargetFailure};
+use crate::tied::Tied;
 
 /// Measures one point, all streams of it, from now: issues its requests until its end, waits for
 /// those in flight, and says what came of it. `stop` ends it early; `seen` is handed each interval

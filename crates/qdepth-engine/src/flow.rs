@@ -1,137 +1,32 @@
-//! Loads that are tied to each other: each issues its share of the requests of all, by weight, and
-//! waits while it is ahead.
+//! What loads that are tied to each other have issued together.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 
-use qdepth_measure::{Instant, Nanos};
-
-use crate::lane::Part;
-use crate::pacing::Pacing;
-use crate::target::Slot;
-
-/// How soon a load that is ahead, and has no pause, looks again.
-const TURN: Nanos = Nanos::from_micros(10);
+use qdepth_workload::Point;
 
 /// A group of loads, by what they have issued together.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) group: u32,
-    issued: AtomicU64,
-    weights: AtomicU64,
+    pub(crate) issued: AtomicU64,
+    pub(crate) weights: AtomicU64,
 }
 
 impl Flow {
-    /// Adds a part to its group, where it has one.
-    pub(crate) fn join(flows: &mut Vec<Self>, part: &Part<'_>) {
-        let Some(group) = part.point.flow.map(|flow| flow.group) else { return };
+    /// Adds a part of this weight to its group.
+    pub(crate) fn join(flows: &mut Vec<Self>, group: u32, weight: u64) {
         let place = flows.iter().position(|flow| flow.group == group).unwrap_or_else(|| {
             flows.push(Self { group, issued: AtomicU64::new(0), weights: AtomicU64::new(0) });
             flows.len() - 1
         });
-        *flows[place].weights.get_mut() += weight(part);
+        *flows[place].weights.get_mut() += weight;
     }
 }
 
-/// Weight of a part: that of its load, by its streams.
-fn weight(part: &Part<'_>) -> u64 {
+/// Weight of some streams of a load: that of the load, by their number.
+pub(crate) fn weight(point: &Point, streams: &Range<u32>) -> u64 {
     const WHOLE: u64 = 1 << 20;
-    let whole = part.point.flow.map_or(0, |flow| u64::from(flow.weight)) * WHOLE;
-    whole * part.streams.len() as u64 / u64::from(part.point.streams).max(1)
-}
-
-/// Whether a load may issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hold {
-    Free,
-    /// It is ahead, and waits for its requests in flight.
-    Draining,
-    /// It is ahead, and looks again then.
-    Until(Instant),
-}
-
-/// Any rule, of a load that is tied to others. Behind a pointer: a rule of its own for each rule
-/// would make the loop as often again.
-pub(crate) struct Tied<'a> {
-    rule: Box<dyn Pacing + 'a>,
-    flow: &'a Flow,
-    weight: u64,
-    pause: Nanos,
-    issued: u64,
-    in_flight: u64,
-    hold: Hold,
-}
-
-impl<'a> Tied<'a> {
-    pub(crate) fn new(rule: Box<dyn Pacing + 'a>, flow: &'a Flow, part: &Part<'_>) -> Self {
-        let pause = Nanos(part.point.flow.map_or(0, |flow| flow.pause_ns));
-        Self { rule, flow, weight: weight(part), pause, issued: 0, in_flight: 0, hold: Hold::Free }
-    }
-
-    fn is_ahead(&self) -> bool {
-        let all = self.flow.issued.load(Ordering::Relaxed);
-        let weights = self.flow.weights.load(Ordering::Relaxed);
-        u128::from(self.issued) * u128::from(weights) > u128::from(all) * u128::from(self.weight)
-    }
-
-    fn may_issue(&mut self, now: Instant) -> bool {
-        loop {
-            self.hold = match self.hold {
-                Hold::Free if !self.is_ahead() => return true,
-                Hold::Free if self.pause == Nanos::ZERO => Hold::Until(now + TURN),
-                Hold::Free => Hold::Draining,
-                Hold::Draining if self.in_flight == 0 => Hold::Until(now + self.pause),
-                Hold::Until(then) if now >= then => Hold::Free,
-                Hold::Draining | Hold::Until(_) => return false,
-            };
-        }
-    }
-}
-
-impl Pacing for Tied<'_> {
-    fn released(&mut self, slot: Slot) {
-        self.in_flight -= 1;
-        self.rule.released(slot);
-    }
-
-    fn next(&mut self, now: Instant) -> Option<(Slot, Instant)> {
-        if !self.may_issue(now) {
-            return None;
-        }
-        let due = self.rule.next(now)?;
-        self.issued += 1;
-        self.in_flight += 1;
-        self.flow.issued.fetch_add(1, Ordering::Relaxed);
-        Some(due)
-    }
-
-    fn wake(&self) -> Instant {
-        match self.hold {
-            Hold::Free => self.rule.wake(),
-            Hold::Draining => Instant::NEVER,
-            Hold::Until(then) => then,
-        }
-    }
-
-    fn backlog_max(&self) -> u64 {
-        self.rule.backlog_max()
-    }
-
-    fn drawn(&mut self, slot: Slot, size: u32) {
-        self.rule.drawn(slot, size);
-    }
-
-    fn exhausted(&self) -> bool {
-        self.rule.exhausted()
-    }
-
-    fn window_begins(&mut self) {
-        self.rule.window_begins();
-    }
-
-    /// The others share what is left of the group.
-    fn ends(&mut self) {
-        self.rule.ends();
-        self.flow.issued.fetch_sub(std::mem::take(&mut self.issued), Ordering::Relaxed);
-        self.flow.weights.fetch_sub(std::mem::take(&mut self.weight), Ordering::Relaxed);
-    }
+    let whole = point.flow.map_or(0, |flow| u64::from(flow.weight)) * WHOLE;
+    whole * streams.len() as u64 / u64::from(point.streams).max(1)
 }

@@ -11,14 +11,16 @@ mod lane;
 mod ledger;
 mod outcome;
 mod pacing;
+mod part;
 mod target;
+mod tied;
 
 pub mod conformance;
 pub mod scripted;
 
 pub use drive::{measure, measure_part, measure_together};
 pub use join::{follow, join, unrecorded};
-pub use lane::{Company, Part};
 pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
+pub use part::{Company, Part};
 pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

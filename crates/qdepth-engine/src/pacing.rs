@@ -4,7 +4,7 @@
 use qdepth_measure::{Instant, Nanos, Seed};
 use qdepth_workload::Schedule;
 
-use crate::lane::Part;
+use crate::part::Part;
 use crate::target::Slot;
 
 /// A rule of pacing over the slots of a lane, whose `s`th stream owns those from `s × outstanding`.

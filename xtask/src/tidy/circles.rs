@@ -11,7 +11,6 @@ use super::sizes::is_test;
 /// Modules of a crate that use one another in a circle. The list only shrinks: one that is gone from
 /// the code is an error here.
 const KNOWN: &[(&str, &[&str])] = &[
-    ("qdepth-engine", &["lane", "pacing"]),
     ("qdepth-engine", &["ledger", "outcome"]),
     ("qdepth-files", &["folder", "fresh"]),
     ("qdepth-files", &["output", "place"]),

@@ -223,8 +223,7 @@ impl Job {
         {
             remarks.extend(drawn_independently(look.section));
         }
-        let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
-        let depth = if engine == Engine::Synchronous { 1 } else { asked };
+        let depth = depth(look, engine)?;
         let clones = look.whole("numjobs", 1)?;
         if clones == 0 || clones > CLONES_MAX {
             return Err(look.refuse("numjobs", format!("1 to {CLONES_MAX} are possible")));
@@ -276,6 +275,12 @@ impl Job {
         })
     }
 }
+
+fn depth(look: &Look<'_>, engine: Engine) -> Result<u32, FioRefusal> {
+    let asked = u32::try_from(look.whole("iodepth", 1)?).unwrap_or(u32::MAX);
+    Ok(if engine == Engine::Synchronous { 1 } else { asked })
+}
+
 /// The name between the brackets, or what the section itself says; a global `name` names no job.
 fn own_name(section: &Section) -> String {
     let own = section.settings.iter().skip(section.inherited).rev();

@@ -54,11 +54,7 @@ pub(crate) fn point(
         own_writes(profile, choices, read_size, (alignment_bytes, block)).map_err(bad)?;
     let distribution = profile.distribution.clone().unwrap_or_default();
     distribution.check(request_size.sizes.len()).map_err(bad)?;
-    let spec = match choices.area.as_ref().or(place.area.as_ref()) {
-        Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
-        None => profile.area.clone(),
-    };
-    let area = area(&spec, shape, alignment_bytes).map_err(bad)?;
+    let area = area(&area_spec(profile, choices, place), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
     let once = file.bandwidth.is_some() || layout.makes_files();
     let slack = if once { 0 } else { alignment_bytes };
@@ -427,6 +423,14 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
         ));
     }
     Ok(alignment)
+}
+
+/// The area of the profile, or one of the chosen size.
+fn area_spec(profile: &Profile, choices: &Choices, place: &Place) -> AreaSpec {
+    match choices.area.as_ref().or(place.area.as_ref()) {
+        Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
+        None => profile.area.clone(),
+    }
 }
 
 /// The area of all parts together: what is written is meant for each.

@@ -1,0 +1,93 @@
+//! A load, or a share of it, as one worker drives it, and those that run at the same time.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use qdepth_workload::Point;
+
+use crate::flow::{Flow, weight};
+
+/// A load, or the streams of it that one worker drives.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// The load.
+    pub point: &'a Point,
+    /// Its streams, by number.
+    pub streams: Range<u32>,
+    /// The parts that it ends with, where they wait for samples or for precision, or that it is tied
+    /// to.
+    pub company: Option<&'a Company>,
+}
+
+/// Parts that run at the same time and end together, once each has the samples, or the precision,
+/// that it wants. A sum of rates is known as well as the worst known of them, or better: its error is
+/// at most the sum of theirs.
+#[derive(Debug)]
+pub struct Company {
+    wanting: AtomicUsize,
+    /// Whether one has ended that ends all.
+    over: AtomicBool,
+    /// Groups of parts that are tied to each other.
+    flows: Vec<Flow>,
+}
+
+impl Company {
+    /// Of parts that run at the same time; none where nobody waits for another.
+    pub fn of<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Option<Self> {
+        let (mut wanting, mut ends) = (0, false);
+        let mut flows = Vec::new();
+        for part in parts {
+            wanting += usize::from(part.wants());
+            ends |= part.point.stop.ends_step;
+            if let Some(group) = part.point.flow.map(|flow| flow.group) {
+                Flow::join(&mut flows, group, weight(part.point, &part.streams));
+            }
+        }
+        // Where nobody wants anything, nobody is content either.
+        let count = if wanting > 0 { wanting } else { usize::MAX };
+        let wanting = AtomicUsize::new(count);
+        let together = count < usize::MAX || ends || !flows.is_empty();
+        together.then(|| Self { wanting, over: AtomicBool::new(false), flows })
+    }
+    /// What ties the part to others.
+    pub(crate) fn flow(&self, part: &Part<'_>) -> Option<&Flow> {
+        let group = part.point.flow?.group;
+        self.flows.iter().find(|flow| flow.group == group)
+    }
+    pub(crate) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+    pub(crate) fn content(&self) {
+        self.wanting.fetch_sub(1, Ordering::Relaxed);
+    }
+    pub(crate) fn all_content(&self) -> bool {
+        self.is_over() || self.wanting.load(Ordering::Relaxed) == 0
+    }
+}
+
+impl<'a> Part<'a> {
+    /// All of it.
+    pub fn whole(point: &'a Point) -> Self {
+        Self { point, streams: 0..point.streams, company: None }
+    }
+    /// Whether the others go on until it has samples, or precision, enough.
+    pub fn wants(&self) -> bool {
+        self.point.stop.samples.is_some() || self.point.stop.until.is_some()
+    }
+    /// Its share of what a limit counts over all streams; 0 = no limit.
+    pub(crate) fn share(&self, limit: u64) -> u64 {
+        let streams = u64::from(self.point.streams).max(1);
+        limit.div_ceil(streams) * self.streams.len() as u64
+    }
+    /// Its share of the bytes that end the point's window; 0 = no limit.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.share(self.point.stop.bytes)
+    }
+    /// Most requests in flight, and so the slots that it needs.
+    pub fn slots(&self) -> u32 {
+        self.streams.len() as u32 * self.point.outstanding
+    }
+}
