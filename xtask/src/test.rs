@@ -37,6 +37,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("libopenmpi-dev", "mpicc.openmpi"),
     ("mpich", "mpirun.mpich"),
     ("libmpich-dev", "mpicc.mpich"),
+    ("slurm-wlm", "slurmctld"),
+    ("munge", "munged"),
     ("iproute2", "ip"),
 ];
 /// Debian packages without a program, each with a file that tells whether it is there.

@@ -52,7 +52,8 @@ pub fn to_be_made() -> Result<PathBuf> {
 /// Opens the shim and begins MPI, as one of `ranks`.
 ///
 /// # Errors
-/// Where there is no shim, somebody else could have written it, or it cannot be loaded.
+/// Where there is no shim, somebody else could have written it, it cannot be loaded, or its MPI was
+/// not started by this launcher: each rank would then measure all of the plan, beside the others.
 pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     let path = match std::env::var_os(NAMED) {
         Some(path) => PathBuf::from(path),
@@ -68,7 +69,19 @@ pub(crate) fn load(ranks: u32) -> Result<Mpi> {
     let kept = found.ok_or_else(|| none(&format!("there is no {}", path.display())))?;
     // By its handle: it is what was looked at that is loaded.
     let handle = PathBuf::from(format!("/proc/self/fd/{}", kept.file().as_raw_fd()));
-    Ok(Mpi::open(&handle).map_err(|why| none(&said_of(&path, &handle, &why)))?)
+    let mpi = Mpi::open(&handle).map_err(|why| none(&said_of(&path, &handle, &why)))?;
+    if mpi.size() < ranks {
+        return Err(strangers(ranks, mpi.size()).into());
+    }
+    Ok(mpi)
+}
+
+fn strangers(ranks: u32, size: u32) -> Usage {
+    Usage(format!(
+        "the launcher started {ranks} ranks, and MPI counts {size}: the two do not know each other. \
+         Take the mpirun of the MPI whose mpicc compiled the shim; under Slurm `srun --mpi=pmix` \
+         (Open MPI) or `srun --mpi=pmi2` (MPICH and those after it), of what `srun --mpi=list` has"
+    ))
 }
 
 fn in_cache() -> Result<PathBuf> {

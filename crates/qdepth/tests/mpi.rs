@@ -7,11 +7,10 @@
 mod common;
 
 use std::fs::{self, File};
-use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use common::{Place, alone, can, pause, points, sh};
+use common::{Place, alone, can, counts, pause, points, sh, shim};
 use serde_json::Value;
 
 /// The program under mpirun, with its shim compiled.
@@ -19,18 +18,6 @@ use serde_json::Value;
 fn under_mpi(place: &Place, kind: &str, ranks: u32, words: &str) -> Child {
     let qdepth = env!("CARGO_BIN_EXE_qdepth");
     launched(place, kind, &format!("-n {ranks} {qdepth} {words}"))
-}
-
-/// The program's shim, compiled for this kind of MPI.
-#[cfg(test)]
-fn shim(place: &Place, kind: &str) -> PathBuf {
-    let shim = place.join(&format!("libqdepth-mpi-{kind}.so"));
-    if !shim.exists() {
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
-        let compiler = format!("mpicc.{kind} -shared -fPIC -O2 -Wall -Werror");
-        sh(&format!("{compiler} -o {} {source}", shim.display())).unwrap();
-    }
-    shim
 }
 
 /// Starts what launches ranks; what is said goes into files of the place.
@@ -130,16 +117,6 @@ fn the_shim_lies_in_the_users_cache_and_is_loaded_only_from_there() {
     fs::write(place.join("file"), "").unwrap();
     let said = with_cache(&place, "file", "env", make).unwrap_err();
     assert!(said.contains("file"), "{said}");
-}
-
-/// How often, and how much: what must be equal to a single process's.
-#[cfg(test)]
-fn counts(document: &Value) -> Vec<[u64; 5]> {
-    let count = |point: &Value, name: &str| point[name].as_u64().unwrap();
-    let of = |point: &Value| {
-        ["streams", "reads", "writes", "read_bytes", "written_bytes"].map(|name| count(point, name))
-    };
-    points(document).iter().map(of).collect()
 }
 
 #[test]
@@ -315,6 +292,25 @@ fn virtual_time_is_one_whatever_the_number_of_ranks() {
     let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
     assert_eq!(document["run"]["plan_hash"], single["run"]["plan_hash"]);
     assert_eq!(counts(&document), counts(&single));
+}
+
+#[test]
+fn an_mpi_that_its_launcher_does_not_know_is_refused() {
+    let name = "an_mpi_that_its_launcher_does_not_know_is_refused";
+    if !can(name, &["mpirun.openmpi", "mpicc.mpich"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("d")).unwrap();
+    let words = "run bandwidth d --threads 2 --transfer 64KiB --bytes-per-thread 64KiB --no-report";
+    let mut job = Command::new("mpirun.openmpi");
+    let job = job.args(["--oversubscribe", "--allow-run-as-root", "-n", "2"]);
+    let job = job.arg(env!("CARGO_BIN_EXE_qdepth")).args(words.split(' '));
+    let status = launch(&place, "mpich", job).wait().unwrap();
+    let told = said(&place, "mpi.err");
+    assert_eq!(status.code(), Some(2), "{told}");
+    assert!(told.contains("started 2 ranks, and MPI counts 1"), "{told}");
+    assert!(!place.has("qdepth.db") && fs::read_dir(place.join("d")).unwrap().count() == 0);
 }
 
 /// Addresses of the nodes; the first starts the ranks.

@@ -316,6 +316,26 @@ pub(crate) fn points(document: &Value) -> &Vec<Value> {
     document["points"].as_array().unwrap()
 }
 
+/// How often, and how much: what must be equal to a single process's.
+pub(crate) fn counts(document: &Value) -> Vec<[u64; 5]> {
+    let count = |point: &Value, name: &str| point[name].as_u64().unwrap();
+    let of = |point: &Value| {
+        ["streams", "reads", "writes", "read_bytes", "written_bytes"].map(|name| count(point, name))
+    };
+    points(document).iter().map(of).collect()
+}
+
+/// The program's shim, compiled for this kind of MPI.
+pub(crate) fn shim(place: &Place, kind: &str) -> PathBuf {
+    let shim = place.join(&format!("libqdepth-mpi-{kind}.so"));
+    if !shim.exists() {
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../qdepth-linux/shim/qdepth-mpi.c");
+        let compiler = format!("mpicc.{kind} -shared -fPIC -O2 -Wall -Werror");
+        sh(&format!("{compiler} -o {} {source}", shim.display())).unwrap();
+    }
+    shim
+}
+
 /// A figure of a finding, where a point has that finding.
 pub(crate) fn figure(point: &Value, code: &str, name: &str) -> Option<f64> {
     let findings = point["findings"].as_array().unwrap();
