@@ -42,8 +42,10 @@ const PACKAGES: &[(&str, &str)] = &[
     ("iproute2", "ip"),
 ];
 /// Debian packages without a program, each with a file that tells whether it is there.
-const FONTS: &[(&str, &str)] =
-    &[("fonts-noto-cjk", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc")];
+const FILES: &[(&str, &str)] = &[
+    ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"),
+    ("python3-yaml", "/usr/lib/python3/dist-packages/yaml/__init__.py"),
+];
 
 /// Which crates are built with which profile, in this order: the tests of `qdepth` use `qdepth-pdf`,
 /// whose 290 crates need not run fast.
@@ -156,8 +158,8 @@ fn install() {
             .any(|folder| std::path::Path::new(folder).join(program).exists())
     };
     let programs = PACKAGES.iter().chain(vm::PACKAGES).filter(|(_, program)| !search(program));
-    let fonts = FONTS.iter().filter(|(_, file)| !std::path::Path::new(file).exists());
-    let missing: Vec<&str> = programs.chain(fonts).map(|(name, _)| *name).collect();
+    let files = FILES.iter().filter(|(_, file)| !std::path::Path::new(file).exists());
+    let missing: Vec<&str> = programs.chain(files).map(|(name, _)| *name).collect();
     if missing.is_empty() || !there_is("apt-get") {
         return;
     }

@@ -1,0 +1,159 @@
+//! The manifest of docs/recipes/kubernetes.md: its fields are those of the API, its parts name one
+//! another, and its container's command line runs in a volume.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use common::{Place, sh};
+use serde_json::Value;
+
+const PAGE: &str = include_str!("../../../docs/recipes/kubernetes.md");
+
+/// Fields that the page may use, each with its place: of core/v1 PersistentVolumeClaim and of batch/v1
+/// Job. The names are those of the API, against whose types the manifest was decoded strictly.
+const FIELDS: [&str; 33] = [
+    "PersistentVolumeClaim.apiVersion",
+    "PersistentVolumeClaim.kind",
+    "PersistentVolumeClaim.metadata",
+    "PersistentVolumeClaim.metadata.name",
+    "PersistentVolumeClaim.spec",
+    "PersistentVolumeClaim.spec.accessModes",
+    "PersistentVolumeClaim.spec.resources",
+    "PersistentVolumeClaim.spec.resources.requests",
+    "PersistentVolumeClaim.spec.resources.requests.storage",
+    "PersistentVolumeClaim.spec.storageClassName",
+    "Job.apiVersion",
+    "Job.kind",
+    "Job.metadata",
+    "Job.metadata.name",
+    "Job.spec",
+    "Job.spec.backoffLimit",
+    "Job.spec.template",
+    "Job.spec.template.spec",
+    "Job.spec.template.spec.containers",
+    "Job.spec.template.spec.containers.args",
+    "Job.spec.template.spec.containers.image",
+    "Job.spec.template.spec.containers.name",
+    "Job.spec.template.spec.containers.resources",
+    "Job.spec.template.spec.containers.resources.limits.cpu",
+    "Job.spec.template.spec.containers.resources.limits.memory",
+    "Job.spec.template.spec.containers.resources.requests.cpu",
+    "Job.spec.template.spec.containers.resources.requests.memory",
+    "Job.spec.template.spec.containers.volumeMounts.mountPath",
+    "Job.spec.template.spec.containers.volumeMounts.name",
+    "Job.spec.template.spec.restartPolicy",
+    "Job.spec.template.spec.securityContext.fsGroup",
+    "Job.spec.template.spec.volumes.name",
+    "Job.spec.template.spec.volumes.persistentVolumeClaim.claimName",
+];
+
+/// The text between this line and the end of its fence.
+#[cfg(test)]
+fn fence(language: &str) -> &'static str {
+    let from = PAGE.find(&format!("```{language}\n")).unwrap() + language.len() + 4;
+    PAGE[from..].split("```").next().unwrap()
+}
+
+/// The documents of the page; None, with the reason said, without a reader of YAML.
+#[cfg(test)]
+fn manifest(test: &str, place: &Place) -> Option<[Value; 2]> {
+    place.write("job.yaml", fence("yaml"));
+    let read = "import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(sys.stdin))))";
+    let file = place.join("job.yaml");
+    match sh(&format!("/usr/bin/python3 -c '{read}' <{}", file.display())) {
+        Ok(text) => Some(serde_json::from_str(&text).unwrap()),
+        Err(why) if why.contains("No module named") || why.contains("not found") => {
+            println!("SKIPPED: {test}: python3-yaml is not installed");
+            None
+        }
+        Err(why) => panic!("{why}"),
+    }
+}
+
+/// The places of all values below this one.
+#[cfg(test)]
+fn fields(value: &Value, place: &str, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, below) in object {
+                let place = format!("{place}.{name}");
+                found.insert(place.clone());
+                fields(below, &place, found);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|below| fields(below, place, found)),
+        _ => {}
+    }
+}
+
+/// A size as Kubernetes or qdepth writes it, in GiB.
+#[cfg(test)]
+fn gib(text: &str) -> u64 {
+    text.trim_end_matches('B').strip_suffix("Gi").unwrap().parse().unwrap()
+}
+
+#[test]
+fn the_fields_are_those_of_the_api_and_the_parts_name_one_another() {
+    let test = "the_fields_are_those_of_the_api_and_the_parts_name_one_another";
+    let place = Place::new();
+    let Some([claim, job]) = manifest(test, &place) else { return };
+    let mut found = BTreeSet::new();
+    fields(&claim, claim["kind"].as_str().unwrap(), &mut found);
+    fields(&job, job["kind"].as_str().unwrap(), &mut found);
+    let is = |field: &&String| {
+        FIELDS.iter().any(|known| *known == **field || known.starts_with(&format!("{field}.")))
+    };
+    let unknown: Vec<&String> = found.iter().filter(|field| !is(field)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let lost: Vec<&&str> = FIELDS.iter().filter(|field| !found.contains(**field)).collect();
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!((&claim["apiVersion"], &job["apiVersion"]), (&"v1".into(), &"batch/v1".into()));
+
+    let pod = &job["spec"]["template"]["spec"];
+    let [container] = &pod["containers"].as_array().unwrap()[..] else { panic!("{pod}") };
+    let [volume] = &pod["volumes"].as_array().unwrap()[..] else { panic!("{pod}") };
+    let [mount] = &container["volumeMounts"].as_array().unwrap()[..] else { panic!("{container}") };
+    assert_eq!(pod["restartPolicy"], "Never");
+    assert_eq!(volume["persistentVolumeClaim"]["claimName"], claim["metadata"]["name"]);
+    assert_eq!(mount["name"], volume["name"]);
+    assert_eq!(container["resources"]["requests"], container["resources"]["limits"]);
+
+    let image = fence("dockerfile");
+    let user = format!("USER {}\n", pod["securityContext"]["fsGroup"]);
+    assert!(image.contains(&user), "the volume's group is not the image's user: {image}");
+    let folder = format!("WORKDIR {}\n", mount["mountPath"].as_str().unwrap());
+    assert!(image.contains(&folder), "the logbook would not be in the volume: {image}");
+    let version = env!("CARGO_PKG_VERSION");
+    assert!(container["image"].as_str().unwrap().ends_with(&format!(":{version}")));
+    assert!(image.contains(&format!("qdepth_{version}_amd64.deb")), "{image}");
+
+    let args: Vec<&str> =
+        container["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let file = args[args.iter().position(|word| *word == "--file-size").unwrap() + 1];
+    let storage = claim["spec"]["resources"]["requests"]["storage"].as_str().unwrap();
+    assert!(gib(storage) >= 2 * gib(file), "{storage} for a file of {file}");
+}
+
+#[test]
+fn the_containers_command_line_leaves_its_results_in_the_volume() {
+    let test = "the_containers_command_line_leaves_its_results_in_the_volume";
+    let place = Place::new();
+    let Some([_, job]) = manifest(test, &place) else { return };
+    let args = &job["spec"]["template"]["spec"]["containers"][0]["args"];
+    let args: Vec<&str> =
+        args.as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let here = place.path().display().to_string();
+    let words = args.join(" ").replace("/data", &here).replace("8GiB", "16MiB");
+    let document = place.run(&format!("{words} --duration 60ms --warm-up 10ms")).expect_finished();
+    assert!(!document.json()["points"].as_array().unwrap().is_empty());
+    let left = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: BTreeSet<String> = left.map(|name| name.into_string().unwrap()).collect();
+    // The first three are this test's own.
+    let wanted = ["1.err", "1.out", "job.yaml", "qdepth-report.html", "qdepth.db"];
+    assert_eq!(left, wanted.map(str::to_owned).into());
+}
