@@ -44,6 +44,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         payload: Payload { compressible_share: 0.0 },
         verify: false,
         verify_unwritten: true,
+        priorities: None,
         durability: Durability::Cached,
         direct: true,
         fsync: Fsync { every_writes: 0, at_end: false },

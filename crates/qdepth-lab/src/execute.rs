@@ -14,7 +14,7 @@ use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
     ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe, Pulse,
-    Verifying, pin, waited_for_cpu,
+    Verifying, pin, take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
@@ -387,13 +387,22 @@ fn open(
 ) -> Result<KernelTarget> {
     let point = part.point;
     let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
+    let seed = point.seed ^ u64::from(part.streams.start);
     let options = OpenOptions {
         slots: part.slots(),
         size_max: point.request_size.max(),
         payload: point.payload,
-        seed: point.seed ^ u64::from(part.streams.start),
+        seed,
         engine,
         namespace,
     };
-    Ok(KernelTarget::open(file, &options)?)
+    let Some(priorities) = &point.priorities else {
+        return Ok(KernelTarget::open(file, &options)?);
+    };
+    // Before the engine starts threads, which inherit it.
+    let usual = priorities.usual.map_or(Ok(()), take_priority);
+    usual.context("the kernel refuses the priority")?;
+    let mut target = KernelTarget::open(file, &options)?;
+    target.prioritise(priorities, seed)?;
+    Ok(target)
 }

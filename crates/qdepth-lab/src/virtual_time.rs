@@ -55,6 +55,10 @@ pub(crate) fn measure(
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
+    if group.iter().any(|point| point.priorities.is_some()) {
+        let what = "an emulated medium takes requests in their order, and knows no priorities";
+        return Err(Usage(what.to_owned()).into());
+    }
     let hosts = on_one_host(targets, group);
     if hosts.len() > 1 && group.iter().any(|point| point.flow.is_some()) {
         let what = "loads that are tied to each other are on media of one host: each other medium \

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 
 use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
-use qdepth_workload::{Direction, Request};
+use qdepth_workload::{Direction, PriorityDraw, Request};
 use rustix::io::Errno;
 
 use crate::buffers::Pieces;
@@ -16,6 +16,7 @@ use crate::clock::{Clock, cpu_time};
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
 const IOCB_CMD_FSYNC: u16 = 2;
+const IOCB_FLAG_IOPRIO: u32 = 2;
 
 /// `struct iocb` of <linux/aio_abi.h>, little-endian layout.
 #[repr(C)]
@@ -55,6 +56,7 @@ pub(crate) struct Aio {
     events: Vec<IoEvent>,
     pieces: Pieces,
     in_kernel: u32,
+    priorities: Option<Box<PriorityDraw>>,
 }
 
 impl Aio {
@@ -74,7 +76,12 @@ impl Aio {
             events: vec![IoEvent::default(); entries as usize],
             pieces,
             in_kernel: 0,
+            priorities: None,
         })
+    }
+
+    pub(crate) fn prioritise(&mut self, priorities: PriorityDraw) {
+        self.priorities = Some(Box::new(priorities));
     }
 
     /// Submits what is queued. A request that the kernel refuses at once completes with its error.
@@ -152,6 +159,10 @@ impl Target for Aio {
             offset: request.offset as i64,
             ..Iocb::default()
         };
+        if let Some(priorities) = &mut self.priorities {
+            block.priority = priorities.next(request) as i16;
+            block.flags = if block.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
+        }
         self.queue.push(block);
         self.in_kernel += 1;
     }

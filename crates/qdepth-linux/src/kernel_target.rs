@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use qdepth_engine::{Slot, Target};
-use qdepth_workload::{Payload, fill};
+use qdepth_workload::{Payload, Priorities, Priority, PriorityDraw, fill};
 use thiserror::Error;
 
 use crate::aio::Aio;
@@ -155,6 +155,11 @@ pub enum OpenError {
     /// The engines that were tried, with the kernel's answers.
     #[error("no engine can be used here: {0}")]
     NoEngine(String),
+    /// Requests cannot bear the priorities that are asked for.
+    #[error(
+        "requests of the engine {0} bear no priorities of their own: take io_uring or linux-aio"
+    )]
+    NoPriorities(&'static str),
 }
 
 /// What was found on the way to an engine.
@@ -172,6 +177,19 @@ enum Queue {
     Threads(Threads),
     Inline(Inline),
     Passthrough(Box<Passthrough>),
+}
+
+/// Gives the calling thread, and those that it starts, a priority for their requests.
+///
+/// # Errors
+/// The kernel's answer: not everyone may be first.
+pub fn take_priority(priority: Priority) -> std::io::Result<()> {
+    const WHO_PROCESS: libc::c_int = 1;
+    const THIS_THREAD: libc::c_int = 0;
+    let bits = libc::c_int::from(priority.bits());
+    // SAFETY: three numbers, and no memory.
+    let answer = unsafe { libc::syscall(libc::SYS_ioprio_set, WHO_PROCESS, THIS_THREAD, bits) };
+    if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
 /// What is to be done on a target, whichever its engine is. The engine is chosen before the loop,
@@ -258,6 +276,22 @@ impl KernelTarget {
             Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots, pieces)?),
             Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots, pieces)?),
         })
+    }
+
+    /// Lets requests bear priorities from now on, by which the calling thread has its own already
+    /// ([`take_priority`]).
+    ///
+    /// # Errors
+    /// Where the engine hands the kernel requests without any.
+    pub fn prioritise(&mut self, priorities: &Priorities, seed: u64) -> Result<(), OpenError> {
+        let draw = PriorityDraw::new(priorities, seed);
+        match &mut *self.queue {
+            Queue::Uring(engine) => engine.prioritise(draw),
+            Queue::Aio(engine) => engine.prioritise(draw),
+            Queue::Threads(_) | Queue::Inline(_) if priorities.others.is_empty() => {}
+            _ => return Err(OpenError::NoPriorities(self.engine.name())),
+        }
+        Ok(())
     }
 
     /// The engine that is in use.

@@ -28,7 +28,7 @@ mod waiting;
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
 pub use kernel_target::{
-    Engine, EngineChoice, KernelTarget, OnEngine, OpenError, OpenOptions, Probe,
+    Engine, EngineChoice, KernelTarget, OnEngine, OpenError, OpenOptions, Probe, take_priority,
 };
 pub use memory::Memory;
 pub use mpi::{MPI_SHIM, Mpi};

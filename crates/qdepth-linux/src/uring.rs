@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 
 use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::Instant;
-use qdepth_workload::{Direction, Request};
+use qdepth_workload::{Direction, PriorityDraw, Request};
 use rustix::io::{Errno, IoSliceMut, ReadWriteFlags, preadv2};
 use rustix::io_uring::{
     IoringOp, IoringRegisterOp, IoringSetupFlags, IoringSqeFlags, io_uring_ptr,
@@ -27,6 +27,8 @@ pub(crate) struct Uring {
     operations: [IoringOp; 3],
     flags: IoringSqeFlags,
     pieces: Pieces,
+    /// Boxed and apart, since hardly any load has them.
+    priorities: Option<Box<PriorityDraw>>,
 }
 
 impl Uring {
@@ -55,7 +57,11 @@ impl Uring {
             flags |= IoringSqeFlags::ASYNC;
         }
         waiting.start_heartbeat(missing);
-        Ok(Self { waiting, operations, flags, pieces: buffers.pieces() })
+        Ok(Self { waiting, operations, flags, pieces: buffers.pieces(), priorities: None })
+    }
+
+    pub(crate) fn prioritise(&mut self, priorities: PriorityDraw) {
+        self.priorities = Some(Box::new(priorities));
     }
 
     pub(crate) fn in_kernel(&self) -> u32 {
@@ -83,6 +89,9 @@ impl Target for Uring {
             self.pieces.of(slot.0).cast::<c_void>()
         };
         entry.addr_or_splice_off_in.addr = io_uring_ptr::new(buffer);
+        if let Some(priorities) = &mut self.priorities {
+            entry.ioprio.ioprio = priorities.next(request);
+        }
         self.waiting.queue();
     }
 

@@ -121,6 +121,7 @@ impl BandwidthSpec {
             distribution: None,
             read: [0.0, 100.0][direction],
             request_size: SizeSpec::One(row.transfer.to_owned()),
+            priorities: None,
             write_size: None,
             write_alignment: None,
             alignment: None,

@@ -15,6 +15,7 @@ mod payload;
 mod plan;
 mod plan_check;
 mod precondition;
+mod priority;
 mod profile;
 mod resolve;
 mod shipped;
@@ -37,6 +38,7 @@ pub use plan::{
     Strides, Until, UntilSteady,
 };
 pub use precondition::{Method, Preconditioning, Wear};
+pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
     AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, StridesSpec,
     TargetsSpec, WeightedSize, plan_schema,

@@ -8,6 +8,7 @@ use crate::arrival::Arrivals;
 use crate::comparison::Comparison;
 use crate::distribution::Distribution;
 use crate::payload::Payload;
+use crate::priority::Priorities;
 use crate::size::SizeMix;
 
 /// A range of bytes of a target.
@@ -262,6 +263,9 @@ pub struct Point {
     /// Whether reads of places that the run has not written are errors of a point that verifies.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub verify_unwritten: bool,
+    /// Priorities of its requests; none = that of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priorities: Option<Priorities>,
     /// When a write is complete.
     #[serde(default, skip_serializing_if = "Durability::is_cached")]
     pub durability: Durability,

@@ -2,6 +2,7 @@
 
 use crate::arrival::Arrivals;
 use crate::plan::{Extent, OwnWrites, Plan, Point};
+use crate::priority::Priorities;
 use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
 
 /// Largest offset that the kernel knows.
@@ -97,6 +98,7 @@ impl Point {
         if let Some(until) = self.stop.until {
             share("precision", until.share)?;
         }
+        self.priorities.as_ref().map_or(Ok(()), Priorities::check)?;
         let rate = self.arrivals.rate();
         if rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1e12)) {
             return Err(format!("{} arrivals a second", rate.unwrap_or_default()));

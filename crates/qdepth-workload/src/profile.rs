@@ -6,6 +6,7 @@ use crate::bandwidth::BandwidthSpec;
 use crate::comparison::ComparisonSpec;
 use crate::distribution::Distribution;
 use crate::plan::Durability;
+use crate::priority::Priorities;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
 use crate::variants::VariantSpec;
@@ -130,6 +131,8 @@ pub struct Profile {
     /// Whether reads of a place that the run has not written are held against it too, and are then
     /// errors. Left out: yes.
     pub verify_unwritten: Option<bool>,
+    /// Priorities of its requests in the kernel. Left out: that of the process.
+    pub priorities: Option<Priorities>,
     /// When a write is complete. Left out: when the kernel or device has taken it.
     pub durability: Option<Durability>,
     /// Whether the page cache is bypassed. Left out: yes.

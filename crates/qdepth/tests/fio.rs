@@ -195,6 +195,8 @@ const SUPPORTED: &[&str] = &[
     "backwards-read",
     "basic-verify",
     "butterfly",
+    "cmdprio-bssplit",
+    "cmdprio-percentage",
     "cross-stripe-verify",
     "disk-zone-profile",
     "example_latency_steadystate",

@@ -172,3 +172,70 @@ fn reads_and_writes_of_a_mix_have_sizes_of_their_own_as_in_fio() {
         check(&serde_json::from_str(&document[..end + 2]).unwrap(), "fio");
     }
 }
+
+#[test]
+fn priorities_reach_the_kernel_with_the_requests_that_bear_them() {
+    if !can("requests of who may not be first", &["setpriv"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::write(place.join("area"), vec![1; 16 << 20]).unwrap();
+    let drop = "setpriv --bounding-set=-sys_nice,-sys_admin";
+    let program = env!("CARGO_BIN_EXE_qdepth");
+    let words = format!(
+        "--filename=area --size=16m --rw=randread --bssplit=4k/50:8k/50 --norandommap --direct=1 \
+         --iodepth=8 --runtime=500ms --time_based --logbook {}",
+        place.join("l.db").display()
+    );
+    // The class of real time is for few: the kernel refuses each request that bears it, and no other.
+    for (engine, asked, share) in [
+        ("libaio", "--cmdprio_percentage=20", 0.2),
+        ("io_uring", "--cmdprio_percentage=20,70 --prio=6", 0.2),
+        ("io_uring", "--cmdprio_bssplit=4k/30/1/3:4k/50/2/1:8k/0,4k/99", 0.15),
+        ("libaio", "--cmdprio_percentage=100 --cmdprio_class=2 --cmdprio=7", 0.0),
+        ("libaio", "--prioclass=3 --cmdprio_percentage=40", 0.4),
+    ] {
+        let told = sh(&format!(
+            "cd {} && {drop} {program} fio --output-format=json --no-report {words} --name=a \
+             --ioengine={engine} {asked} || true",
+            place.path().display()
+        ));
+        let told = told.expect("a shell");
+        let document: Value = serde_json::from_str(&told).expect(&told);
+        let job = &document["jobs"][0];
+        let kept = place.run("export latest --logbook l.db").expect(0).json();
+        let errors = kept["points"][0]["errors"].as_array().unwrap();
+        assert!(errors.iter().all(|error| error["errno"] == 1), "EPERM: {errors:?}");
+        let failed: f64 = errors.iter().map(|error| error["count"].as_f64().unwrap()).sum();
+        let all = failed + job["read"]["total_ios"].as_f64().unwrap();
+        assert!(all > 500.0, "{engine} {asked}: {job:#}");
+        assert!((failed / all - share).abs() < 0.06, "{engine} {asked}: {failed} of {all}");
+        assert_eq!(job["error"], if share > 0.0 { 1 } else { 0 }, "{job:#}");
+    }
+    let first = sh(&format!(
+        "cd {} && {drop} {program} fio --no-report {words} --name=a --ioengine=psync --prioclass=1",
+        place.path().display()
+    ));
+    let refused = first.unwrap_err();
+    assert!(refused.contains("the kernel refuses the priority"), "{refused}");
+}
+
+#[test]
+fn priorities_are_refused_where_nobody_would_keep_them() {
+    let (_alone, place) = (alone(), Place::new());
+    let medium = "--name=a --filename=media\\:p3700-1600gb --size=1m --runtime=500ms --rw=randread";
+    let made = place.run(&format!("fio --no-report {medium} --prioclass=2 --prio=3")).expect(2);
+    assert!(made.err.contains("knows no priorities"), "{}", made.err);
+    let words = "--name=a --size=1m --rw=randread";
+    for (more, why) in [
+        ("--cmdprio_percentage=10", "libaio and io_uring"),
+        ("--ioengine=libaio --cmdprio_percentage=110", "0 to 100"),
+        ("--ioengine=libaio --cmdprio_percentage=1 --cmdprio_bssplit=4k/1", "not together"),
+        ("--ioengine=libaio --cmdprio_bssplit=4k/1/2", "64k/25/1/0"),
+        ("--prio=8", "0 to 7"),
+        ("--prioclass=4", "1, 2 and 3"),
+    ] {
+        let refused = place.run(&format!("fio --convert {words} {more}")).expect(2);
+        assert!(refused.err.contains(why), "{more}: {}", refused.err);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use qdepth_workload::{Arrivals, Distribution, Plan, Point, SizeMix};
+use qdepth_workload::{Arrivals, Distribution, Plan, Point, Priorities, SizeMix};
 
 /// A job file that puts the plan's loads on these targets. What fio has no word for stands in
 /// comments.
@@ -93,6 +93,7 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
     }
     arrivals(point, &mut option);
     flow(point, &mut option);
+    point.priorities.iter().for_each(|all| priorities(all, &mut option));
     distribution(point, text);
 }
 
@@ -153,6 +154,16 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
     let figure = |rate: f64| if rate < 1.0 { String::new() } else { format!("{rate:.0}") };
     option("rate", format!("{},{}", figure(read), figure(write)));
     option("rate_process", process.to_owned());
+}
+
+fn priorities(priorities: &Priorities, option: &mut impl FnMut(&str, String)) {
+    if let Some(usual) = priorities.usual {
+        option("prioclass", (usual.bits() >> 13).to_string());
+        option("prio", usual.level.to_string());
+    }
+    if !priorities.others.is_empty() {
+        option("; not here: shares with other priorities", priorities.others.len().to_string());
+    }
 }
 
 /// fio ties jobs of all steps, and each clone by the whole weight.

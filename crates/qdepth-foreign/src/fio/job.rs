@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use qdepth_workload::Priorities;
+
 use super::getopt::LOOKED_FOR;
 use super::json::Unified;
 use super::look::{Access, Look};
@@ -80,6 +82,8 @@ pub struct Job {
     pub fsync_end: bool,
     /// Whether each write returns when it is durable.
     pub durability: Durability,
+    /// Priorities of its requests; none = that of the process.
+    pub priorities: Option<Priorities>,
     /// Share of the payload that compresses away, per cent.
     pub compressible: f64,
     /// Whether writes are stamped and reads held against that.
@@ -209,9 +213,8 @@ impl Job {
         let Access { random, read, back, .. } = access;
         let mut sizes = look.sizes(read)?;
         let gap = gap(look, &access, &sizes)?;
-        let smallest = sizes.smallest();
         if gap > 0 || back.is_some() {
-            sizes.alignment = smallest + gap;
+            sizes.alignment = sizes.smallest() + gap;
         }
         let (rate, rated) = look.rate(read, &sizes)?;
         let engine = look.engine()?;
@@ -250,6 +253,7 @@ impl Job {
             gap,
             backwards: back.is_some(),
             zones: look.zones(&access, &sizes)?,
+            span: look.span(sizes.smallest())?,
             sizes,
             depth,
             engine,
@@ -260,6 +264,7 @@ impl Job {
             fsync_every: look.flushes()?,
             fsync_end: look.switch("end_fsync", false)? || look.switch("fsync_on_close", false)?,
             durability: look.durability()?,
+            priorities: look.priorities(engine)?,
             compressible: look.compressible()?,
             verify: look.verifies()?,
             reads_back: rated < 100.0 && look.verifies()? && look.switch("do_verify", true)?,
@@ -270,7 +275,6 @@ impl Job {
             cpus: look.cpus()?,
             split_cpus: look.value("cpus_allowed_policy", false, split)?,
             remarks,
-            span: look.span(smallest)?,
             report: look.reporting()?,
         })
     }

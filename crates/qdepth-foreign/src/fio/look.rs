@@ -1,6 +1,7 @@
 //! The values of a section's options, each read into its type.
 
 mod more;
+mod priority;
 
 use std::cell::RefCell;
 

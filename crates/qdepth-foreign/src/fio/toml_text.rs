@@ -91,6 +91,9 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
         Durability::Sync => Some("sync"),
         Durability::DataSync => Some("data-sync"),
     };
+    if let Some(priorities) = job.priorities.as_ref().and_then(inline) {
+        line(text, "priorities", &priorities);
+    }
     if let Some(durable) = durable.filter(|_| read < 100.0) {
         line(text, "durability", &quoted(durable));
     }
@@ -182,6 +185,11 @@ fn zoned(zones: &[(f64, Amount)], area: Option<u64>) -> String {
     let zone = |(access, area): &(f64, f64)| format!("{{ access = {access:?}, area = {area:?} }}");
     let zones: Vec<String> = shares.iter().map(zone).collect();
     format!("{{ kind = \"zones\", zones = [{}] }}", zones.join(", "))
+}
+
+/// A value of a plan on one line.
+fn inline(value: &impl serde::Serialize) -> Option<String> {
+    toml::Value::try_from(value).ok().map(|value| value.to_string())
 }
 
 fn line(text: &mut String, key: &str, value: &str) {

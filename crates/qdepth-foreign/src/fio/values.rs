@@ -73,6 +73,14 @@ pub enum Durability {
 }
 
 impl Engine {
+    /// Whether its requests can bear priorities of their own.
+    pub(super) fn has_priorities(self) -> bool {
+        matches!(
+            self,
+            Self::LinuxAio | Self::IoUring | Self::IoUringPolled | Self::IoUringKernelPolled
+        )
+    }
+
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let near = match text {
             "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {

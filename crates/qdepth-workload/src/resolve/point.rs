@@ -10,6 +10,7 @@ use crate::plan::{
     Extent, Flow, Fsync, Layout, OwnWrites, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
     VISIT_LEAD_IN,
 };
+use crate::priority::Priorities;
 use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
@@ -56,8 +57,7 @@ pub(crate) fn point(
     distribution.check(request_size.sizes.len()).map_err(bad)?;
     let area = area(&area_spec(profile, choices, place), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
-    let once = file.bandwidth.is_some() || layout.makes_files();
-    let slack = if once { 0 } else { alignment_bytes };
+    let slack = if file.bandwidth.is_some() || layout.makes_files() { 0 } else { alignment_bytes };
     has_room(&area, streams, u64::from(request_size.max()), slack).map_err(bad)?;
     let part = area.length_bytes / u64::from(streams) / alignment_bytes * alignment_bytes;
     let stop = stop(file, choices, &load.spec, part).map_err(bad)?;
@@ -95,6 +95,7 @@ pub(crate) fn point(
         payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
         verify: profile.verify.unwrap_or(false),
         verify_unwritten: profile.verify_unwritten.unwrap_or(true),
+        priorities: priorities(profile).map_err(bad)?,
         durability: profile.durability.unwrap_or_default(),
         direct,
         fsync: fsync(profile, direct),
@@ -184,6 +185,11 @@ fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> R
         ));
     }
     Ok(segments)
+}
+
+fn priorities(profile: &Profile) -> Result<Option<Priorities>, String> {
+    let priorities = profile.priorities.clone();
+    priorities.as_ref().map_or(Ok(()), Priorities::check).map(|()| priorities)
 }
 
 fn flow(load: &LoadSpec, layout: Layout) -> Result<Option<Flow>, String> {

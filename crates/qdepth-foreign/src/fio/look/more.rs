@@ -250,6 +250,9 @@ impl Look<'_> {
                 "it is tied to the jobs of its step alone, not to those before a stonewall",
             );
         }
+        for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
+            note(name, "latencies of all priorities are reported together");
+        }
         note("steadystate", "the job goes on to its end, whether its state is steady or not");
         Ok(notes)
     }

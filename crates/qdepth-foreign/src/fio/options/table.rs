@@ -11,7 +11,7 @@ const GOES_ON: &str = "a failed request never ends a job; it is a finding";
 const STAMPED: &str =
     "blocks are stamped with their place, the run and the write, in a form of our own";
 const AT_END: &str = "blocks are held against what was written when all of it is";
-const ORDINARY: &str = "requests have no priorities";
+const ORDINARY: &str = "requests have a class and a level, and no hint";
 const OWN_FILES: &str = "files that do not exist are areas of one measurement file";
 
 /// Other names of options.
@@ -160,7 +160,10 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("scramble_buffers", Silent),
     (
         "dedupe_percentage",
-        Only(OFF, "payload never repeats itself; buffer_compress_percentage= is"),
+        Only(
+            OFF,
+            "what a request in flight writes is drawn once, and no share of it is like another",
+        ),
     ),
     ("dedupe_mode", Silent),
     ("dedupe_working_set_percentage", Silent),
@@ -195,23 +198,14 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("numa_cpu_nodes", Honoured),
     ("numa_mem_policy", Remark("buffers are on the node of the worker that uses them")),
     ("nice", Remark("the CPU priority of the worker is not changed; `nice` is possible")),
-    (
-        "prio",
-        Only(
-            OFF,
-            "requests have the priority of the process: ionice -c CLASS -n PRIO qdepth fio …",
-        ),
-    ),
-    (
-        "prioclass",
-        Only(OFF, "requests have the class of the process: ionice -c CLASS -n PRIO qdepth fio …"),
-    ),
+    ("prio", Honoured),
+    ("prioclass", Honoured),
     ("priohint", Only(OFF, ORDINARY)),
-    ("cmdprio_percentage", Only(OFF, ORDINARY)),
-    ("cmdprio", Silent),
-    ("cmdprio_class", Silent),
+    ("cmdprio_percentage", Honoured),
+    ("cmdprio", Honoured),
+    ("cmdprio_class", Honoured),
     ("cmdprio_hint", Only(OFF, ORDINARY)),
-    ("cmdprio_bssplit", Only(&[""], ORDINARY)),
+    ("cmdprio_bssplit", Honoured),
     ("write_hint", Only(&["none", "not-set"], "writes have no hints of their life time")),
     // What is reported.
     ("percentile_list", Honoured),

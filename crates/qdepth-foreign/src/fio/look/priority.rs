@@ -1,0 +1,101 @@
+//! Priorities of a job, and of shares of its requests.
+
+use qdepth_workload::{OtherPriority, Priorities, Priority, PriorityClass, Way};
+
+use super::Look;
+use crate::fio::number::{Base, size};
+use crate::fio::refusal::FioRefusal;
+use crate::fio::values::{Engine, number};
+
+/// One figure for reads and writes, or one for each; what is left out is as before.
+fn by_way<T: Copy>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
+    let (reads, writes) = text.split_once(',').unwrap_or((text, text));
+    Ok([one(reads.trim())?, one(writes.split(',').next().unwrap_or(writes).trim())?])
+}
+
+fn class(text: &str) -> Result<PriorityClass, String> {
+    match text {
+        "1" => Ok(PriorityClass::Realtime),
+        "2" => Ok(PriorityClass::BestEffort),
+        "3" => Ok(PriorityClass::Idle),
+        _ => Err(format!("class `{text}`: 1, 2 and 3 are possible")),
+    }
+}
+
+fn level(text: &str) -> Result<u8, String> {
+    match text.parse() {
+        Ok(level @ 0..=7) => Ok(level),
+        _ => Err(format!("`{text}`: 0 to 7 are possible")),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match number(text)? {
+        share if (0.0..=100.0).contains(&share) => Ok(share),
+        _ => Err("0 to 100".to_owned()),
+    }
+}
+
+/// `64k/25` or `64k/25/1/0`: a size, a share of its requests, and their class and level.
+fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priority), String> {
+    let fields: Vec<&str> = text.split('/').collect();
+    let (bytes, part, priority) = match *fields.as_slice() {
+        [bytes, part] => (bytes, part, usual),
+        [bytes, part, of, at] => (bytes, part, Priority { class: class(of)?, level: level(at)? }),
+        _ => return Err(format!("`{text}` is written 64k/25 or 64k/25/1/0")),
+    };
+    let bytes = u32::try_from(size(bytes, base)?).map_err(|_| format!("`{text}`: the size"))?;
+    Ok((bytes, share(part)?, priority))
+}
+
+impl Look<'_> {
+    /// `prio`, `prioclass` and what `cmdprio…` says of shares of the requests.
+    pub(in crate::fio) fn priorities(
+        &self,
+        engine: Engine,
+    ) -> Result<Option<Priorities>, FioRefusal> {
+        let of_class = |text: &str| if text == "0" { Ok(None) } else { class(text).map(Some) };
+        let asked = self.value("prioclass", None, of_class)?;
+        // As in fio: a level alone is one of the usual class.
+        let asked = asked.or(self.get("prio").map(|_| PriorityClass::BestEffort));
+        let level_of = self.value("prio", 0, level)?;
+        let usual = asked.map(|class| Priority { class, level: level_of });
+        let others = self.other_priorities()?;
+        if !others.is_empty() && !engine.has_priorities() {
+            let name = ["cmdprio_bssplit", "cmdprio_percentage"];
+            let name = name.into_iter().find(|name| self.get(name).is_some()).unwrap_or_default();
+            return Err(self.refuse(name, "refused: as in fio, with libaio and io_uring alone"));
+        }
+        let any = usual.is_some() || !others.is_empty();
+        Ok(any.then_some(Priorities { usual, others }))
+    }
+
+    fn other_priorities(&self) -> Result<Vec<OtherPriority>, FioRefusal> {
+        let highest = [PriorityClass::Realtime; 2];
+        let classes = self.value("cmdprio_class", highest, |text| by_way(text, class))?;
+        let levels = self.value("cmdprio", [0; 2], |text| by_way(text, level))?;
+        let ways = [Way::Reads, Way::Writes];
+        let usual = |way: usize| Priority { class: classes[way], level: levels[way] };
+        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| by_way(text, share))?;
+        let split = |text: &str| {
+            let (reads, writes) = text.split_once(',').unwrap_or((text, text));
+            let mut all = Vec::new();
+            for (way, list) in [reads, writes].into_iter().enumerate() {
+                for part in list.split(':').map(str::trim).filter(|part| !part.is_empty()) {
+                    let (bytes, share, priority) = of_size(part, usual(way), self.base)?;
+                    all.push((ways[way], Some(bytes), share, priority));
+                }
+            }
+            Ok(all)
+        };
+        let mut all = self.value("cmdprio_bssplit", Vec::new(), split)?;
+        if !all.is_empty() && shares.iter().any(|share| *share > 0.0) {
+            let why = "refused: as in fio, not together with cmdprio_percentage=";
+            return Err(self.refuse("cmdprio_bssplit", why));
+        }
+        all.extend((0..2).map(|way| (ways[way], None, shares[way], usual(way))));
+        let other =
+            |(way, size_bytes, share, priority)| OtherPriority { way, size_bytes, share, priority };
+        Ok(all.into_iter().map(other).filter(|other| other.share > 0.0).collect())
+    }
+}

@@ -1,0 +1,190 @@
+//! Priorities that requests bear in the kernel, and which of them bear another than the usual one.
+
+use qdepth_measure::Seed;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::stream::{Direction, Request};
+
+/// Lowest level of a class; 0 is the highest.
+const LEVEL_MAX: u8 = 7;
+
+/// Who comes first in the kernel's queues (`ioprio_set`(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityClass {
+    /// Before all others.
+    Realtime,
+    /// The usual one.
+    BestEffort,
+    /// When nobody else has anything to do.
+    Idle,
+}
+
+/// A priority of the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Priority {
+    /// Its class.
+    pub class: PriorityClass,
+    /// 0, the highest of its class, to 7. Left out: 0.
+    #[serde(default)]
+    pub level: u8,
+}
+
+impl Priority {
+    /// As the kernel has it.
+    pub fn bits(self) -> u16 {
+        (self.class as u16 + 1) << 13 | u16::from(self.level)
+    }
+}
+
+/// Which requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// Those that read.
+    Reads,
+    /// Those that write.
+    Writes,
+}
+
+/// A share of the requests with a priority of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OtherPriority {
+    /// Of which requests.
+    pub way: Way,
+    /// Of this size alone. Left out: of any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_bytes: Option<u32>,
+    /// Per cent of these.
+    pub share: f64,
+    /// What they bear.
+    pub priority: Priority,
+}
+
+/// Priorities of a load's requests.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Priorities {
+    /// Of all that has no other. Left out: that of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual: Option<Priority>,
+    /// Shares with another, drawn request by request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherPriority>,
+}
+
+impl Priorities {
+    /// What is wrong with it, for a person.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let all = || self.usual.into_iter().chain(self.others.iter().map(|other| other.priority));
+        if let Some(priority) = all().find(|priority| priority.level > LEVEL_MAX) {
+            return Err(format!("priority level {}: 0 to {LEVEL_MAX}", priority.level));
+        }
+        for other in &self.others {
+            let beside = |one: &&OtherPriority| {
+                one.way == other.way
+                    && (one.size_bytes.is_none() || one.size_bytes == other.size_bytes)
+            };
+            let share: f64 = self.others.iter().filter(beside).map(|one| one.share).sum();
+            if !(0.0..=100.0).contains(&other.share) || share > 100.0 + 1e-9 {
+                return Err(format!("priorities of {share} % of the requests: 0 to 100"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Says which priority each request bears; the same seed says the same.
+#[derive(Debug)]
+pub struct PriorityDraw {
+    usual: u16,
+    /// Of which requests, so many of 2^32, and what they bear.
+    others: Vec<(Direction, Option<u32>, u64, u16)>,
+    random: Xoshiro256PlusPlus,
+}
+
+impl PriorityDraw {
+    /// For requests that one worker issues.
+    pub fn new(priorities: &Priorities, seed: u64) -> Self {
+        let other = |other: &OtherPriority| {
+            let direction = match other.way {
+                Way::Reads => Direction::Read,
+                Way::Writes => Direction::Write,
+            };
+            let share = (other.share / 100.0 * 4_294_967_296.0).round() as u64;
+            (direction, other.size_bytes, share, other.priority.bits())
+        };
+        Self {
+            usual: priorities.usual.map_or(0, Priority::bits),
+            others: priorities.others.iter().map(other).collect(),
+            random: Xoshiro256PlusPlus::seed_from_u64(Seed(seed).derive("priority").0),
+        }
+    }
+
+    /// What the next request bears, as the kernel has it; 0: that of the thread.
+    #[cold]
+    pub fn next(&mut self, request: Request) -> u16 {
+        if request.direction == Direction::Sync {
+            return 0;
+        }
+        let mut rest = self.random.next_u64() >> 32;
+        for (direction, size, share, bits) in &self.others {
+            if *direction != request.direction || size.is_some_and(|size| size != request.size) {
+                continue;
+            }
+            if rest < *share {
+                return *bits;
+            }
+            rest -= share;
+        }
+        self.usual
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn priority(class: PriorityClass, level: u8) -> Priority {
+        Priority { class, level }
+    }
+
+    #[test]
+    fn shares_of_ways_and_sizes_bear_their_priorities() {
+        let usual = priority(PriorityClass::BestEffort, 7);
+        let (first, idle) =
+            (priority(PriorityClass::Realtime, 1), priority(PriorityClass::Idle, 0));
+        let other = |size_bytes, share, priority| OtherPriority {
+            way: Way::Reads,
+            size_bytes,
+            share,
+            priority,
+        };
+        let priorities = Priorities {
+            usual: Some(usual),
+            others: vec![other(Some(8192), 25.0, first), other(Some(8192), 50.0, idle)],
+        };
+        assert_eq!(priorities.check(), Ok(()));
+        let mut draw = PriorityDraw::new(&priorities, 1);
+        let mut count = |direction, size, wanted: Priority| {
+            let request = Request { direction, offset: 0, size };
+            (0..10_000).filter(|_| draw.next(request) == wanted.bits()).count()
+        };
+        for (wanted, share) in [(first, 2500), (idle, 5000), (usual, 2500)] {
+            assert!(count(Direction::Read, 8192, wanted).abs_diff(share) < 200, "{wanted:?}");
+        }
+        assert_eq!(count(Direction::Read, 4096, usual), 10_000);
+        assert_eq!(count(Direction::Write, 8192, usual), 10_000);
+        assert_eq!(count(Direction::Sync, 0, usual), 0, "a sync bears none");
+        assert_eq!(first.bits(), 0x2001, "IOPRIO_PRIO_VALUE(IOPRIO_CLASS_RT, 1)");
+        let too_many = Priorities { others: vec![other(None, 60.0, first); 2], usual: None };
+        assert!(too_many.check().is_err());
+        let too_low = Priorities { usual: Some(Priority { level: 8, ..usual }), others: vec![] };
+        assert!(too_low.check().is_err());
+    }
+}
