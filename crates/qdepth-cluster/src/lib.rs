@@ -1,18 +1,18 @@
 //! Ranks that measure together: broadcast, gather, and a common start on clocks that are apart. A
 //! rank that dies is noticed by its silence, so that nobody waits for ever.
 //!
-//! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Wire`]: MPI, or
+//! Rank 0 leads, and the others talk to it alone. What carries the messages is a [`Transport`]: MPI, or
 //! channels between threads ([`threads`]). This crate reads no clock and holds no `unsafe`: both are
-//! the wire's. Start with [`Team`].
+//! the transport's. Start with [`RankGroup`].
 
-mod team;
+mod rank_group;
 mod threads;
 
-pub use team::{Lost, Skew, Team};
-pub use threads::{ThreadWire, threads};
+pub use rank_group::{ClockOffset, Lost, RankGroup};
+pub use threads::{ThreadTransport, threads};
 
 /// What carries messages between the leader and the other ranks, in order and whole.
-pub trait Wire {
+pub trait Transport {
     /// Own number, from 0.
     fn rank(&self) -> u32;
     /// How many there are.

@@ -1,10 +1,10 @@
-//! A wire between threads of one process.
+//! A transport between threads of one process.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use crate::Wire;
+use crate::Transport;
 
 /// Longest pause; a message ends it.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -21,7 +21,7 @@ struct Queue {
 
 /// The end of one rank.
 #[derive(Debug)]
-pub struct ThreadWire {
+pub struct ThreadTransport {
     rank: u32,
     /// The leader's ends to everyone, in order of rank; everyone else's end to the leader.
     to: Vec<Sender<Message>>,
@@ -31,20 +31,20 @@ pub struct ThreadWire {
 }
 
 /// The ends of so many ranks, by rank. `clock` is what they measure by.
-pub fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadWire> {
+pub fn threads(size: u32, clock: fn() -> u64) -> Vec<ThreadTransport> {
     let (ends, receivers): (Vec<Sender<Message>>, Vec<Receiver<Message>>) =
         (0..size).map(|_| channel()).unzip();
-    let wire = |(rank, from): (usize, Receiver<Message>)| ThreadWire {
+    let transport = |(rank, from): (usize, Receiver<Message>)| ThreadTransport {
         rank: rank as u32,
         to: if rank == 0 { ends.clone() } else { vec![ends[0].clone()] },
         from,
         queues: (0..size).map(|_| Queue::default()).collect(),
         clock,
     };
-    receivers.into_iter().enumerate().map(wire).collect()
+    receivers.into_iter().enumerate().map(transport).collect()
 }
 
-impl ThreadWire {
+impl ThreadTransport {
     fn keep(&mut self, (from, message): Message) {
         let queue = &mut self.queues[from as usize];
         match message {
@@ -54,7 +54,7 @@ impl ThreadWire {
     }
 }
 
-impl Drop for ThreadWire {
+impl Drop for ThreadTransport {
     fn drop(&mut self) {
         for end in &self.to {
             // Who has ended before needs no word.
@@ -63,7 +63,7 @@ impl Drop for ThreadWire {
     }
 }
 
-impl Wire for ThreadWire {
+impl Transport for ThreadTransport {
     fn rank(&self) -> u32 {
         self.rank
     }

@@ -1,12 +1,12 @@
 //! Teams of threads: everyone starts together, everything arrives, nobody waits for the dead.
 
-#![expect(clippy::disallowed_methods, reason = "tests hold the team against a clock of their own")]
+#![expect(clippy::disallowed_methods, reason = "tests hold the group against a clock of their own")]
 
 use std::cell::Cell;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use qdepth_cluster::{Team, ThreadWire, Wire, threads};
+use qdepth_cluster::{RankGroup, ThreadTransport, Transport, threads};
 
 #[cfg(test)]
 fn now() -> u64 {
@@ -21,10 +21,10 @@ fn never() -> bool {
 
 /// Runs every rank on a thread of its own; what they returned, by rank.
 #[cfg(test)]
-fn all<T: Send>(size: u32, rank: impl Fn(Team<ThreadWire>) -> T + Sync) -> Vec<T> {
+fn all<T: Send>(size: u32, rank: impl Fn(RankGroup<ThreadTransport>) -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let ends = threads(size, now).into_iter();
-        let running: Vec<_> = ends.map(|end| scope.spawn(|| rank(Team::new(end)))).collect();
+        let running: Vec<_> = ends.map(|end| scope.spawn(|| rank(RankGroup::new(end)))).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
@@ -32,22 +32,22 @@ fn all<T: Send>(size: u32, rank: impl Fn(Team<ThreadWire>) -> T + Sync) -> Vec<T
 #[test]
 fn a_thousand_ranks_start_together_and_everything_arrives() {
     let began = now();
-    let starts = all(1000, |mut team| {
-        let (start, skews) = team.start(&never).unwrap();
-        if team.leads() {
-            assert_eq!(skews.len(), 999);
+    let starts = all(1000, |mut group| {
+        let (start, offsets) = group.start(&never).unwrap();
+        if group.leads() {
+            assert_eq!(offsets.len(), 999);
             // One process has one clock: the offset is known no worse than it is said to be.
-            assert!(skews.iter().all(|skew| skew.offset_ns.unsigned_abs() <= skew.error_ns));
-            team.broadcast(b"plan");
-            let given = team.gather(&never);
+            assert!(offsets.iter().all(|skew| skew.offset_ns.unsigned_abs() <= skew.error_ns));
+            group.broadcast(b"plan");
+            let given = group.gather(&never);
             for (place, bytes) in given.into_iter().enumerate() {
                 assert_eq!(bytes.unwrap(), (place as u64 + 1).to_le_bytes());
             }
         } else {
-            assert_eq!(team.receive(&never).unwrap(), b"plan");
-            team.give(&u64::from(team.rank()).to_le_bytes());
+            assert_eq!(group.receive(&never).unwrap(), b"plan");
+            group.give(&u64::from(group.rank()).to_le_bytes());
         }
-        (start, team.rank())
+        (start, group.rank())
     });
     let (first, _) = starts[0];
     println!("1000 ranks in {} ms", (now() - began) / 1_000_000);
@@ -57,28 +57,28 @@ fn a_thousand_ranks_start_together_and_everything_arrives() {
 
 #[test]
 fn a_rank_that_ends_is_lost_and_the_others_go_on() {
-    all(4, |mut team| {
-        if team.rank() == 2 {
+    all(4, |mut group| {
+        if group.rank() == 2 {
             return;
         }
-        if team.leads() {
-            let given = team.gather(&never);
+        if group.leads() {
+            let given = group.gather(&never);
             let lost: Vec<bool> = given.iter().map(Result::is_err).collect();
             assert_eq!(lost, [false, true, false]);
-            assert_eq!(team.lost().unwrap().rank, 2);
-            team.broadcast(b"end");
+            assert_eq!(group.lost().unwrap().rank, 2);
+            group.broadcast(b"end");
         } else {
-            team.give(b"mine");
-            assert_eq!(team.receive(&never).unwrap(), b"end");
+            group.give(b"mine");
+            assert_eq!(group.receive(&never).unwrap(), b"end");
         }
     });
 }
 
-/// A wire on which nobody answers, in virtual time: who waits moves the clock.
+/// A transport on which nobody answers, in virtual time: who waits moves the clock.
 #[cfg(test)]
 struct Silent(Cell<u64>);
 
-impl Wire for Silent {
+impl Transport for Silent {
     fn rank(&self) -> u32 {
         0
     }
@@ -106,31 +106,31 @@ impl Wire for Silent {
 
 #[test]
 fn a_rank_that_is_silent_is_lost_after_five_seconds() {
-    let mut team = Team::new(Silent(Cell::new(0)));
-    let lost = team.start(&never).unwrap_err();
+    let mut group = RankGroup::new(Silent(Cell::new(0)));
+    let lost = group.start(&never).unwrap_err();
     assert!(lost.rank == 1 && lost.why.contains("silent"), "{lost}");
-    let passed = team.into_wire().now_ns();
+    let passed = group.into_transport().now_ns();
     assert!((5_000_000_000..5_200_000_000).contains(&passed), "{passed} ns");
 }
 
 /// A launcher that ends a job leaves its ranks a second, however many of them are dead.
 #[test]
 fn all_that_are_silent_when_asked_to_stop_cost_one_moment() {
-    let mut team = Team::new(Silent(Cell::new(0)));
-    team.start(&|| true).unwrap_err();
-    assert!(team.gather(&|| true).iter().all(Result::is_err));
-    let passed = team.into_wire().now_ns();
+    let mut group = RankGroup::new(Silent(Cell::new(0)));
+    group.start(&|| true).unwrap_err();
+    assert!(group.gather(&|| true).iter().all(Result::is_err));
+    let passed = group.into_transport().now_ns();
     assert!((400_000_000..500_000_000).contains(&passed), "{passed} ns");
 }
 
 #[test]
 fn a_rank_that_cannot_go_on_says_why() {
-    all(2, |mut team| {
-        if team.leads() {
-            let lost = team.start(&never).unwrap_err();
+    all(2, |mut group| {
+        if group.leads() {
+            let lost = group.start(&never).unwrap_err();
             assert_eq!(lost.to_string(), "rank 1 of 2 is lost: no room on its disk");
         } else {
-            team.fail("no room on its disk");
+            group.fail("no room on its disk");
         }
     });
 }

@@ -18,13 +18,13 @@ use crate::certify::machine;
 use crate::expect::{can_stand_beside, expected};
 use crate::failure::Usage;
 use crate::follower;
-use crate::foresee::foresee;
-use crate::made::Made;
-use crate::manner::Manner;
+use crate::measure_options::MeasureOptions;
 use crate::placed::{Place, can_be_used};
 use crate::precondition::precondition;
 use crate::preconditioned::Done;
-use crate::prepare::{Found, Order, Prepared, find, prepare, spelled};
+use crate::prepare::{Found, PrepareOptions, Prepared, find, prepare, spelled};
+use crate::preview::preview;
+use crate::provision::Provision;
 use crate::reach::reachable;
 use crate::record::{ceilings, command, record};
 use crate::request::PlanRequest;
@@ -46,14 +46,14 @@ pub(crate) struct Ready {
 impl Ready {
     /// How its points are measured. What it stamps its writes with is its own, also when it is
     /// taken up again.
-    pub(crate) fn manner<'a>(&'a self, lab: Lab<'a>) -> Manner<'a> {
+    pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
         let (stamp, written) = (stamp(&self.run.id), &self.written);
-        Manner {
+        MeasureOptions {
             engine: self.engine,
             stamp,
             written,
             place: Place::of(lab),
-            crew: lab.crew,
+            all_ranks: lab.all_ranks,
             observer: lab.observer,
         }
     }
@@ -69,7 +69,7 @@ fn stamp(run_id: &str) -> u64 {
 pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     let (request, path) = (lab.request, &lab.request.logbook);
     let asked = request.plan.as_ref();
-    if asked.is_none() && lab.crew.is_some() {
+    if asked.is_none() && lab.all_ranks.is_some() {
         anyhow::bail!(Usage(
             "several ranks cannot take a run up again: start a new one".to_owned()
         ));
@@ -78,7 +78,7 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
     let expect = request.expect.as_deref().map(spelled).transpose()?;
     match asked {
         Some(asked) => {
-            let (plan, found) = foresee(lab.system, asked)?;
+            let (plan, found) = preview(lab.system, asked)?;
             reachable(lab.system, request.engine, &found, &plan)?;
             follower::can_share(lab, &plan, &found)?;
             expect.as_ref().map_or(Ok(()), |medium| can_stand_beside(medium, &plan))?;
@@ -115,8 +115,8 @@ fn fresh(
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     let mut plan = resolve(file, choices, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
-    lab.crew.iter().filter(|_| real).for_each(|crew| crew.spread(&mut plan));
-    follower::enlist(lab, (&id, stamp(&id)), &plan, (targets, made.bytes()))?;
+    lab.all_ranks.iter().filter(|_| real).for_each(|all_ranks| all_ranks.spread(&mut plan));
+    follower::distribute(lab, (&id, stamp(&id)), &plan, (targets, made.bytes()))?;
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);
@@ -191,7 +191,7 @@ fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let writes = !plan.precondition.is_empty() || plan.points.iter().any(|p| p.writes());
     let ends = plan.points.iter().filter_map(|point| point.area.end_bytes());
     let bytes = ends.max().unwrap_or(STANDARD_AREA.0);
-    let (made, keep) = (Made::of(&plan, bytes), lab.request.keep || plan.keep_files);
+    let (made, keep) = (Provision::of(&plan, bytes), lab.request.keep || plan.keep_files);
     let mut prepared = ready_targets(lab, &run.id, &targets, writes, (made, keep))?;
     let shapes: Vec<_> = prepared.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(|why| {
@@ -259,11 +259,11 @@ fn ready_targets(
     id: &str,
     targets: &[PathBuf],
     writes: bool,
-    (made, keep): (Made, bool),
+    (made, keep): (Provision, bool),
 ) -> Result<Vec<Prepared>> {
     let request = lab.request;
     let results = request.logbook.parent().filter(|p| !p.as_os_str().is_empty());
-    let order = Order {
+    let prepare_options = PrepareOptions {
         run_id: id,
         results_dir: results.unwrap_or(Path::new(".")),
         writes,
@@ -271,5 +271,5 @@ fn ready_targets(
         keep,
         consent: &request.consent,
     };
-    prepare(lab.system, targets, &order, lab.observer, &|| lab.signals.caught().is_some())
+    prepare(lab.system, targets, &prepare_options, lab.observer, &|| lab.signals.caught().is_some())
 }

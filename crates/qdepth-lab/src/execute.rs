@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Barrier, OnceLock};
+use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
 use qdepth_engine::{
@@ -19,32 +20,32 @@ use qdepth_linux::{
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::Point;
 
-use crate::crew::{Crew, clocks};
+use crate::all_ranks::{AllRanks, clocks};
 use crate::identity::Identity;
-use crate::manner::Manner;
+use crate::measure_options::MeasureOptions;
 use crate::measured::{Measured, Used};
 use crate::observer::Observer;
+use crate::part_results::{self, PartResults};
 use crate::placed::places;
 use crate::prepare::{Prepared, What};
-use crate::rank::Rank;
 use crate::standstill::Stood;
 use crate::storage::Storage;
 use crate::virtual_time;
 use crate::watch::{SCREEN_LAG, bug, watch};
-use crate::wire::{self, Books};
 use crate::witnesses::{Sampler, Witnesses};
+use crate::worker_result::WorkerResult;
 use crate::written::Written;
 
 /// From the moment when every worker is ready to their common start: longer than it takes to wake
 /// the last of them.
 const START: Nanos = Nanos::from_millis(5);
 
-/// The books of a point's workers.
-struct Booked {
+/// The results of a point's workers.
+struct PointResult {
     outcome: Outcome,
     stood: Stood,
     used: Used,
-    ranks: Vec<Rank>,
+    ranks: Vec<WorkerResult>,
 }
 
 /// What the workers of a group share.
@@ -60,13 +61,13 @@ struct Common<'a> {
 
 impl Common<'_> {
     /// Waits for the workers, agrees on the start with the other ranks, and lets them begin.
-    fn begin(&self, crew: Option<&Crew>, observer: &dyn Observer) {
+    fn begin(&self, all_ranks: Option<&AllRanks>, observer: &dyn Observer) {
         self.ready.wait();
         let alone = qdepth_linux::now() + START;
-        let start = match crew.map(|crew| crew.start(self.stop)) {
+        let start = match all_ranks.map(|all_ranks| all_ranks.start(self.stop)) {
             None => alone,
-            Some(Ok((start, skews))) => {
-                clocks(&skews).iter().for_each(|line| observer.say(line));
+            Some(Ok((start, offsets))) => {
+                clocks(&offsets).iter().for_each(|line| observer.say(line));
                 start
             }
             // Whoever is lost: nothing is issued.
@@ -85,14 +86,16 @@ pub(crate) fn execute(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner<'_>,
+    options: MeasureOptions<'_>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let of = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &of(point).what) {
-        Some(What::Emulated(_)) => virtual_time::measure(targets, group, (manner.crew, stop), seen),
-        Some(What::Real(_)) => real(system, targets, group, manner, stop, seen),
+        Some(What::Emulated(_)) => {
+            virtual_time::measure(targets, group, (options.all_ranks, stop), seen)
+        }
+        Some(What::Real(_)) => real(system, targets, group, options, stop, seen),
         None => Ok(Vec::new()),
     }
 }
@@ -102,7 +105,7 @@ fn real(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner<'_>,
+    options: MeasureOptions<'_>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
@@ -120,7 +123,7 @@ fn real(
     let mut see = |place: usize, interval: &Interval| seen(there[place], interval);
     let measured = match points.as_slice() {
         [] => Vec::new(),
-        points => in_place(system, targets, points, manner, stop, &mut see)?,
+        points => in_place(system, targets, points, options, stop, &mut see)?,
     };
     let mut all: Vec<(usize, Measured)> = there.iter().copied().zip(measured).chain(gone).collect();
     all.sort_by_key(|(place, _)| *place);
@@ -131,31 +134,32 @@ fn in_place(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner<'_>,
+    options: MeasureOptions<'_>,
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let mut storage = Vec::new();
     for point in group {
         let real = targets[point.target as usize].real().context("a medium among storage")?;
-        storage.push(Storage::ready(system, real, point, manner)?);
+        storage.push(Storage::ready(system, real, point, options)?);
     }
-    if let Some(crew) = manner.crew.filter(|crew| crew.leads()) {
-        crew.begin(group[0].group);
+    if let Some(all_ranks) = options.all_ranks.filter(|all_ranks| all_ranks.leads()) {
+        all_ranks.begin(group[0].group);
     }
     let before: Vec<Witnesses> =
         storage.iter().map(|s| Witnesses::look(system, s.real.device().as_deref())).collect();
     let workers = group.iter().map(|point| point.workers).sum();
     let devices = storage.iter().map(|s| s.real.device()).collect::<Vec<_>>();
-    let cpus = places(system, &devices, workers, manner.place);
+    let cpus = places(system, &devices, workers, options.place);
     let below = ask_below(system, &storage);
     let sampler = Sampler::start(system, &below);
-    let booked = in_real_time(group, &storage, (manner, &cpus), stop, seen)?;
+    let point_result = in_real_time(group, &storage, (options, &cpus), stop, seen)?;
     let samples = sampler.stop();
-    let counted: Vec<(u64, u64)> = booked.iter().map(|booked| all_of(&booked.outcome)).collect();
+    let counted: Vec<(u64, u64)> =
+        point_result.iter().map(|point_result| all_of(&point_result.outcome)).collect();
     let mut measured = Vec::new();
-    for (place, (booked, storage)) in booked.into_iter().zip(storage).enumerate() {
-        let Booked { outcome, stood, used, mut ranks } = booked;
+    for (place, (point_result, storage)) in point_result.into_iter().zip(storage).enumerate() {
+        let PointResult { outcome, stood, used, mut ranks } = point_result;
         let (real, direct) = (storage.real, storage.direct);
         // Those of other ranks come behind our own.
         for (rank, (opened, closed)) in ranks.iter_mut().zip(storage.close()) {
@@ -190,6 +194,9 @@ fn ask_below(system: &System, storage: &[Storage<'_>]) -> Vec<Vec<String>> {
     storage.iter().map(ask).collect()
 }
 
+/// A thread that measures a part.
+type Worker<'scope> = ScopedJoinHandle<'scope, Result<(Outcome, Used)>>;
+
 /// Bytes read and written by a load, outside its window too; what is outside is split as inside.
 fn all_of(outcome: &Outcome) -> (u64, u64) {
     let [reads, writes, _] = &outcome.directions;
@@ -202,18 +209,18 @@ fn all_of(outcome: &Outcome) -> (u64, u64) {
 fn in_real_time(
     group: &[Point],
     storage: &[Storage<'_>],
-    (manner, cpus): (Manner<'_>, &[Vec<u32>]),
+    (options, cpus): (MeasureOptions<'_>, &[Vec<u32>]),
     stop: &AtomicBool,
     seen: &mut dyn FnMut(usize, &Interval),
-) -> Result<Vec<Booked>> {
+) -> Result<Vec<PointResult>> {
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
     let parts: Vec<Vec<(usize, Part<'_>)>> =
-        own.iter().zip(group).map(|(own, point)| shares(own, point, manner.crew)).collect();
+        own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
     // The workers, and this thread, which says when they start.
     let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
     let company = Company::of(parts.iter().flatten().map(|(_, part)| part));
-    let Manner { engine, stamp, written, .. } = manner;
+    let MeasureOptions { engine, stamp, written, .. } = options;
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
     let pulse = Pulse::start();
     std::thread::scope(|scope| {
@@ -239,45 +246,57 @@ fn in_real_time(
         }
         // The workers hold the only ends that are left.
         drop(show);
-        common.begin(manner.crew, manner.observer);
-        watch(&shown, seen, &|| manner.crew.iter().for_each(|crew| crew.tend(stop)));
-        let (mut used, mut waited) = (None, vec![0.0_f64; group.len()]);
-        let mut books: Books = Vec::new();
-        for (of_point, waited) in running.into_iter().zip(&mut waited) {
-            let mut of_workers = Vec::new();
-            for worker in of_point {
-                let (outcome, by) = worker.join().map_err(|_| bug())??;
-                let rank = Rank::of(&outcome);
-                of_workers.push((outcome, rank));
-                *waited = waited.max(by.waited);
-                used = Some(by);
-            }
-            books.push(of_workers);
-        }
+        common.begin(options.all_ranks, options.observer);
+        watch(&shown, seen, &|| {
+            options.all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop))
+        });
+        let (mut results, used, waited) = joined(running)?;
         let still = pulse.stop();
-        let lost = manner.crew.map_or(Ok(None), |crew| share(crew, &mut books, stop))?;
+        let lost =
+            options.all_ranks.map_or(Ok(None), |all_ranks| share(all_ranks, &mut results, stop))?;
         let start = common.start.get().copied().unwrap_or_default();
-        let mut booked: Vec<Booked> = books
-            .into_iter()
-            .map(|of_point| booked(of_point, used.clone(), lost.as_deref()))
-            .collect::<Result<_>>()?;
-        for ((booked, point), waited) in booked.iter_mut().zip(group).zip(waited) {
+        let result = |of_point| point_result(of_point, used.clone(), lost.as_deref());
+        let mut all = results.into_iter().map(result).collect::<Result<Vec<PointResult>>>()?;
+        for ((one, point), waited) in all.iter_mut().zip(group).zip(waited) {
             let from = start + Nanos(point.delay_ns + point.warm_up_ns);
-            booked.stood = Stood::within(&still, from, from + booked.outcome.duration, waited);
+            one.stood = Stood::within(&still, from, from + one.outcome.duration, waited);
         }
-        Ok(booked)
+        Ok(all)
     })
 }
 
-/// Gives this rank's books to the leader; at the leader adds those of the others, and says who is
+/// What the workers of each point come back with: results, by what they measured, and the largest
+/// share of its time that one of a point waited for a CPU.
+fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(PartResults, Option<Used>, Vec<f64>)> {
+    let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
+    for of_point in running {
+        let (mut of_workers, mut waited_most) = (Vec::new(), 0.0_f64);
+        for worker in of_point {
+            let (outcome, by) = worker.join().map_err(|_| bug())??;
+            let result = WorkerResult::of(&outcome);
+            of_workers.push((outcome, result));
+            waited_most = waited_most.max(by.waited);
+            used = Some(by);
+        }
+        results.push(of_workers);
+        waited.push(waited_most);
+    }
+    Ok((results, used, waited))
+}
+
+/// Gives this rank's results to the leader; at the leader adds those of the others, and says who is
 /// lost.
-fn share(crew: &Crew, books: &mut Books, stop: &AtomicBool) -> Result<Option<String>> {
+fn share(
+    all_ranks: &AllRanks,
+    results: &mut PartResults,
+    stop: &AtomicBool,
+) -> Result<Option<String>> {
     let mut lost = None;
-    for theirs in crew.books(&wire::write(books)?, stop) {
+    for theirs in all_ranks.results(&part_results::write(results)?, stop) {
         match theirs {
             Ok(bytes) => {
-                let theirs = wire::read(&bytes)?;
-                for (mine, theirs) in books.iter_mut().zip(theirs) {
+                let theirs = part_results::read(&bytes)?;
+                for (mine, theirs) in results.iter_mut().zip(theirs) {
                     mine.extend(theirs);
                 }
             }
@@ -288,31 +307,36 @@ fn share(crew: &Crew, books: &mut Books, stop: &AtomicBool) -> Result<Option<Str
 }
 
 /// What the workers of a point found, as one.
-fn booked(
-    of_point: Vec<(Outcome, Rank)>,
+fn point_result(
+    of_point: Vec<(Outcome, WorkerResult)>,
     used: Option<Used>,
     lost: Option<&str>,
-) -> Result<Booked> {
-    let (outcomes, ranks): (Vec<Outcome>, Vec<Rank>) = of_point.into_iter().unzip();
+) -> Result<PointResult> {
+    let (outcomes, ranks): (Vec<Outcome>, Vec<WorkerResult>) = of_point.into_iter().unzip();
     let mut outcome = join(outcomes);
     if let Some(lost) = lost {
         outcome.ended = Ended::Failure;
         outcome.failure = Some(TargetFailure::Broken(lost.to_owned()));
     }
-    // A rank without a stream of this group has no engine, and its books go nowhere.
+    // A rank without a stream of this group has no engine, and its results go nowhere.
     let used = used.unwrap_or_else(|| Used {
         engine: Engine::Sync,
         probe: Probe::default(),
         clock: ClockCheck { source: "none", over: Nanos::ZERO, ahead_ns: 0 },
         waited: 0.0,
     });
-    Ok(Booked { outcome, stood: Stood::default(), used, ranks })
+    Ok(PointResult { outcome, stood: Stood::default(), used, ranks })
 }
 
 /// What the workers of this rank drive of a point, each with its number among all workers.
-fn shares<'p>(own: &'p [Point], point: &Point, crew: Option<&Crew>) -> Vec<(usize, Part<'p>)> {
+fn shares<'p>(
+    own: &'p [Point],
+    point: &Point,
+    all_ranks: Option<&AllRanks>,
+) -> Vec<(usize, Part<'p>)> {
     let all = own.iter().flat_map(parts).enumerate();
-    all.filter(|(number, _)| crew.is_none_or(|crew| crew.has(point, *number))).collect()
+    all.filter(|(number, _)| all_ranks.is_none_or(|all_ranks| all_ranks.has(point, *number)))
+        .collect()
 }
 
 /// The streams of a point, dealt to its workers.

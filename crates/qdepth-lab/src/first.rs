@@ -51,7 +51,7 @@ pub fn look(system: &System) -> Result<Look> {
             let what = format!("{NAME}, {} that an earlier run kept", Bytes(bytes));
             return Ok(Look { plan: asked(".", Some(bytes))?, what });
         }
-        Ok(Own::Made(bytes)) => {
+        Ok(Own::Provision(bytes)) => {
             let what = format!("a file of {}, made for this and removed", Bytes(bytes));
             return Ok(Look { plan: asked(".", Some(bytes))?, what });
         }
@@ -73,7 +73,7 @@ pub fn look(system: &System) -> Result<Look> {
 /// A file of ours that is there, or the size of one that can be made.
 enum Own {
     Kept(u64),
-    Made(u64),
+    Provision(u64),
 }
 
 fn size_of_own(system: &System, here: &Inspected) -> Result<Own, Problem> {
@@ -105,10 +105,10 @@ fn size_of_own(system: &System, here: &Inspected) -> Result<Own, Problem> {
             Ok(_) if most == u64::MAX => {
                 most = filled_in(FILLING, bytes);
                 if bytes <= most {
-                    return Ok(Own::Made(bytes));
+                    return Ok(Own::Provision(bytes));
                 }
             }
-            Ok(_) => return Ok(Own::Made(bytes)),
+            Ok(_) => return Ok(Own::Provision(bytes)),
             Err(Problem::Refused(refusal)) => {
                 let bounds = refusal.guard == Guard::G13Bounds;
                 refused = Some(refusal);

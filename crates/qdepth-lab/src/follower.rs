@@ -11,13 +11,13 @@ use qdepth_workload::{Plan, Point, Stop};
 use serde::{Deserialize, Serialize};
 
 use crate::Lab;
-use crate::crew::Crew;
+use crate::all_ranks::AllRanks;
 use crate::execute::execute;
 use crate::failure::{RemoteError, Usage, exit_status};
-use crate::made::Made;
-use crate::manner::Manner;
+use crate::measure_options::MeasureOptions;
 use crate::placed::Place;
-use crate::prepare::{Found, Order, prepare};
+use crate::prepare::{Found, PrepareOptions, prepare};
+use crate::provision::Provision;
 use crate::written::Written;
 
 /// What the leader tells everyone before the first point.
@@ -47,14 +47,14 @@ fn hostname() -> String {
 
 /// Whether several ranks can measure this together. Asked before anything is touched.
 pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()> {
-    let Some(crew) = lab.crew else { return Ok(()) };
+    let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     let makes_files = plan.points.iter().all(|point| point.layout.makes_files());
     let writes = plan.points.iter().any(Point::writes);
     let is_directory = |found: &Found| {
         found.real().is_some_and(|target| matches!(target.kind, Kind::Directory(_)))
     };
     let emulated = found.iter().any(|found| found.real().is_none());
-    let ranks = crew.team.borrow().size();
+    let ranks = all_ranks.group.borrow().size();
     let no =
         |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
     if lab.request.pinning.named().is_some() {
@@ -109,13 +109,13 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
 
 /// The leader tells everyone what is measured; every rank asks the guards for its own view of the
 /// targets before any begins.
-pub(crate) fn enlist(
+pub(crate) fn distribute(
     lab: Lab<'_>,
     (run_id, stamp): (&str, u64),
     plan: &Plan,
     (targets, bytes): (&[PathBuf], u64),
 ) -> Result<()> {
-    let Some(crew) = lab.crew else { return Ok(()) };
+    let Some(all_ranks) = lab.all_ranks else { return Ok(()) };
     if targets.iter().any(|target| target.to_str().is_some_and(is_emulated)) {
         // The others wait for a task, and none comes before the end.
         return Ok(());
@@ -129,72 +129,72 @@ pub(crate) fn enlist(
         engine: lab.request.engine.name().to_owned(),
         stamp,
     };
-    let mut team = crew.team.borrow_mut();
-    team.broadcast(&serde_json::to_vec(&task)?);
+    let mut group = all_ranks.group.borrow_mut();
+    group.broadcast(&serde_json::to_vec(&task)?);
     let (mut together, mut in_the_way) = (1, Ok(()));
-    for (rank, answer) in (1_u32..).zip(team.gather(&|| lab.signals.caught().is_some())) {
+    for (rank, answer) in (1_u32..).zip(group.gather(&|| lab.signals.caught().is_some())) {
         match serde_json::from_slice(&answer?).context("the answer of a rank cannot be read")? {
             Answer::Ready(node) => together += u32::from(node == hostname()),
             Answer::No(why, status) => {
-                let what = format!("rank {rank} of {}: {why}", team.size());
+                let what = format!("rank {rank} of {}: {why}", group.size());
                 in_the_way = in_the_way.and(Err(RemoteError { what, status }));
             }
         }
     }
     in_the_way?;
-    *crew.shift.borrow_mut() = together;
-    team.broadcast(&together.to_le_bytes());
+    *all_ranks.shift.borrow_mut() = together;
+    group.broadcast(&together.to_le_bytes());
     Ok(())
 }
 
 /// What every rank but the leader does.
-pub(crate) fn follow(lab: Lab<'_>, crew: &Crew) -> Result<()> {
+pub(crate) fn follow(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
     let stop = lab.signals.stop();
     let stopping = || stop.load(Ordering::Relaxed);
-    let receive = || crew.team.borrow_mut().receive(&stopping);
+    let receive = || all_ranks.group.borrow_mut().receive(&stopping);
     let text = receive()?;
     if text.is_empty() {
         return Ok(());
     }
     let task: Task = serde_json::from_slice(&text).context("the leader's task")?;
     let plan = Plan::from_text(&task.plan).map_err(Usage)?;
-    let order = Order {
+    let prepare_options = PrepareOptions {
         run_id: &task.run_id,
         results_dir: Path::new("."),
         writes: plan.points.iter().any(Point::writes),
-        made: Made::of(&plan, task.bytes),
+        made: Provision::of(&plan, task.bytes),
         keep: task.keep,
         consent: &lab.request.consent,
     };
-    let prepared = prepare(lab.system, &task.targets, &order, lab.observer, &stopping);
+    let prepared = prepare(lab.system, &task.targets, &prepare_options, lab.observer, &stopping);
     let answer = match &prepared {
         Ok(_) => Answer::Ready(hostname()),
         Err(why) => Answer::No(format!("{why:#}"), exit_status(why)),
     };
-    crew.team.borrow_mut().give(&serde_json::to_vec(&answer)?);
+    all_ranks.group.borrow_mut().give(&serde_json::to_vec(&answer)?);
     let targets = prepared?;
     let shapes: Vec<_> = targets.iter().map(|target| target.shape).collect();
     plan.fits(&shapes).map_err(Usage)?;
     // Nothing, where something is in the way of another rank.
     let Ok(together) = receive()?.try_into() else { return Ok(()) };
-    *crew.shift.borrow_mut() = u32::from_le_bytes(together);
+    *all_ranks.shift.borrow_mut() = u32::from_le_bytes(together);
     let engine = EngineChoice::from_name(&task.engine)
         .with_context(|| format!("rank 0 measures with `{}`, unknown here", task.engine))?;
     let (place, stamp) = (Place::Anywhere, task.stamp);
     let written = Written::of(&plan);
-    let manner = Manner {
+    let options = MeasureOptions {
         engine,
         stamp,
         written: &written,
         place,
-        crew: Some(crew),
+        all_ranks: Some(all_ranks),
         observer: lab.observer,
     };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
-        let Some(group) = plan.groups().find(|group| group[0].group == number) else { break };
-        let measured = execute(lab.system, &targets, group, manner, stop, &mut |_, _| {});
+        let Some(points) = plan.groups().find(|group| group[0].group == number) else { break };
+        let measured = execute(lab.system, &targets, points, options, stop, &mut |_, _| {});
         if let Err(why) = measured {
-            crew.team.borrow_mut().fail(&format!("{why:#}"));
+            all_ranks.group.borrow_mut().fail(&format!("{why:#}"));
         }
     }
     for target in targets {

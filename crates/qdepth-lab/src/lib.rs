@@ -12,14 +12,13 @@ use crate::observer::Observer;
 use crate::request::RunRequest;
 use crate::signals::Signals;
 
+pub mod all_ranks;
 mod begin;
 mod beside_fio;
 pub mod calibrate;
 pub mod campaign;
 pub mod certify;
 pub mod check;
-pub mod crew;
-mod disturbed;
 pub mod emulated;
 mod events;
 pub mod execute;
@@ -27,23 +26,24 @@ mod expect;
 pub mod failure;
 pub mod first;
 mod follower;
-pub mod foresee;
 mod identity;
-pub mod made;
-mod manner;
+mod interference;
+mod measure_options;
 mod measured;
 mod memory;
 pub mod observer;
 mod one_run;
 pub mod own_medium;
+mod part_results;
 mod placed;
 mod points;
 pub mod precondition;
 mod preconditioned;
 pub mod preparation;
 pub mod prepare;
+pub mod preview;
 mod proof;
-pub mod rank;
+pub mod provision;
 mod reach;
 pub mod record;
 pub mod request;
@@ -60,9 +60,9 @@ mod virtual_time;
 mod visit;
 mod visits;
 mod watch;
-mod wire;
 mod witnesses;
 pub mod words;
+pub mod worker_result;
 mod written;
 
 /// What a run is asked for, and what is around it: handed to each of its stages.
@@ -73,5 +73,5 @@ pub(crate) struct Lab<'a> {
     pub(crate) observer: &'a dyn Observer,
     pub(crate) signals: &'a Signals,
     /// The other ranks, where there are some.
-    pub(crate) crew: Option<&'a crew::Crew>,
+    pub(crate) all_ranks: Option<&'a all_ranks::AllRanks>,
 }

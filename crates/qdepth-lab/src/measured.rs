@@ -6,14 +6,14 @@ use qdepth_measure::Nanos;
 use qdepth_workload::Point;
 
 use crate::identity::{Changed, Identity};
-use crate::rank::Rank;
 use crate::witnesses::Seen;
+use crate::worker_result::WorkerResult;
 
 /// A point as measured, with what else was seen.
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
     /// What its workers did, one by one; none in virtual time.
-    pub(crate) ranks: Vec<Rank>,
+    pub(crate) ranks: Vec<WorkerResult>,
     /// How requests reached the kernel, and by what clock; none in virtual time.
     pub(crate) engine: Option<Used>,
     /// Whether direct I/O was in effect.
@@ -57,7 +57,7 @@ impl Measured {
 impl Measured {
     /// As a part of the lead-in of what follows.
     pub(crate) fn unrecorded(self) -> Self {
-        let ranks = self.ranks.iter().map(|_| Rank::default()).collect();
+        let ranks = self.ranks.iter().map(|_| WorkerResult::default()).collect();
         Self { outcome: unrecorded(self.outcome), ranks, ..self }
     }
 

@@ -34,7 +34,7 @@ impl<'a> Place<'a> {
         match &lab.request.pinning {
             Pinning::Among(cpus) => Self::Among(cpus),
             Pinning::InTurn(cpus) => Self::InTurn(cpus),
-            Pinning::Near if lab.crew.is_none() => Self::Near,
+            Pinning::Near if lab.all_ranks.is_none() => Self::Near,
             Pinning::Near | Pinning::Scheduler => Self::Anywhere,
         }
     }

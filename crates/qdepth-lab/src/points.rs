@@ -10,16 +10,16 @@ use qdepth_measure::{Code, Finding, Nanos, Severity};
 use qdepth_workload::Point;
 
 use crate::Lab;
+use crate::all_ranks::AllRanks;
 use crate::begin::Ready;
-use crate::crew::Crew;
 use crate::events::Events;
 use crate::expect::below_expected;
 use crate::measured::Measured;
-use crate::rank::{Rank, Ranks};
 use crate::seal::seal;
 use crate::virtual_time;
 use crate::visit::{Shown, Visited};
 use crate::visits::{in_turn, length, sweeps};
+use crate::worker_result::{WorkerResult, WorkerResults};
 
 /// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
 /// most 0.05 %.
@@ -31,7 +31,7 @@ pub(crate) fn points(
     lab: Lab<'_>,
     ready: &Ready,
     logbook: &mut Logbook,
-    (ranks, events): (&mut Ranks, &mut Events<'_>),
+    (ranks, events): (&mut WorkerResults, &mut Events<'_>),
 ) -> Result<usize> {
     let signals = lab.signals;
     let mut before = Nanos::ZERO;
@@ -70,7 +70,7 @@ pub(crate) fn points(
                 must_be_cool(lab, &sealed)?;
             }
         }
-        if let Some(lost) = lab.crew.and_then(Crew::lost) {
+        if let Some(lost) = lab.all_ranks.and_then(AllRanks::lost) {
             return Err(lost.into());
         }
         before += Nanos(sweep.iter().map(|group| length(group)).sum());
@@ -82,7 +82,7 @@ pub(crate) fn points(
     Ok(beyond)
 }
 
-fn of_workers((point, measured): (&Point, &Measured)) -> (Point, Vec<Rank>) {
+fn of_workers((point, measured): (&Point, &Measured)) -> (Point, Vec<WorkerResult>) {
     (point.clone(), measured.ranks.clone())
 }
 

@@ -9,7 +9,7 @@ use qdepth_workload::{Plan, Point, Wear};
 
 use crate::Lab;
 use crate::execute::execute;
-use crate::manner::Manner;
+use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
 use crate::placed::Place;
@@ -41,23 +41,23 @@ pub(crate) fn precondition(
         }
     }
     let unread = Written::default();
-    let manner = Manner {
+    let options = MeasureOptions {
         engine,
         stamp: 0,
         written: &unread,
         place: Place::Anywhere,
-        crew: None,
+        all_ranks: None,
         observer: lab.observer,
     };
     // A run is in real time or in virtual time.
     let put = !done.facts.is_empty();
     for group in plan.precondition_groups() {
         if let Some(asked) = group.iter().find_map(|point| point.stop.until_steady) {
-            let Done { facts, findings } = rounds(lab, targets, group, manner, (asked, put))?;
+            let Done { facts, findings } = rounds(lab, targets, group, options, (asked, put))?;
             done.facts.extend(facts);
             done.findings.extend(findings);
         } else if !put {
-            done.facts.extend(written(lab, targets, group, manner)?);
+            done.facts.extend(written(lab, targets, group, options)?);
         }
     }
     Ok(done)
@@ -68,7 +68,7 @@ fn written(
     lab: Lab<'_>,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner<'_>,
+    options: MeasureOptions<'_>,
 ) -> Result<Vec<(usize, Observation)>> {
     let bytes: u64 = group.iter().map(Point::bytes_of_streams).sum();
     let step = group.first().map(what).unwrap_or_default();
@@ -76,7 +76,7 @@ fn written(
     let work = Preparing::Preconditioning { step: &step, bytes: Some(bytes) };
     let mut progress = Progress::begin(lab.observer, work);
     let measured =
-        execute(lab.system, targets, group, manner, lab.signals.stop(), &mut |_, interval| {
+        execute(lab.system, targets, group, options, lab.signals.stop(), &mut |_, interval| {
             progress.add(interval.bytes[1]);
         });
     drop(progress);

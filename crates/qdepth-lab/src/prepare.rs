@@ -22,8 +22,8 @@ use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::failure::Usage;
-use crate::made::Made;
 use crate::observer::{Observer, Preparing, Progress};
+use crate::provision::Provision;
 use crate::request::ConsentWords;
 use crate::witnesses::DriveHealth;
 
@@ -70,7 +70,7 @@ pub fn find(system: &System, spelling: &Path) -> Result<Found> {
 
 /// What a target will offer once it is prepared, as far as can be seen without touching it: a plan
 /// that does not fit is wrong usage, and must be found before anything is written.
-pub fn foreseen(target: &Found, made: &Made) -> Result<TargetShape> {
+pub fn previewed(target: &Found, made: &Provision) -> Result<TargetShape> {
     let target = match target {
         Found::Real(inspected) => inspected,
         Found::Emulated(spelled) => return Ok(spelled.shape()?.into()),
@@ -84,7 +84,7 @@ pub fn foreseen(target: &Found, made: &Made) -> Result<TargetShape> {
         ),
     };
     let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes }, block_bytes);
-    let holds_files = matches!((&target.kind, made), (Kind::Directory(_), Made::OwnFiles(_)));
+    let holds_files = matches!((&target.kind, made), (Kind::Directory(_), Provision::OwnFiles(_)));
     Ok(TargetShape { holds_files, ..whole })
 }
 
@@ -213,11 +213,11 @@ impl Prepared {
 }
 
 /// What preparation must know.
-pub(crate) struct Order<'a> {
+pub(crate) struct PrepareOptions<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) results_dir: &'a Path,
     pub(crate) writes: bool,
-    pub(crate) made: Made,
+    pub(crate) made: Provision,
     pub(crate) keep: bool,
     pub(crate) consent: &'a ConsentWords,
 }
@@ -227,7 +227,7 @@ pub(crate) struct Order<'a> {
 pub(crate) fn prepare(
     system: &System,
     spellings: &[PathBuf],
-    order: &Order<'_>,
+    prepare_options: &PrepareOptions<'_>,
     observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<Prepared>> {
@@ -248,13 +248,15 @@ pub(crate) fn prepare(
     for target in &found {
         consents.push(match target.kind {
             Kind::Directory(_) => None,
-            _ if order.writes => consent_for(system, target, order.consent, observer)?,
+            _ if prepare_options.writes => {
+                consent_for(system, target, prepare_options.consent, observer)?
+            }
             _ => None,
         });
     }
-    let cleared = clear_all(system, &found, &consents, order)?;
+    let cleared = clear_all(system, &found, &consents, prepare_options)?;
     for (target, cleared) in found.into_iter().zip(cleared) {
-        let ready = make_ready(target, cleared, order, observer, interrupted);
+        let ready = make_ready(target, cleared, prepare_options, observer, interrupted);
         prepared.push(ready.map_err(|error| after_all(error, !prepared.is_empty()))?);
     }
     Ok(prepared)
@@ -265,14 +267,14 @@ fn clear_all(
     system: &System,
     found: &[Inspected],
     consents: &[Option<Consent>],
-    order: &Order<'_>,
+    prepare_options: &PrepareOptions<'_>,
 ) -> Result<Vec<Cleared>> {
     let mut cleared: Vec<Cleared> = Vec::new();
     let mut missing: Option<Refusal> = None;
     for (number, (target, consent)) in found.iter().zip(consents).enumerate() {
         let promised = promised(&found[..cleared.len()], &cleared, target);
         let place = (number, found.len());
-        match clear(system, target, consent.as_ref(), order, promised, place) {
+        match clear(system, target, consent.as_ref(), prepare_options, promised, place) {
             // Those behind are asked for their consents alone.
             Ok(_) if missing.is_some() => {}
             Ok(one) => cleared.push(one),
@@ -346,21 +348,21 @@ fn promised(earlier: &[Inspected], cleared: &[Cleared], target: &Inspected) -> u
     earlier.iter().zip(cleared).map(bytes).sum()
 }
 
-fn wanted<'a>(order: &Order<'a>) -> Wanted<'a> {
+fn wanted<'a>(prepare_options: &PrepareOptions<'a>) -> Wanted<'a> {
     Wanted {
-        size_bytes: order.made.bytes(),
-        run_id: order.run_id,
+        size_bytes: prepare_options.made.bytes(),
+        run_id: prepare_options.run_id,
         now: Timestamp::now(),
-        keep: order.keep,
+        keep: prepare_options.keep,
         direct: true,
     }
 }
 
-fn writing<'a>(order: &Order<'a>) -> Writing<'a> {
+fn writing<'a>(prepare_options: &PrepareOptions<'a>) -> Writing<'a> {
     Writing {
-        run_id: order.run_id,
+        run_id: prepare_options.run_id,
         now: Timestamp::now(),
-        results_dir: order.results_dir,
+        results_dir: prepare_options.results_dir,
         direct: true,
     }
 }
@@ -369,27 +371,30 @@ fn clear(
     system: &System,
     target: &Inspected,
     consent: Option<&Consent>,
-    order: &Order<'_>,
+    prepare_options: &PrepareOptions<'_>,
     promised: u64,
     place: (usize, usize),
 ) -> Result<Cleared> {
     Ok(match &target.kind {
-        Kind::Directory(_) => match &order.made {
-            Made::OwnFiles(files) => {
+        Kind::Directory(_) => match &prepare_options.made {
+            Provision::OwnFiles(files) => {
                 let (number, of) = place;
-                let how = (order.writes, order.keep);
-                let wanted = files.wanted(number, of, order.run_id, how);
+                let how = (prepare_options.writes, prepare_options.keep);
+                let wanted = files.wanted(number, of, prepare_options.run_id, how);
                 Cleared::OwnFiles(own_files::clear(system, target, &wanted, promised)?)
             }
-            Made::MeasurementFile(_) => {
-                Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
-            }
+            Provision::MeasurementFile(_) => Cleared::File(measurement_file::clear(
+                system,
+                target,
+                &wanted(prepare_options),
+                promised,
+            )?),
         },
-        Kind::RegularFile { size_bytes: 0, .. } if order.writes => {
-            Cleared::File(measurement_file::clear(system, target, &wanted(order), promised)?)
-        }
-        Kind::BlockDevice(_) | Kind::RegularFile { .. } if order.writes => {
-            Cleared::Writing(clear_for_writing(system, target, consent, &writing(order))?)
+        Kind::RegularFile { size_bytes: 0, .. } if prepare_options.writes => Cleared::File(
+            measurement_file::clear(system, target, &wanted(prepare_options), promised)?,
+        ),
+        Kind::BlockDevice(_) | Kind::RegularFile { .. } if prepare_options.writes => {
+            Cleared::Writing(clear_for_writing(system, target, consent, &writing(prepare_options))?)
         }
         Kind::BlockDevice(_) | Kind::RegularFile { .. } => {
             Cleared::ReadOnly(claim_read_only(system, target, true)?)
@@ -401,21 +406,21 @@ fn clear(
 fn make_ready(
     inspected: Inspected,
     cleared: Cleared,
-    order: &Order<'_>,
+    prepare_options: &PrepareOptions<'_>,
     observer: &dyn Observer,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Prepared> {
     let held = match cleared {
         Cleared::ReadOnly(claim) => Held::Claim(claim),
-        Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(order))?),
+        Cleared::Writing(cleared) => Held::Claim(cleared.claim(&writing(prepare_options))?),
         Cleared::File(cleared) => {
-            let (path, bytes) = (&*inspected.spelling, order.made.bytes());
+            let (path, bytes) = (&*inspected.spelling, prepare_options.made.bytes());
             let mut filling = Progress::begin(observer, Preparing::Filling { path, bytes });
             let mut progress = |bytes| {
                 filling.reach(bytes);
                 if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            let made = cleared.make(&wanted(order), &mut progress);
+            let made = cleared.make(&wanted(prepare_options), &mut progress);
             drop(filling);
             Held::File(made?)
         }
@@ -465,7 +470,7 @@ fn shape(real: &Real) -> TargetShape {
 ///
 /// # Errors
 /// What is wrong with the words, as a run would refuse them.
-pub fn consent_foreseen<'a>(
+pub fn consent_previewed<'a>(
     system: &System,
     losing: impl Into<Losing<'a>>,
     words: &ConsentWords,

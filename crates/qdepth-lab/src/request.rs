@@ -9,8 +9,8 @@ use qdepth_logbook::record::{Observation, PointRecord, RunRecord};
 use qdepth_measure::{Bytes, Finding};
 use qdepth_workload::{Choices, Extent, PlanFile, STANDARD_AREA, TargetShape, resolve};
 
-use crate::made::{FilesMade, Made};
-use crate::rank::Ranks;
+use crate::provision::{Provision, ProvisionedFiles};
+use crate::worker_result::WorkerResults;
 
 /// A run that is asked for.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub struct Ran {
     /// Points of the plan.
     pub planned: usize,
     /// What each worker of each point did; not of a run of variants.
-    pub ranks: Ranks,
+    pub ranks: WorkerResults,
 }
 
 /// The load that is asked for: a plan as written, what is chosen of it, and on what.
@@ -115,14 +115,17 @@ impl PlanRequest {
     }
 
     /// What is made in a directory.
-    pub fn made(&self) -> Made {
+    pub fn made(&self) -> Provision {
         if self.file.files.is_some() {
             let bytes = self.bytes_of_files();
-            return Made::OwnFiles(FilesMade { bytes, names: self.file.file_names.clone() });
+            return Provision::OwnFiles(ProvisionedFiles {
+                bytes,
+                names: self.file.file_names.clone(),
+            });
         }
         let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());
         let chosen = self.choices.file_size.or(of_area).or(self.file.file_size);
-        Made::MeasurementFile(chosen.unwrap_or(STANDARD_AREA).0)
+        Provision::MeasurementFile(chosen.unwrap_or(STANDARD_AREA).0)
     }
 
     /// What the points' own files take of a directory at a time: the most that the plan would have

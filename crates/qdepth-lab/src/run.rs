@@ -3,7 +3,7 @@
 use anyhow::Result;
 use qdepth_host::system::System;
 
-use crate::crew::crew;
+use crate::all_ranks::join;
 use crate::follower::follow;
 use crate::observer::Observer;
 use crate::one_run::alone;
@@ -21,14 +21,14 @@ pub fn run(
     observer: &dyn Observer,
     signals: &Signals,
 ) -> Result<Option<Ran>> {
-    let (system, crew) = (System::real(), crew()?);
-    let lab = Lab { request, system: &system, observer, signals, crew: crew.as_ref() };
-    let ran = match lab.crew.filter(|crew| !crew.leads()) {
-        Some(crew) => follow(lab, crew).map(|()| None),
+    let (system, all_ranks) = (System::real(), join()?);
+    let lab = Lab { request, system: &system, observer, signals, all_ranks: all_ranks.as_ref() };
+    let ran = match lab.all_ranks.filter(|all_ranks| !all_ranks.leads()) {
+        Some(all_ranks) => follow(lab, all_ranks).map(|()| None),
         None => lead(lab),
     };
-    if let Some(crew) = crew {
-        crew.end();
+    if let Some(all_ranks) = all_ranks {
+        all_ranks.end();
     }
     ran
 }

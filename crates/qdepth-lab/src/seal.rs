@@ -7,7 +7,7 @@ use qdepth_logbook::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecor
 use qdepth_measure::{Code, Finding, PointFacts, check_laws};
 use qdepth_workload::{Arrivals, Point};
 
-use crate::disturbed::disturbed;
+use crate::interference::disturbed;
 use crate::measured::Measured;
 use crate::prepare::Prepared;
 

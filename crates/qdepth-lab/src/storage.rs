@@ -12,8 +12,8 @@ use qdepth_measure::Nanos;
 use qdepth_workload::{Durability, Layout, Point};
 use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 
-use crate::crew::Crew;
-use crate::manner::Manner;
+use crate::all_ranks::AllRanks;
+use crate::measure_options::MeasureOptions;
 use crate::prepare::Real;
 
 /// The storage of a point, ready for its workers.
@@ -41,9 +41,9 @@ impl<'a> Storage<'a> {
         system: &System,
         real: &'a Real,
         point: &Point,
-        manner: Manner<'_>,
+        options: MeasureOptions<'_>,
     ) -> Result<Self> {
-        if matches!(manner.engine, EngineChoice::Only(engine) if engine.sends_commands()) {
+        if matches!(options.engine, EngineChoice::Only(engine) if engine.sends_commands()) {
             return Self::of_commands(system, real);
         }
         let files = match (real.claim(), real.own_files()) {
@@ -53,7 +53,7 @@ impl<'a> Storage<'a> {
                 let file = durable(file, point.durability)?;
                 vec![Opened { stream: 0, file, took: Nanos::ZERO }]
             }
-            (None, Some(files)) => own(&mut files.borrow_mut(), point, manner.crew)?,
+            (None, Some(files)) => own(&mut files.borrow_mut(), point, options.all_ranks)?,
             (None, None) => Vec::new(),
         };
         let mut direct = point.direct;
@@ -95,7 +95,7 @@ impl<'a> Storage<'a> {
 
 /// The files of a point: made anew by one that writes, opened by one that reads. One that is not
 /// there, since the run was taken up again after it had been written, is filled without measuring.
-fn own(files: &mut OwnFiles, point: &Point, crew: Option<&Crew>) -> Result<Vec<Opened>> {
+fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Result<Vec<Opened>> {
     let names: Vec<(String, u64)> = match point.layout {
         Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
         Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
@@ -111,11 +111,11 @@ fn own(files: &mut OwnFiles, point: &Point, crew: Option<&Crew>) -> Result<Vec<O
     let mut opened = Vec::new();
     let shared = point.layout == Layout::SharedFile;
     for (stream, (name, length_bytes)) in names.into_iter().enumerate() {
-        if !shared && crew.is_some_and(|crew| !crew.has(point, stream)) {
+        if !shared && all_ranks.is_some_and(|all_ranks| !all_ranks.has(point, stream)) {
             continue;
         }
         // The leader makes what all share before it tells the others to begin.
-        let makes = point.writes() && (!shared || crew.is_none_or(Crew::leads));
+        let makes = point.writes() && (!shared || all_ranks.is_none_or(AllRanks::leads));
         if !point.writes() && !files.has(&name) {
             if point.verify {
                 bail!(

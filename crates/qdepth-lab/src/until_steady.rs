@@ -11,7 +11,7 @@ use qdepth_workload::{Point, UntilSteady};
 
 use crate::Lab;
 use crate::execute::execute;
-use crate::manner::Manner;
+use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
 use crate::preconditioned::{Done, WRITTEN, fact, is_there};
@@ -48,7 +48,7 @@ pub(crate) fn rounds(
     lab: Lab<'_>,
     targets: &[Prepared],
     group: &[Point],
-    manner: Manner<'_>,
+    options: MeasureOptions<'_>,
     (asked, put): (UntilSteady, bool),
 ) -> Result<Done> {
     let step = group.first().map(|point| rounds_text(point, asked)).unwrap_or_default();
@@ -67,7 +67,7 @@ pub(crate) fn rounds(
             lab.system,
             targets,
             &round,
-            manner,
+            options,
             lab.signals.stop(),
             &mut |_, interval| {
                 progress.add(interval.bytes[1]);

@@ -18,7 +18,7 @@ use crate::words::kept;
 /// Measures one after the other, and compares. What was finished before a failure or an
 /// interruption stays in the logbook, as runs of its own.
 pub(crate) fn measure(lab: Lab<'_>, asked: &PlanRequest) -> Result<Option<Ran>> {
-    if lab.crew.is_some() {
+    if lab.all_ranks.is_some() {
         anyhow::bail!(Usage("several ranks cannot prepare variants: run one".to_owned()));
     }
     let each = asked.variants()?;

@@ -9,7 +9,7 @@ use qdepth_engine::{Company, Interval, Outcome, Part, Target, measure_part, meas
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
-use crate::crew::Crew;
+use crate::all_ranks::AllRanks;
 use crate::failure::Usage;
 use crate::measured::Measured;
 use crate::prepare::{Emulation, Prepared, What};
@@ -51,7 +51,7 @@ pub(crate) fn bounded(targets: &[Prepared], group: &[Point]) -> Vec<Point> {
 pub(crate) fn measure(
     targets: &[Prepared],
     group: &[Point],
-    (crew, stop): (Option<&Crew>, &AtomicBool),
+    (all_ranks, stop): (Option<&AllRanks>, &AtomicBool),
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
@@ -73,7 +73,7 @@ pub(crate) fn measure(
                 (*emulation, places.iter().map(|place| &group[*place]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, (crew, stop), &mut |lane, interval| {
+        let outcomes = in_virtual_time(&points, (all_ranks, stop), &mut |lane, interval| {
             seen(places[lane], interval);
         })?;
         for (place, (outcome, seen)) in places.into_iter().zip(outcomes) {
@@ -131,7 +131,7 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
 /// On a thread of its own as well, so that the screen lives while virtual time flies.
 fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
-    (crew, stop): (Option<&Crew>, &AtomicBool),
+    (all_ranks, stop): (Option<&AllRanks>, &AtomicBool),
     seen: &mut dyn FnMut(usize, &Interval),
 ) -> Result<Vec<(Outcome, Seen)>> {
     let options: Vec<OpenMedia> = media
@@ -165,7 +165,7 @@ fn in_virtual_time(
             };
             (outcomes, target.wear(), target.throttles())
         });
-        watch(&shown, seen, &|| crew.iter().for_each(|crew| crew.tend(stop)));
+        watch(&shown, seen, &|| all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop)));
         worker.join().map_err(|_| bug())
     })?;
     for ((emulation, _), wear) in media.iter().zip(wear) {

@@ -110,9 +110,9 @@ pub(crate) fn visit(
     let mut seen = |place: usize, interval: &Interval| {
         events.interval(logbook, points[place].index, &interval.moved(offset));
     };
-    let manner = ready.manner(lab);
+    let options = ready.options(lab);
     let stop = lab.signals.stop();
-    let measured = execute(lab.system, &ready.targets, points, manner, stop, &mut seen);
+    let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
     events.paused(logbook, points);
     let measured = measured?;
     let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);

@@ -18,7 +18,7 @@ const TURNOVER_MOST: Nanos = Nanos::from_secs(4);
 /// Whether visits take turns. In virtual time nothing but the load itself changes a rate, and ranks
 /// of other machines go through the groups one after the other.
 fn takes_turns(lab: Lab<'_>, ready: &Ready) -> bool {
-    lab.crew.is_none() && !ready.run.emulated
+    lab.all_ranks.is_none() && !ready.run.emulated
 }
 
 /// The groups of a plan in the lists that are measured, and kept, together.

@@ -12,7 +12,7 @@ pub(crate) const SCREEN_LAG: usize = 64;
 pub(crate) fn watch(
     shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
     seen: &mut dyn FnMut(usize, &Interval),
-    tend: &dyn Fn(),
+    heartbeat: &dyn Fn(),
 ) {
     loop {
         match shown.recv_timeout(Duration::from_millis(200)) {
@@ -20,7 +20,7 @@ pub(crate) fn watch(
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        tend();
+        heartbeat();
     }
 }
 

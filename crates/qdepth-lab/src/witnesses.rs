@@ -233,7 +233,7 @@ mod tests {
     use qdepth_measure::{Code, Severity};
 
     use super::*;
-    use crate::disturbed::disturbed;
+    use crate::interference::disturbed;
 
     fn drive(log: &str) -> System {
         let root = std::path::PathBuf::from("/nowhere");

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use qdepth_host::system::System;
 use qdepth_lab::emulated::{WARM_UP, WINDOW, measure, window_bytes};
-use qdepth_lab::foresee::foresee;
 use qdepth_lab::prepare::Found;
+use qdepth_lab::preview::preview;
 use qdepth_lab::request::PlanRequest;
 use qdepth_measure::Bytes;
 use qdepth_media::Spelled;
@@ -63,7 +63,7 @@ fn groups(
             return Ok(Vec::new());
         }
     }
-    let (resolved, found) = foresee(&System::real(), &asked)?;
+    let (resolved, found) = preview(&System::real(), &asked)?;
     let spelled = found.into_iter().filter_map(|found| match found {
         Found::Emulated(spelled) => Some(spelled),
         Found::Real(_) => None,

@@ -2,7 +2,7 @@
 //! logbook. Start with [`flags`], then `qdepth-lab`, which strings the stages together.
 
 mod commands;
-mod ended;
+mod exit_status;
 mod flags;
 mod layout;
 mod result_file;
@@ -16,20 +16,20 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{Command, Flags};
 
 #[global_allocator]
 static MEMORY: qdepth_linux::Memory = qdepth_linux::Memory;
 
 fn main() -> ExitCode {
-    ExitCode::from(ended::caught(|| program(std::env::args_os())))
+    ExitCode::from(exit_status::caught(|| program(std::env::args_os())))
 }
 
 /// The whole program; its exit status.
 fn program(words: impl Iterator<Item = OsString>) -> u8 {
     if let Err(error) = qdepth_lab::signals::outlive_limits() {
-        return ended::explain(&error);
+        return exit_status::explain(&error);
     }
     let mut words = words.peekable();
     if words.peek().is_some_and(|name| Path::new(name).file_name() == Some("fio".as_ref())) {
@@ -38,11 +38,11 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
     }
     let flags = match Flags::read_from(words) {
         Ok(flags) => flags,
-        Err(error) => return ended::not_understood(&error),
+        Err(error) => return exit_status::not_understood(&error),
     };
     let Some(command) = flags.command else {
         let answer = commands::first::first(&flags.first);
-        return answer.map_or_else(|error| ended::explain(&error), Status::number);
+        return answer.map_or_else(|error| exit_status::explain(&error), Status::number);
     };
     let answer = match command {
         Command::Run(options) => commands::run::run(&options),
@@ -75,6 +75,6 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
     };
     match answer {
         Ok(status) => status.number(),
-        Err(error) => ended::explain(&error),
+        Err(error) => exit_status::explain(&error),
     }
 }

@@ -10,7 +10,7 @@ use qdepth_workload::{
     shipped_question,
 };
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{CompletionsOptions, ManOptions, with_examples};
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;

@@ -12,7 +12,7 @@ use qdepth_report::{
 };
 
 use crate::commands::report::page;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::CertifyOptions;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};

@@ -11,7 +11,7 @@ use qdepth_report::{
 };
 
 use crate::commands::report::page;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::CompareOptions;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;

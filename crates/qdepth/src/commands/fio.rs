@@ -21,14 +21,14 @@ use qdepth_measure::{Code, Finding};
 use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 
 use crate::commands::run;
-use crate::ended::{self, Status};
+use crate::exit_status::{self, Status};
 use crate::flags::{Command, FioOptions, Flags, RunOptions};
 use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, say};
 use qdepth_lab::failure::Usage;
-use qdepth_lab::made::Made;
-use qdepth_lab::prepare::{find, foreseen};
+use qdepth_lab::prepare::{find, previewed};
+use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
 
 /// Options of `qdepth run` that stand among fio's.
@@ -62,7 +62,7 @@ pub(crate) fn fio(options: &FioOptions) -> Result<Status> {
 pub(crate) fn as_fio(words: &[String]) -> u8 {
     let status = match measure_words(words, Called::Fio) {
         Ok(status) => status.number(),
-        Err(error) => ended::explain(&error),
+        Err(error) => exit_status::explain(&error),
     };
     // fio has one status for all that goes wrong, and those of signals.
     if status < 128 { status.min(1) } else { status }
@@ -357,7 +357,7 @@ fn usable_bytes(path: &str) -> Option<u64> {
     if matches!(real, Some(Kind::Directory(_) | Kind::RegularFile { size_bytes: 0, .. })) {
         return None;
     }
-    let shape = foreseen(&target, &Made::MeasurementFile(0)).ok();
+    let shape = previewed(&target, &Provision::MeasurementFile(0)).ok();
     Some(shape.map_or(0, |shape| shape.usable.length_bytes).max(1))
 }
 

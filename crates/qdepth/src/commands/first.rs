@@ -6,7 +6,7 @@ use qdepth_logbook::export_json;
 
 use crate::commands::read::print_points;
 use crate::commands::run::measure;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{FirstOptions, RunOptions};
 use crate::terminal::{print, print_document};
 use qdepth_lab::first::{Look, look};

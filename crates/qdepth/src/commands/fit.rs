@@ -6,7 +6,7 @@ use qdepth_fit::{FitError, Fitted, Kind, Missed, description, fit};
 use qdepth_media::Description;
 
 use crate::commands::read::{chosen_all, table};
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::FitOptions;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;

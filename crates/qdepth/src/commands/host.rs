@@ -12,7 +12,7 @@ use qdepth_logbook::export_host_json;
 use qdepth_report::{Lang, host_tables};
 
 use crate::commands::read::print_list;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,

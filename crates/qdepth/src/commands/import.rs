@@ -7,7 +7,7 @@ use qdepth_foreign::{ImportError, import as read};
 use qdepth_logbook::Logbook;
 use qdepth_logbook::record::RunState;
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::ImportOptions;
 use crate::terminal::print;
 use qdepth_lab::failure::Usage;

@@ -11,21 +11,21 @@ use qdepth_measure::Nanos;
 use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::run;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{IorOptions, RunOptions};
 use crate::result_file::ResultFile;
 use crate::terminal::print_document;
-use qdepth_lab::crew::ranks;
+use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::rank::{Rank, Ranks};
 use qdepth_lab::request::PlanRequest;
+use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
     let ior = Ior::read(&options.words).map_err(|refusal| {
         let how = "qdepth's own options stand before IOR's: qdepth ior --no-report -- -t 1m …";
         Usage(format!("{refusal}. {how}"))
     })?;
-    let tasks = ior.tasks.or(ranks()).unwrap_or(1);
+    let tasks = ior.tasks.or(launched()).unwrap_or(1);
     let text = ior.plan(tasks);
     if options.convert {
         print_document(text.trim_end())?;
@@ -75,7 +75,7 @@ fn plan(ior: &Ior, text: &str) -> Result<PlanRequest> {
 
 /// What is only read must be there: nothing is made in its place.
 fn must_be_there(ior: &Ior, targets: &[PathBuf], names: &[String]) -> Result<()> {
-    let (tasks, count) = (ior.tasks.or(ranks()).unwrap_or(1) as usize, targets.len());
+    let (tasks, count) = (ior.tasks.or(launched()).unwrap_or(1) as usize, targets.len());
     let ranks = if ior.file_per_process { tasks } else { 1 };
     for rank in 0..ranks {
         let (folder, stem) = (&targets[rank % count], &names[rank % count]);
@@ -96,10 +96,10 @@ fn must_be_there(ior: &Ior, targets: &[PathBuf], names: &[String]) -> Result<()>
 }
 
 /// What each rank did in each phase: points of one step are one phase, on several directories.
-fn phases(points: &Ranks) -> Vec<IorPhase> {
+fn phases(points: &WorkerResults) -> Vec<IorPhase> {
     let mut phases: Vec<IorPhase> = Vec::new();
     let mut iterations = [0, 0];
-    let told = |group: &&[(Point, Vec<Rank>)]| {
+    let told = |group: &&[(Point, Vec<WorkerResult>)]| {
         // What checks what was written is no result of IOR's.
         group.iter().all(|(point, _)| !point.profile.starts_with("ior-check"))
     };
@@ -114,7 +114,7 @@ fn phases(points: &Ranks) -> Vec<IorPhase> {
     phases
 }
 
-fn rank(rank: &Rank) -> IorRank {
+fn rank(rank: &WorkerResult) -> IorRank {
     let seconds = |time: Nanos| time.as_secs_f64();
     IorRank {
         bytes: rank.bytes,

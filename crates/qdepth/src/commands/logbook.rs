@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use qdepth_logbook::{Checked, Damage, Logbook, RunFilter, RunHeadline};
 
 use crate::commands::read::print_runs;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions};
 use crate::screen::Screen;
 use crate::terminal::print;

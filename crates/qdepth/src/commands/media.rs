@@ -6,7 +6,7 @@ use qdepth_media::{Description, catalogue, is_file, name_and_format, parameters}
 use qdepth_reference::{Reference, Use, compare};
 
 use crate::commands::fit::fit_medium;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{MediaCommand, MediaOptions};
 use crate::terminal::print;

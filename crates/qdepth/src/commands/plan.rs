@@ -21,14 +21,14 @@ use qdepth_workload::{
 
 use qdepth_foreign::fio::as_fio;
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{PlanOptions, read_plan};
 use crate::screen::{VIRTUAL, counted};
 use crate::terminal::{print, print_document};
 use qdepth_lab::failure::Usage;
-use qdepth_lab::foresee::foresee;
-use qdepth_lab::made::Made;
-use qdepth_lab::prepare::{Found, consent_foreseen};
+use qdepth_lab::prepare::{Found, consent_previewed};
+use qdepth_lab::preview::preview;
+use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{ConsentWords, PlanRequest};
 use qdepth_lab::words::long;
 use qdepth_lab::{precondition, preparation};
@@ -84,7 +84,7 @@ fn one(asked: &PlanRequest, options: &PlanOptions) -> Result<Status> {
         print("what the preparation makes is not there yet, so nothing can be said of its points")?;
         return Ok(Status::Valid);
     }
-    let (plan, found) = foresee(&system, asked)?;
+    let (plan, found) = preview(&system, asked)?;
     if options.as_fio {
         let names: Vec<String> =
             asked.targets.iter().map(|target| target.display().to_string()).collect();
@@ -111,7 +111,7 @@ fn is_missing(target: &Path) -> bool {
 struct Targets<'a> {
     found: &'a [Found],
     spellings: &'a [PathBuf],
-    made: Made,
+    made: Provision,
     /// Whether anything is written to them.
     writes: bool,
 }
@@ -163,11 +163,11 @@ fn describe(
         let (verdicts, fills) = if makes_file {
             let taken = promised.get(&target.file_system()).copied().unwrap_or(0);
             match made {
-                Made::OwnFiles(files) => {
+                Provision::OwnFiles(files) => {
                     let wanted = files.wanted(index, targets.len(), "", (writes, false));
                     (own_files::review(system, target, &wanted, taken)?, files.bytes)
                 }
-                Made::MeasurementFile(size_bytes) => {
+                Provision::MeasurementFile(size_bytes) => {
                     let size_bytes = *size_bytes;
                     let wanted = Wanted { size_bytes, run_id: "", now, keep: false, direct: true };
                     measurement_file::review(system, target, &wanted, taken)?
@@ -176,7 +176,7 @@ fn describe(
         } else {
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
             let consent = match writes {
-                true => consent_foreseen(system, target, consent)?,
+                true => consent_previewed(system, target, consent)?,
                 false => None,
             };
             (review(system, target, consent.as_ref(), writes.then_some(&writing)), 0)

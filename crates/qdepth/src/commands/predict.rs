@@ -10,14 +10,14 @@ use serde_json::json;
 
 use crate::commands::fit::figure;
 use crate::commands::read::table;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::PredictOptions;
 use crate::flags::read_plan;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::emulated::on_all_processors;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::foresee::foresee;
 use qdepth_lab::prepare::Found;
+use qdepth_lab::preview::preview;
 use qdepth_lab::signals::Signals;
 
 /// The plan where none is named.
@@ -27,7 +27,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
     let mut load = options.load.clone();
     load.words = words(&options.load.words)?;
     let asked = read_plan::read(&load)?;
-    let (plan, found) = foresee(&System::real(), &asked)?;
+    let (plan, found) = preview(&System::real(), &asked)?;
     let [Found::Emulated(medium)] = found.as_slice() else {
         bail!(Usage(
             "predict: one target that is emulated, as `qdepth predict 'raid0(media:./mydrive.toml*2)'`"

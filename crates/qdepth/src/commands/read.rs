@@ -10,7 +10,7 @@ use qdepth_measure::Code;
 use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
 use qdepth_workload::plan_schema;
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{
     ExportOptions, ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
 };

@@ -12,13 +12,13 @@ use qdepth_report::{
 };
 
 use crate::commands::run::status_of;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::read_plan::{self, plan_word};
 use crate::flags::{Command, Flags, Repeat, RunOptions};
 use crate::screen::Screen;
 use crate::terminal::{print, print_document, print_table};
+use qdepth_lab::all_ranks::launched;
 use qdepth_lab::campaign::{Campaign, Kept, Member};
-use qdepth_lab::crew::ranks;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::request::{PlanRequest, RunRequest};
 use qdepth_lab::run;
@@ -50,7 +50,7 @@ struct Desk<'a> {
 
 /// Begins a campaign.
 pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
-    if ranks().is_some() {
+    if launched().is_some() {
         anyhow::bail!(Usage("several ranks cannot repeat a run: repeat the command".to_owned()));
     }
     let request = options.request()?;
@@ -92,7 +92,7 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
 /// Takes up the campaign that was measured last, where something of it is missing.
 pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let path = &now.logbook.logbook;
-    if ranks().is_some() || !path.exists() {
+    if launched().is_some() || !path.exists() {
         return Ok(None);
     }
     // One that cannot be read, or whose first run was killed before it began, is for the run to tell.

@@ -14,7 +14,7 @@ use qdepth_report::{
 };
 
 use crate::commands::read::chosen_all;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::{Format, Language, ReportOptions};
 use crate::result_file::ResultFile;
 use crate::terminal::print;

@@ -6,7 +6,7 @@ use qdepth_reference::{Comparison, Reference, compare};
 use qdepth_report::{Lang, compose_edition, compose_reproduction, reproduction_tables};
 
 use crate::commands::report::{Sheets, typesetter};
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::read_plan::read_words;
 use crate::flags::{Format, ReproduceOptions};
 use crate::result_file::ResultFile;

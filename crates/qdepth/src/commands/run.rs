@@ -8,7 +8,7 @@ use qdepth_measure::{Code, Finding, Grade};
 
 use crate::commands::read::print_table;
 use crate::commands::repeat;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::RunOptions;
 use crate::result_file::ResultFile;
 use crate::screen::Screen;

@@ -4,7 +4,7 @@ use anyhow::Result;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_web::{Options, Server};
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::ServeOptions;
 use crate::screen::Screen;
 use crate::terminal::print;

@@ -8,7 +8,7 @@ use qdepth_measure::{LatencyHistogram, Nanos};
 use qdepth_media::Spelled;
 use qdepth_nbd::{ServeError, Served, Server};
 
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::ServeMediumOptions;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};

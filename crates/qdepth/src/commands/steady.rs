@@ -5,7 +5,7 @@ use qdepth_measure::Nanos;
 use qdepth_report::{steady_json, steady_sentences, steady_table, steady_told};
 
 use crate::commands::read::chosen;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::SteadyOptions;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;

@@ -5,7 +5,7 @@ use qdepth_logbook::Logbook;
 use qdepth_report::{Measured, compose_trend, trend_json, trend_sentences, trend_table};
 
 use crate::commands::report::page;
-use crate::ended::Status;
+use crate::exit_status::Status;
 use crate::flags::TrendOptions;
 use crate::terminal::{print, print_document, print_table};
 use qdepth_lab::failure::Usage;

@@ -5,16 +5,16 @@ use qdepth_workload::Plan;
 
 /// What is made in a directory.
 #[derive(Clone, Debug)]
-pub enum Made {
+pub enum Provision {
     /// A measurement file with an area of so many bytes.
     MeasurementFile(u64),
     /// Files that the points make.
-    OwnFiles(FilesMade),
+    OwnFiles(ProvisionedFiles),
 }
 
 /// Files that points make in directories.
 #[derive(Clone, Debug)]
-pub struct FilesMade {
+pub struct ProvisionedFiles {
     /// Bytes of all in one directory at a time.
     pub bytes: u64,
     /// Name in each directory; where there is none, our own.
@@ -24,7 +24,7 @@ pub struct FilesMade {
 /// Name of files that points make, where nobody gives one.
 const STEM: &str = "qdepth-bandwidth";
 
-impl FilesMade {
+impl ProvisionedFiles {
     /// What is wanted of a directory, by its number among so many.
     pub fn wanted<'a>(
         &self,
@@ -39,11 +39,11 @@ impl FilesMade {
     }
 }
 
-impl Made {
+impl Provision {
     /// What a plan has made, where that takes so many bytes.
     pub(crate) fn of(plan: &Plan, bytes: u64) -> Self {
         if plan.points.iter().any(|point| point.layout.makes_files()) {
-            return Self::OwnFiles(FilesMade { bytes, names: plan.file_names.clone() });
+            return Self::OwnFiles(ProvisionedFiles { bytes, names: plan.file_names.clone() });
         }
         Self::MeasurementFile(bytes)
     }

@@ -1,10 +1,10 @@
-//! The team of all ranks.
+//! The group of all ranks.
 
 use std::collections::VecDeque;
 
 use thiserror::Error;
 
-use crate::Wire;
+use crate::Transport;
 
 /// Every rank says so often that it lives …
 const ALIVE_NS: u64 = 500_000_000;
@@ -45,7 +45,7 @@ pub struct Lost {
 
 /// How a rank's clock stands to that of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Skew {
+pub struct ClockOffset {
     /// Which.
     pub rank: u32,
     /// Its clock less that of rank 0, ns.
@@ -56,8 +56,8 @@ pub struct Skew {
 
 /// All ranks, as one of them sees them.
 #[derive(Debug)]
-pub struct Team<W> {
-    wire: W,
+pub struct RankGroup<W> {
+    transport: W,
     inbox: Vec<VecDeque<Vec<u8>>>,
     heard_ns: Vec<u64>,
     spoke_ns: u64,
@@ -67,12 +67,12 @@ pub struct Team<W> {
     asked_ns: Option<u64>,
 }
 
-impl<W: Wire> Team<W> {
-    /// The team on a wire.
-    pub fn new(wire: W) -> Self {
-        let (size, now) = (wire.size() as usize, wire.now_ns());
+impl<W: Transport> RankGroup<W> {
+    /// The group on a transport.
+    pub fn new(transport: W) -> Self {
+        let (size, now) = (transport.size() as usize, transport.now_ns());
         Self {
-            wire,
+            transport,
             inbox: vec![VecDeque::new(); size],
             heard_ns: vec![now; size],
             spoke_ns: now,
@@ -83,19 +83,19 @@ impl<W: Wire> Team<W> {
         }
     }
 
-    /// The wire, back.
-    pub fn into_wire(self) -> W {
-        self.wire
+    /// The transport, back.
+    pub fn into_transport(self) -> W {
+        self.transport
     }
 
     /// Own number, from 0, which leads.
     pub fn rank(&self) -> u32 {
-        self.wire.rank()
+        self.transport.rank()
     }
 
     /// How many there are.
     pub fn size(&self) -> u32 {
-        self.wire.size()
+        self.transport.size()
     }
 
     /// Whether this one leads.
@@ -120,8 +120,8 @@ impl<W: Wire> Team<W> {
 
     /// To be called every fifth of a second or more often: says that this rank lives, and takes
     /// what came.
-    pub fn tend(&mut self) {
-        let now = self.wire.now_ns();
+    pub fn heartbeat(&mut self) {
+        let now = self.transport.now_ns();
         self.tended_ns = now;
         if now.saturating_sub(self.spoke_ns) >= ALIVE_NS {
             self.spoke_ns = now;
@@ -139,7 +139,7 @@ impl<W: Wire> Team<W> {
             return;
         }
         let message: Vec<u8> = std::iter::once(kind).chain(bytes.iter().copied()).collect();
-        if let Err(why) = self.wire.send(to, &message) {
+        if let Err(why) = self.transport.send(to, &message) {
             self.lose(to, why);
         }
     }
@@ -152,7 +152,7 @@ impl<W: Wire> Team<W> {
     fn take(&mut self, from: u32, now: u64) {
         let place = from as usize;
         loop {
-            match self.wire.poll(from) {
+            match self.transport.poll(from) {
                 Ok(Some(message)) => {
                     self.heard_ns[place] = now;
                     match message.first() {
@@ -181,9 +181,9 @@ impl<W: Wire> Team<W> {
     fn hear(&mut self, from: u32, stopping: &dyn Fn() -> bool) -> Result<(u8, Vec<u8>), Lost> {
         let mut pause_ns = PAUSE_NS.0;
         loop {
-            let now = self.wire.now_ns();
+            let now = self.transport.now_ns();
             if now.saturating_sub(self.tended_ns) >= TEND_NS {
-                self.tend();
+                self.heartbeat();
             } else {
                 // One rank alone: with a thousand, all of them at each look would take the time.
                 self.take(from, now);
@@ -200,7 +200,7 @@ impl<W: Wire> Team<W> {
                     self.lose(from, "it did not answer when all were asked to stop".to_owned());
                 }
             }
-            self.wire.pause(pause_ns);
+            self.transport.pause(pause_ns);
             pause_ns = (2 * pause_ns).min(PAUSE_NS.1);
         }
     }
@@ -253,7 +253,7 @@ impl<W: Wire> Team<W> {
     ///
     /// # Errors
     /// Where a rank is lost before it.
-    pub fn start(&mut self, stopping: &dyn Fn() -> bool) -> Result<(u64, Vec<Skew>), Lost> {
+    pub fn start(&mut self, stopping: &dyn Fn() -> bool) -> Result<(u64, Vec<ClockOffset>), Lost> {
         if !self.leads() {
             self.give(&[]);
             return self.be_started(stopping).map(|start| (start, Vec::new()));
@@ -261,14 +261,14 @@ impl<W: Wire> Team<W> {
         for ready in self.gather(stopping) {
             ready?;
         }
-        let skews =
+        let offsets =
             self.peers().map(|peer| self.skew(peer, stopping)).collect::<Result<Vec<_>, _>>()?;
-        let start = self.wire.now_ns() + AHEAD_NS;
-        for skew in &skews {
+        let start = self.transport.now_ns() + AHEAD_NS;
+        for skew in &offsets {
             let theirs = start.saturating_add_signed(skew.offset_ns);
             self.say(skew.rank, START, &theirs.to_le_bytes());
         }
-        Ok((start, skews))
+        Ok((start, offsets))
     }
 
     fn be_started(&mut self, stopping: &dyn Fn() -> bool) -> Result<u64, Lost> {
@@ -276,7 +276,7 @@ impl<W: Wire> Team<W> {
             let (kind, bytes) = self.hear(0, stopping)?;
             match kind {
                 READ_CLOCK => {
-                    let now = self.wire.now_ns();
+                    let now = self.transport.now_ns();
                     self.say(0, DATA, &now.to_le_bytes());
                 }
                 START => return Ok(number(&bytes)),
@@ -285,17 +285,17 @@ impl<W: Wire> Team<W> {
         }
     }
 
-    fn skew(&mut self, rank: u32, stopping: &dyn Fn() -> bool) -> Result<Skew, Lost> {
-        let mut best = Skew { rank, offset_ns: 0, error_ns: u64::MAX };
+    fn skew(&mut self, rank: u32, stopping: &dyn Fn() -> bool) -> Result<ClockOffset, Lost> {
+        let mut best = ClockOffset { rank, offset_ns: 0, error_ns: u64::MAX };
         for _ in 0..READINGS {
-            let sent = self.wire.now_ns();
+            let sent = self.transport.now_ns();
             self.say(rank, READ_CLOCK, &[]);
             let (_, bytes) = self.hear(rank, stopping)?;
-            let back = self.wire.now_ns();
+            let back = self.transport.now_ns();
             let error_ns = back.saturating_sub(sent).div_ceil(2);
             if error_ns < best.error_ns {
                 let offset_ns = number(&bytes) as i64 - (sent + error_ns) as i64;
-                best = Skew { rank, offset_ns, error_ns };
+                best = ClockOffset { rank, offset_ns, error_ns };
             }
         }
         Ok(best)

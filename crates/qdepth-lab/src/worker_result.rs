@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What one worker of a point did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rank {
+pub struct WorkerResult {
     /// Bytes that it moved.
     pub bytes: u64,
     /// Requests that it completed.
@@ -21,9 +21,9 @@ pub struct Rank {
 }
 
 /// What the workers of each point did.
-pub type Ranks = Vec<(Point, Vec<Rank>)>;
+pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 
-impl Rank {
+impl WorkerResult {
     /// With what it did in a later visit.
     pub(crate) fn follow(&mut self, later: Self) {
         let Self { bytes, transfers, moved, opened, closed } = later;

@@ -11,12 +11,12 @@ use qdepth_host::target::{Inspected, Kind};
 use qdepth_media::Spelled;
 use qdepth_workload::{Plan, TargetShape, needs_writing, resolve};
 
-use crate::made::Made;
-use crate::prepare::{Found, all_different, find, foreseen, of_one_kind};
+use crate::prepare::{Found, all_different, find, of_one_kind, previewed};
+use crate::provision::Provision;
 use crate::request::PlanRequest;
 
 /// The plan as it would be, from a look at the targets that touches nothing.
-pub fn foresee(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Found>)> {
+pub fn preview(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Found>)> {
     let made = asked.made();
     let looked = each(&asked.targets, |target| look(system, target, &made))?;
     let (found, shapes): (Vec<Found>, Vec<Option<TargetShape>>) = looked.into_iter().unzip();
@@ -25,7 +25,7 @@ pub fn foresee(system: &System, asked: &PlanRequest) -> Result<(Plan, Vec<Found>
     all_different(&real)?;
     // A real target is asked what it offers once it is known to be none of the others.
     let shapes = found.iter().zip(shapes);
-    let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| foreseen(target, &made), Ok));
+    let shapes = shapes.map(|(target, shape)| shape.map_or_else(|| previewed(target, &made), Ok));
     match resolve(&asked.file, &asked.choices, &shapes.collect::<Result<Vec<_>>>()?) {
         Ok(plan) => Ok((plan, found)),
         Err(error) => {
@@ -54,9 +54,9 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
 type Looked = (Found, Option<TargetShape>);
 
 /// A target, and of an emulated one the shape.
-fn look(system: &System, target: &Path, made: &Made) -> Result<Looked> {
+fn look(system: &System, target: &Path, made: &Provision) -> Result<Looked> {
     let found = find(system, target)?;
-    let shape = found.real().is_none().then(|| foreseen(&found, made)).transpose()?;
+    let shape = found.real().is_none().then(|| previewed(&found, made)).transpose()?;
     Ok((found, shape))
 }
 
@@ -92,7 +92,7 @@ mod tests {
         let names = ["media:p3700-800gb", "media:null"];
         let targets: Vec<&str> = names.into_iter().cycle().take(1000).collect();
         let mut looks = 0;
-        let made = Made::MeasurementFile(1 << 30);
+        let made = Provision::MeasurementFile(1 << 30);
         let all = each(&targets, |target| {
             looks += 1;
             look(&system, target, &made)

@@ -2,14 +2,14 @@
 
 use qdepth_linux::EngineChoice;
 
-use crate::crew::Crew;
+use crate::all_ranks::AllRanks;
 use crate::observer::Observer;
 use crate::placed::Place;
 use crate::written::Written;
 
 /// How the workers of a group measure.
 #[derive(Clone, Copy)]
-pub(crate) struct Manner<'a> {
+pub(crate) struct MeasureOptions<'a> {
     pub(crate) engine: EngineChoice,
     /// What writes are stamped with that are verified.
     pub(crate) stamp: u64,
@@ -18,6 +18,6 @@ pub(crate) struct Manner<'a> {
     /// Where workers are kept.
     pub(crate) place: Place<'a>,
     /// The ranks that share its streams, where there are several.
-    pub(crate) crew: Option<&'a Crew>,
+    pub(crate) all_ranks: Option<&'a AllRanks>,
     pub(crate) observer: &'a dyn Observer,
 }

@@ -1,4 +1,4 @@
-//! The books of a rank as bytes, for the leader.
+//! The results of a rank as bytes, for the leader.
 //!
 //! In postcard's compact form, by the types' own serde: a field that is added to an outcome goes
 //! along without a word here.
@@ -6,40 +6,40 @@
 use anyhow::{Context, Result, ensure};
 use qdepth_engine::Outcome;
 
-use crate::rank::Rank;
+use crate::worker_result::WorkerResult;
 
 /// What the workers of a rank found of each point of a group.
-pub(crate) type Books = Vec<Vec<(Outcome, Rank)>>;
+pub(crate) type PartResults = Vec<Vec<(Outcome, WorkerResult)>>;
 
-/// Whose books: another version's may have other fields.
+/// Whose results: another version's may have other fields.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// As bytes.
 ///
 /// # Errors
 /// Where there is no memory for them.
-pub(crate) fn write(books: &Books) -> Result<Vec<u8>> {
-    postcard::to_stdvec(&(VERSION, books)).context("the books of a rank cannot be sent")
+pub(crate) fn write(results: &PartResults) -> Result<Vec<u8>> {
+    postcard::to_stdvec(&(VERSION, results)).context("the results of a rank cannot be sent")
 }
 
 /// Reads what [`write`] wrote.
 ///
 /// # Errors
 /// Where it is cut off, is something else, or is another version's.
-pub(crate) fn read(bytes: &[u8]) -> Result<Books> {
-    let cannot = "the books of a rank cannot be read";
+pub(crate) fn read(bytes: &[u8]) -> Result<PartResults> {
+    let cannot = "the results of a rank cannot be read";
     let (version, rest): (&str, &[u8]) = postcard::take_from_bytes(bytes).context(cannot)?;
     ensure!(version == VERSION, "{cannot}: it is qdepth {version}, and this is qdepth {VERSION}");
-    let (books, rest) = postcard::take_from_bytes(rest).context(cannot)?;
+    let (results, rest) = postcard::take_from_bytes(rest).context(cannot)?;
     ensure!(rest.is_empty(), "{cannot}: something follows them");
-    Ok(books)
+    Ok(results)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicBool;
 
-    use qdepth_cluster::{Team, ThreadWire, threads};
+    use qdepth_cluster::{RankGroup, ThreadTransport, threads};
     use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
     use qdepth_engine::{Part, Target, join, measure, measure_part};
     use qdepth_measure::{Instant, LatencyHistogram, Nanos};
@@ -62,12 +62,12 @@ mod tests {
         let mut outcome = measure(&mut target, &plan.points[1], &never, &mut |_| {});
         outcome.directions[0].errors.count(5);
         assert!(outcome.completed() > 100 && outcome.series.intervals().len() > 10);
-        let rank = Rank { bytes: 7, moved: Nanos(9), ..Rank::default() };
+        let rank = WorkerResult { bytes: 7, moved: Nanos(9), ..WorkerResult::default() };
         let bytes = write(&vec![vec![(outcome.clone(), rank)], Vec::new()]).unwrap();
-        let books = read(&bytes).unwrap();
-        assert_eq!(books.len(), 2);
-        assert_eq!(books[0][0].0, outcome);
-        assert_eq!(books[0][0].1, rank);
+        let results = read(&bytes).unwrap();
+        assert_eq!(results.len(), 2);
+        assert_eq!(results[0][0].0, outcome);
+        assert_eq!(results[0][0].1, rank);
         for length in (0..bytes.len()).step_by(97) {
             assert!(read(&bytes[..length]).is_err(), "{length} of {}", bytes.len());
         }
@@ -103,7 +103,7 @@ mod tests {
         (0..point.streams).map(work).collect()
     }
 
-    /// A load is the same whoever drove its parts: one process, or two or four that send books. Rank
+    /// A load is the same whoever drove its parts: one process, or two or four that send results. Rank
     /// 0 has nothing to drive where there are more ranks than workers.
     #[test]
     fn every_kind_of_load_comes_through_whole() {
@@ -142,12 +142,13 @@ mod tests {
                 // Dealt from the last rank on, so that of five rank 0 has none.
                 let mut of_ranks = vec![Vec::new(); ranks];
                 for (worker, outcome) in found.iter().enumerate() {
-                    of_ranks[ranks - 1 - worker % ranks].push((outcome.clone(), Rank::of(outcome)));
+                    of_ranks[ranks - 1 - worker % ranks]
+                        .push((outcome.clone(), WorkerResult::of(outcome)));
                 }
-                let sent = of_ranks.drain(1..).map(|books| write(&vec![books]).unwrap());
+                let sent = of_ranks.drain(1..).map(|results| write(&vec![results]).unwrap());
                 let theirs: Vec<_> = sent.map(|bytes| read(&bytes).unwrap().remove(0)).collect();
                 let all = of_ranks.into_iter().chain(theirs).flatten();
-                let (mut outcomes, ranks_found): (Vec<Outcome>, Vec<Rank>) = all.unzip();
+                let (mut outcomes, ranks_found): (Vec<Outcome>, Vec<WorkerResult>) = all.unzip();
                 assert_eq!(ranks_found.len(), 4, "{kind}");
                 let mut merged = join(std::mem::take(&mut outcomes));
                 // Sums of floating point depend on their order.
@@ -171,30 +172,32 @@ mod tests {
         }
     }
 
-    /// So many ranks as threads, each on an emulated drive of its own: their books as the leader
+    /// So many ranks as threads, each on an emulated drive of its own: their results as the leader
     /// has them, and all of them joined where they were made.
     fn ranks(size: u32) -> (Outcome, Outcome) {
         let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\nduration = \"10ms\"\n";
         let file: PlanFile = toml::from_str(text).unwrap();
         let spelled = Spelled::read("media:p3700-800gb").unwrap();
         let shape: TargetShape = spelled.shape().unwrap().into();
-        let rank = |mut team: Team<ThreadWire>| {
-            let choices = Choices { seed: Some(u64::from(team.rank())), ..Choices::default() };
+        let rank = |mut group: RankGroup<ThreadTransport>| {
+            let choices = Choices { seed: Some(u64::from(group.rank())), ..Choices::default() };
             let plan = resolve(&file, &choices, &[shape]).unwrap();
             let point = &plan.points[0];
             let mut target = spelled.open(&OpenMedia::for_point(point)).unwrap();
             let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
-            if !team.leads() {
-                team.give(&write(&vec![vec![(outcome.clone(), Rank::default())]]).unwrap());
+            if !group.leads() {
+                group
+                    .give(&write(&vec![vec![(outcome.clone(), WorkerResult::default())]]).unwrap());
                 return (outcome, Vec::new());
             }
-            let given = team.gather(&|| false).into_iter();
+            let given = group.gather(&|| false).into_iter();
             let theirs = given.map(|bytes| read(&bytes.unwrap()).unwrap().remove(0).remove(0).0);
             (outcome.clone(), std::iter::once(outcome).chain(theirs).collect())
         };
         let mut all: Vec<(Outcome, Vec<Outcome>)> = std::thread::scope(|scope| {
             let ends = threads(size, || qdepth_linux::now().0).into_iter();
-            let running: Vec<_> = ends.map(|end| scope.spawn(|| rank(Team::new(end)))).collect();
+            let running: Vec<_> =
+                ends.map(|end| scope.spawn(|| rank(RankGroup::new(end)))).collect();
             running.into_iter().map(|rank| rank.join().unwrap()).collect()
         });
         let merged = join(std::mem::take(&mut all[0].1));

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Result;
-use qdepth_cluster::{Lost, Skew, Team, Wire};
+use qdepth_cluster::{ClockOffset, Lost, RankGroup, Transport};
 use qdepth_linux::Mpi;
 use qdepth_measure::Instant;
 use qdepth_workload::{Plan, Point};
@@ -17,9 +17,9 @@ use crate::shim;
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
 
 /// MPI as a wire.
-pub(crate) struct MpiWire(Mpi);
+pub(crate) struct MpiTransport(Mpi);
 
-impl Wire for MpiWire {
+impl Transport for MpiTransport {
     fn rank(&self) -> u32 {
         self.0.rank()
     }
@@ -41,48 +41,51 @@ impl Wire for MpiWire {
 }
 
 /// All ranks, as this process sees them.
-pub(crate) struct Crew {
-    pub(crate) team: RefCell<Team<MpiWire>>,
+pub(crate) struct AllRanks {
+    pub(crate) group: RefCell<RankGroup<MpiTransport>>,
     /// Ranks from one that writes to the one that reads it back: on another node, where there are
     /// several.
     pub(crate) shift: RefCell<u32>,
 }
 
 /// How many ranks a launcher of MPI started, where it started several.
-pub fn ranks() -> Option<u32> {
+pub fn launched() -> Option<u32> {
     let size = SIZES.iter().find_map(|name| std::env::var(name).ok()?.parse::<u32>().ok());
     size.filter(|size| *size > 1)
 }
 
 /// The ranks, where a launcher of MPI started several.
-pub(crate) fn crew() -> Result<Option<Crew>> {
-    let Some(size) = ranks() else { return Ok(None) };
+pub(crate) fn join() -> Result<Option<AllRanks>> {
+    let Some(size) = launched() else { return Ok(None) };
     let mpi = shim::load(size)?;
-    Ok(Some(Crew { team: RefCell::new(Team::new(MpiWire(mpi))), shift: RefCell::new(1) }))
+    Ok(Some(AllRanks {
+        group: RefCell::new(RankGroup::new(MpiTransport(mpi))),
+        shift: RefCell::new(1),
+    }))
 }
 
-impl Crew {
+impl AllRanks {
     pub(crate) fn leads(&self) -> bool {
-        self.team.borrow().leads()
+        self.group.borrow().leads()
     }
 
     pub(crate) fn lost(&self) -> Option<Lost> {
-        self.team.borrow().lost().cloned()
+        self.group.borrow().lost().cloned()
     }
 
     /// Whether a stream of a point is this rank's.
     pub(crate) fn has(&self, point: &Point, stream: usize) -> bool {
-        let team = self.team.borrow();
-        let ranks = team.size().min(point.streams).max(1) as usize;
+        let group = self.group.borrow();
+        let ranks = group.size().min(point.streams).max(1) as usize;
         // Read back by another rank, so that no cache of its node answers.
         let read_back = point.layout.makes_files() && !point.writes();
         let shift = if read_back { *self.shift.borrow() as usize } else { 0 };
-        (stream + shift) % ranks == team.rank() as usize
+        (stream + shift) % ranks == group.rank() as usize
     }
 
     /// Deals the streams of each point to as many workers as there are ranks.
     pub(crate) fn spread(&self, plan: &mut Plan) {
-        let ranks = self.team.borrow().size();
+        let ranks = self.group.borrow().size();
         for point in &mut plan.points {
             point.workers = point.workers.max(ranks.min(point.streams));
         }
@@ -90,52 +93,52 @@ impl Crew {
 
     /// Says that this rank lives; stops the workers where another does not, or where the leader
     /// asks.
-    pub(crate) fn tend(&self, stop: &AtomicBool) {
-        let mut team = self.team.borrow_mut();
-        team.tend();
-        if (team.lost().is_some() || team.is_halted()) && !stop.swap(true, Ordering::Relaxed) {
-            team.halt();
+    pub(crate) fn heartbeat(&self, stop: &AtomicBool) {
+        let mut group = self.group.borrow_mut();
+        group.heartbeat();
+        if (group.lost().is_some() || group.is_halted()) && !stop.swap(true, Ordering::Relaxed) {
+            group.halt();
         }
     }
 
     /// The leader begins a group of points everywhere.
     pub(crate) fn begin(&self, group: u32) {
-        self.team.borrow_mut().broadcast(&group.to_le_bytes());
+        self.group.borrow_mut().broadcast(&group.to_le_bytes());
     }
 
     /// The common start by this rank's clock.
-    pub(crate) fn start(&self, stop: &AtomicBool) -> Result<(Instant, Vec<Skew>), Lost> {
+    pub(crate) fn start(&self, stop: &AtomicBool) -> Result<(Instant, Vec<ClockOffset>), Lost> {
         let stopping = || stop.load(Ordering::Relaxed);
-        let (start, skews) = self.team.borrow_mut().start(&stopping)?;
-        Ok((Instant(start), skews))
+        let (start, offsets) = self.group.borrow_mut().start(&stopping)?;
+        Ok((Instant(start), offsets))
     }
 
-    /// Everyone's books at the leader; the others give theirs.
-    pub(crate) fn books(&self, own: &[u8], stop: &AtomicBool) -> Vec<Result<Vec<u8>, Lost>> {
-        let mut team = self.team.borrow_mut();
-        if team.leads() {
-            return team.gather(&|| stop.load(Ordering::Relaxed));
+    /// Everyone's results at the leader; the others give theirs.
+    pub(crate) fn results(&self, own: &[u8], stop: &AtomicBool) -> Vec<Result<Vec<u8>, Lost>> {
+        let mut group = self.group.borrow_mut();
+        if group.leads() {
+            return group.gather(&|| stop.load(Ordering::Relaxed));
         }
-        team.give(own);
+        group.give(own);
         Vec::new()
     }
 
     /// Ends MPI, which waits for all; where one is lost, the launcher ends the others.
     pub(crate) fn end(self) {
-        let mut team = self.team.into_inner();
-        if team.leads() {
-            team.broadcast(&[]);
+        let mut group = self.group.into_inner();
+        if group.leads() {
+            group.broadcast(&[]);
         }
-        if team.lost().is_none() {
-            team.into_wire().0.finalize();
+        if group.lost().is_none() {
+            group.into_transport().0.finalize();
         }
     }
 }
 
 /// How far apart the clocks of the ranks are, and how well that is known; nothing where there is one.
-pub(crate) fn clocks(skews: &[Skew]) -> Option<String> {
-    let worst = skews.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
-    let error_ns = skews.iter().map(|skew| skew.error_ns).max();
+pub(crate) fn clocks(offsets: &[ClockOffset]) -> Option<String> {
+    let worst = offsets.iter().max_by_key(|skew| skew.offset_ns.unsigned_abs());
+    let error_ns = offsets.iter().map(|skew| skew.error_ns).max();
     let (worst, error_ns) = worst.zip(error_ns)?;
     Some(format!(
         "clocks: that of rank {} is {:+.1} µs from that of rank 0; each is known to ±{:.1} µs",
