@@ -1,19 +1,36 @@
-//! A clean Debian, in which the package is installed as a user does it: nothing that builds programs
+//! A clean Debian, in which each package is installed as a user does it: nothing that builds programs
 //! is there, and nothing of this machine but its kernel.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::command::{output, show, there_is};
 
 /// The release whose packages the program must start with.
 const RELEASE: &str = "bookworm";
+/// What is there beyond the least: fonts of PDF, and what installs packages of other kinds.
+const WITH: &str = "--include=fonts-noto-cjk,python3-venv,rpm";
+/// A container that is described there has what this Debian has.
+const KUBERNETES: &str = include_str!("../../../docs/recipes/kubernetes.md");
 
-/// Installs the package, asks for the five-second answer as root and as an ordinary user, and takes
-/// it out again. What it cannot do here is said.
-pub(super) fn installed_in_debian(to: &Path, package: &Path) -> Result<()> {
+/// The five-second answer as root and as an ordinary user, pages and completions.
+const FIRST_MINUTE: &str = "cd /root; status=0; qdepth --json >first.json || status=$?; \
+     [ $status -le 1 ]; grep -q '\"io_per_s\"' first.json; rm first.json; \
+     mkdir -p /home/nobody; chown nobody /home/nobody; cd /home/nobody; status=0; \
+     setpriv --reuid=nobody --regid=nogroup --clear-groups qdepth || status=$?; [ $status -le 1 ]; \
+     ls /usr/share/man/man1/qdepth-run.1* /usr/share/bash-completion/completions/qdepth >/dev/null; ";
+
+/// A white paper in both languages, each with several pages.
+const WHITE_PAPERS: &str = "cd /root; rm -f paper.db en.pdf ja.pdf; qdepth run latency media:p3700-800gb \
+     --duration 200ms --no-report --logbook paper.db >/dev/null; for lang in en ja; do \
+     qdepth report --logbook paper.db --format pdf --lang $lang -o $lang.pdf >/dev/null; \
+     [ \"$(head -c 5 $lang.pdf)\" = %PDF- ]; [ $(stat -c %s $lang.pdf) -gt 50000 ]; done; ";
+
+/// Installs each package, takes from it what it is for, and takes it out again. What it cannot do
+/// here is said.
+pub(super) fn installed_in_debian(to: &Path, made: &[PathBuf], sets_pdf: bool) -> Result<()> {
     let lacks = ["debootstrap", "unshare", "chroot"].into_iter().find(|name| !there_is(name));
     let root = output("id", &["-u"], &[0])?.trim() == "0";
     if lacks.is_some() || !root {
@@ -22,30 +39,72 @@ pub(super) fn installed_in_debian(to: &Path, package: &Path) -> Result<()> {
         return Ok(());
     }
     let debian = to.join(RELEASE);
-    let place = debian.display().to_string();
-    if !debian.join("usr/bin/dpkg").exists() {
+    if !debian.join("usr/bin/rpm").exists() {
         let lines = output("apt-get", &["indextargets", "--format", "$(REPO_URI)"], &[0])?;
         let mirror = lines.lines().next().unwrap_or_default();
-        show("debootstrap", &["--variant=minbase", RELEASE, &place, mirror])?;
+        let place = debian.display().to_string();
+        show("debootstrap", &["--variant=minbase", WITH, RELEASE, &place, mirror])?;
     }
-    fs::copy(package, debian.join("qdepth.deb"))?;
-    // Mounts are of this shell's own namespace, and go with it.
-    let mounts = format!(
-        "mount -t proc proc '{place}/proc' && mount --rbind /sys '{place}/sys' && \
-         mount --rbind /dev '{place}/dev'"
-    );
-    let inside = "set -e; dpkg -i /qdepth.deb >/dev/null; cd /root; qdepth --version; \
-                  status=0; qdepth --json >first.json || status=$?; [ $status -le 1 ]; \
-                  grep -q '\"io_per_s\"' first.json; rm first.json; \
-                  mkdir -p /home/nobody; chown nobody /home/nobody; cd /home/nobody; \
-                  status=0; setpriv --reuid=nobody --regid=nogroup --clear-groups qdepth || status=$?; \
-                  [ $status -le 1 ]; ls /usr/share/man/man1/qdepth-run.1* \
-                  /usr/share/bash-completion/completions/qdepth >/dev/null; \
-                  dpkg -P qdepth >/dev/null; [ ! -e /usr/bin/qdepth ]";
-    let line = format!("{mounts} && exec chroot '{place}' /bin/sh -c \"$0\"");
-    if let Err(why) = show("unshare", &["--mount", "sh", "-c", &line, inside]) {
-        bail!("a clean Debian {RELEASE}: {why}");
+    let papers = if sets_pdf { WHITE_PAPERS } else { "" };
+    let container = container()?;
+    for package in made {
+        let name = package.file_name().context("a package without a name")?;
+        fs::copy(package, debian.join(name))?;
+        let name = name.to_string_lossy();
+        let (install, tried, remove) = match package.extension().and_then(|kind| kind.to_str()) {
+            Some("deb") => (
+                format!("dpkg -i /{name} >/dev/null"),
+                format!("{FIRST_MINUTE}{container}"),
+                "dpkg -P qdepth >/dev/null",
+            ),
+            Some("rpm") => (
+                format!("rpm --install --force-debian --nodeps /{name}"),
+                String::new(),
+                "rpm --erase --force-debian --nodeps qdepth",
+            ),
+            Some("whl") => (
+                format!(
+                    "python3 -m venv /opt/qdepth; \
+                     /opt/qdepth/bin/pip install --quiet --no-index --no-deps /{name}; \
+                     PATH=/opt/qdepth/bin:$PATH"
+                ),
+                String::new(),
+                "rm -r /opt/qdepth",
+            ),
+            _ => continue,
+        };
+        let script = format!(
+            "set -e; {install}; qdepth --version; {tried}{papers}cd /; {remove}; rm /{name}; hash -r; \
+             ! command -v qdepth"
+        );
+        inside(&debian, &script).with_context(|| format!("{name} in a clean Debian {RELEASE}"))?;
+        println!("{name}: installed in a clean Debian {RELEASE}, does its work, and goes");
     }
-    println!("a clean Debian {RELEASE}: installed, answers as root and as nobody, and goes");
     Ok(())
+}
+
+/// Runs a script there. Mounts are of its own namespace, and go with it.
+fn inside(debian: &Path, script: &str) -> Result<()> {
+    let place = debian.display();
+    let line = format!(
+        "mount -t proc proc '{place}/proc' && mount --rbind /sys '{place}/sys' && \
+         mount --rbind /dev '{place}/dev' && exec chroot '{place}' /bin/sh -c \"$0\""
+    );
+    show("unshare", &["--mount", "sh", "-c", &line, script])
+}
+
+/// What the job of the page runs, as its user, in a volume of the group: with a smaller file.
+fn container() -> Result<String> {
+    let args = KUBERNETES.lines().find_map(|line| line.trim().strip_prefix("args: ["));
+    let args = args.and_then(|args| args.strip_suffix(']')).context("the page has no args")?;
+    let args = args.replace(", ", " ").replace("--file-size 8GiB", "--file-size 256MiB");
+    if !args.starts_with("run ") || !args.contains("256MiB") {
+        bail!("the page's container runs {args}");
+    }
+    Ok(format!(
+        "install -d -m 2775 -g 1000 /data; cd /data; status=0; \
+         setpriv --reuid=1000 --regid=1000 --clear-groups qdepth {args} >/tmp/run.json || status=$?; \
+         [ $status -le 1 ]; grep -q '\"io_per_s\"' /tmp/run.json; ls qdepth.db qdepth-report.html; \
+         rm -r /data /tmp/run.json; "
+    ))
 }
