@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
-use crate::lane::{Lane, Lanes, OneLane};
+use crate::driver::{Driver, Drivers, OneDriver};
 use crate::ledger::Interval;
 use crate::outcome::Outcome;
 use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
-use crate::part::Part;
+use crate::shard::Shard;
 use crate::target::{Completion, Completions, Target, TargetFailure};
 use crate::tied::Tied;
 
@@ -26,43 +26,43 @@ pub fn measure<T: Target>(
     seen: &mut impl FnMut(&Interval),
 ) -> Outcome {
     let start = target.now();
-    measure_part(target, &Part::whole(point), start, stop, seen)
+    measure_shard(target, &Shard::whole(point), start, stop, seen)
 }
 
 /// Measures what one worker drives of a point, from `start`, which workers that measure together
 /// share.
-pub fn measure_part<T: Target>(
+pub fn measure_shard<T: Target>(
     target: &mut T,
-    part: &Part<'_>,
+    shard: &Shard<'_>,
     start: Instant,
     stop: &AtomicBool,
     seen: &mut impl FnMut(&Interval),
 ) -> Outcome {
-    choose(part, start, Alone { target, part, start, stop, seen })
+    choose(shard, start, Alone { target, shard, start, stop, seen })
 }
 
 /// Measures several loads on one target from one worker, each with its own books: what stands for
 /// workers where time is virtual, since there one worker holds all streams.
 ///
-/// `seen` is also told whose interval it is, by place in `parts`.
+/// `seen` is also told whose interval it is, by place in `shards`.
 pub fn measure_together<T: Target>(
     target: &mut T,
-    parts: &[Part<'_>],
+    shards: &[Shard<'_>],
     start: Instant,
     stop: &AtomicBool,
     seen: &mut impl FnMut(usize, &Interval),
 ) -> Vec<Outcome> {
-    let mut together = Together { lanes: Vec::new(), owners: Vec::new() };
-    for (number, part) in parts.iter().enumerate() {
+    let mut together = Together { drivers: Vec::new(), owners: Vec::new() };
+    for (number, shard) in shards.iter().enumerate() {
         let base = together.owners.len() as u32;
-        let slots = part.slots();
-        let among = Among { number, part, base, start, on: PhantomData };
-        together.lanes.push(choose(part, start, among));
+        let slots = shard.slots();
+        let among = Among { number, shard, base, start, on: PhantomData };
+        together.drivers.push(choose(shard, start, among));
         together.owners.extend(std::iter::repeat_n(number, slots as usize));
     }
     let slots = together.owners.len() as u32;
     drive(target, &mut together, slots, start, stop, seen);
-    together.lanes.into_iter().map(OneLane::into_outcome).collect()
+    together.drivers.into_iter().map(OneDriver::into_outcome).collect()
 }
 
 /// What a rule of pacing is chosen for, as a type.
@@ -72,34 +72,34 @@ trait ForRule<'a> {
 }
 
 /// Chooses the rule that a load asks for, so that the loop asks no questions.
-fn choose<'a, F: ForRule<'a>>(part: &Part<'a>, start: Instant, made: F) -> F::Made {
-    let start = start + Nanos(part.point.delay_ns);
-    match part.point.arrivals {
+fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, made: F) -> F::Made {
+    let start = start + Nanos(shard.point.delay_ns);
+    match shard.point.arrivals {
         Arrivals::ThinkTime { time_ns, requests } => {
-            ending::<_, _, false>(Thinking::new(part, Nanos(time_ns), requests), part, made)
+            ending::<_, _, false>(Thinking::new(shard, Nanos(time_ns), requests), shard, made)
         }
-        Arrivals::Closed => ending::<_, _, false>(Closed::new(part.slots()), part, made),
+        Arrivals::Closed => ending::<_, _, false>(Closed::new(shard.slots()), shard, made),
         Arrivals::Paced { .. } => {
-            ending::<_, _, false>(Scheduled::<false>::new(part, start), part, made)
+            ending::<_, _, false>(Scheduled::<false>::new(shard, start), shard, made)
         }
         Arrivals::Fixed { .. } | Arrivals::Poisson { .. } => {
-            ending::<_, _, true>(Scheduled::<true>::new(part, start), part, made)
+            ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, made)
         }
     }
 }
 
 fn ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
     rule: P,
-    part: &Part<'a>,
+    shard: &Shard<'a>,
     made: F,
 ) -> F::Made {
-    let finite = part.point.stop.bytes_per_stream > 0;
-    if let Some(flow) = part.company.and_then(|company| company.flow(part)) {
+    let finite = shard.point.stop.bytes_per_stream > 0;
+    if let Some(flow) = shard.stop_group.and_then(|stop_group| stop_group.flow(shard)) {
         let rule: Box<dyn Pacing + 'a> =
-            if finite { Box::new(Finite::new(rule, part)) } else { Box::new(rule) };
-        made.with::<_, RESPONSE>(Tied::new(rule, flow, part))
+            if finite { Box::new(Finite::new(rule, shard)) } else { Box::new(rule) };
+        made.with::<_, RESPONSE>(Tied::new(rule, flow, shard))
     } else if finite {
-        made.with::<_, RESPONSE>(Finite::new(rule, part))
+        made.with::<_, RESPONSE>(Finite::new(rule, shard))
     } else {
         made.with::<P, RESPONSE>(rule)
     }
@@ -108,7 +108,7 @@ fn ending<'a, F: ForRule<'a>, P: Pacing + 'a, const RESPONSE: bool>(
 /// One load has the loop for itself.
 struct Alone<'p, 'a, T, S> {
     target: &'p mut T,
-    part: &'p Part<'a>,
+    shard: &'p Shard<'a>,
     start: Instant,
     stop: &'p AtomicBool,
     seen: &'p mut S,
@@ -117,36 +117,36 @@ struct Alone<'p, 'a, T, S> {
 impl<'a, T: Target, S: FnMut(&Interval)> ForRule<'a> for Alone<'_, 'a, T, S> {
     type Made = Outcome;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Outcome {
-        let Self { target, part, start, stop, seen } = self;
-        let mut lane = Lane::<_, RESPONSE>::new(0, part, 0, start, pacing);
-        drive(target, &mut lane, part.slots(), start, stop, &mut |_, interval| seen(interval));
-        lane.into_outcome()
+        let Self { target, shard, start, stop, seen } = self;
+        let mut driver = Driver::<_, RESPONSE>::new(0, shard, 0, start, pacing);
+        drive(target, &mut driver, shard.slots(), start, stop, &mut |_, interval| seen(interval));
+        driver.into_outcome()
     }
 }
 
-/// A load is one lane among others.
+/// A load is one driver among others.
 struct Among<'p, 'a, T> {
     number: usize,
-    part: &'p Part<'a>,
+    shard: &'p Shard<'a>,
     base: u32,
     start: Instant,
     on: PhantomData<fn(&mut T)>,
 }
 
 impl<'a, T: Target> ForRule<'a> for Among<'_, 'a, T> {
-    type Made = Box<dyn OneLane<T> + 'a>;
+    type Made = Box<dyn OneDriver<T> + 'a>;
     fn with<P: Pacing + 'a, const RESPONSE: bool>(self, pacing: P) -> Self::Made {
-        Box::new(Lane::<_, RESPONSE>::new(self.number, self.part, self.base, self.start, pacing))
+        Box::new(Driver::<_, RESPONSE>::new(self.number, self.shard, self.base, self.start, pacing))
     }
 }
 
 struct Together<'a, T> {
-    lanes: Vec<Box<dyn OneLane<T> + 'a>>,
+    drivers: Vec<Box<dyn OneDriver<T> + 'a>>,
     /// Whose each slot is.
     owners: Vec<usize>,
 }
 
-impl<T: Target> Lanes<T> for Together<'_, T> {
+impl<T: Target> Drivers<T> for Together<'_, T> {
     fn turn(
         &mut self,
         now: Instant,
@@ -155,32 +155,32 @@ impl<T: Target> Lanes<T> for Together<'_, T> {
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> bool {
         let mut alive = false;
-        for lane in &mut self.lanes {
-            alive |= lane.turn(now, target, interrupted, seen);
+        for driver in &mut self.drivers {
+            alive |= driver.turn(now, target, interrupted, seen);
         }
         alive
     }
 
     fn wake(&self, now: Instant) -> Instant {
-        self.lanes.iter().map(|lane| lane.wake(now)).min().unwrap_or(now)
+        self.drivers.iter().map(|driver| driver.wake(now)).min().unwrap_or(now)
     }
 
     fn completed(&mut self, completion: &Completion, target: &mut T) {
         let owner = self.owners[completion.slot.0 as usize];
-        self.lanes[owner].completed(completion, target);
+        self.drivers[owner].completed(completion, target);
     }
 
     fn failed(&mut self, failure: &TargetFailure) {
-        for lane in &mut self.lanes {
-            lane.failed(failure);
+        for driver in &mut self.drivers {
+            driver.failed(failure);
         }
     }
 }
 
-/// The loop: one for every target, every rule of pacing, and any number of lanes.
-fn drive<T: Target, L: Lanes<T>>(
+/// The loop: one for every target, every rule of pacing, and any number of drivers.
+fn drive<T: Target, L: Drivers<T>>(
     target: &mut T,
-    lanes: &mut L,
+    drivers: &mut L,
     slots: u32,
     start: Instant,
     stop: &AtomicBool,
@@ -188,17 +188,17 @@ fn drive<T: Target, L: Lanes<T>>(
 ) {
     let mut done = Completions::with_capacity(slots as usize);
     if let Err(failure) = until(start, target, stop, &mut done) {
-        lanes.failed(&failure);
+        drivers.failed(&failure);
     }
     let mut now = target.now();
-    while lanes.turn(now, target, stop.load(Ordering::Relaxed), seen) {
+    while drivers.turn(now, target, stop.load(Ordering::Relaxed), seen) {
         done.clear();
-        let answer = target.wait(lanes.wake(now), &mut done);
+        let answer = target.wait(drivers.wake(now), &mut done);
         for completion in done.as_slice() {
-            lanes.completed(completion, target);
+            drivers.completed(completion, target);
         }
         if let Err(failure) = answer {
-            lanes.failed(&failure);
+            drivers.failed(&failure);
         }
         now = target.now_after(done.as_slice().len());
     }

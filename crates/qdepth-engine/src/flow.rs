@@ -14,7 +14,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// Adds a part of this weight to its group.
+    /// Adds a shard of this weight to its group.
     pub(crate) fn join(flows: &mut Vec<Self>, group: u32, weight: u64) {
         let place = flows.iter().position(|flow| flow.group == group).unwrap_or_else(|| {
             flows.push(Self { group, issued: AtomicU64::new(0), weights: AtomicU64::new(0) });

@@ -124,15 +124,15 @@ fn joined(a: &Series, b: &Series) -> Series {
     joined.lost = a.lost + b.lost;
     let count = a.intervals().len().max(b.intervals().len());
     for index in 0..count {
-        let parts = [a, b].map(|series| series.intervals().get(index).map(|i| (series, i)));
+        let shards = [a, b].map(|series| series.intervals().get(index).map(|i| (series, i)));
         let mut sum = Interval::default();
         let mut histograms: [LatencyHistogram; 2] = Default::default();
-        for (series, interval) in parts.into_iter().flatten() {
+        for (series, interval) in shards.into_iter().flatten() {
             sum.add(interval);
-            for (whole, part) in histograms.iter_mut().zip(series.histograms(index)) {
+            for (whole, shard) in histograms.iter_mut().zip(series.histograms(index)) {
                 // What was encoded a moment ago is read back.
-                if let Ok(part) = part.decode() {
-                    whole.merge(&part);
+                if let Ok(shard) = shard.decode() {
+                    whole.merge(&shard);
                 }
             }
         }

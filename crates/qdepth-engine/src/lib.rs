@@ -5,22 +5,22 @@
 //! [`Target`], [`measure`] and [`Outcome`]; [`scripted::ScriptedTarget`] is the smallest target.
 
 mod drive;
+mod driver;
 mod flow;
 mod join;
-mod lane;
 mod ledger;
 mod outcome;
 mod pacing;
-mod part;
+mod shard;
 mod target;
 mod tied;
 
 pub mod conformance;
 pub mod scripted;
 
-pub use drive::{measure, measure_part, measure_together};
+pub use drive::{measure, measure_shard, measure_together};
 pub use join::{follow, join, unrecorded};
 pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
-pub use part::{Company, Part};
+pub use shard::{Shard, StopGroup};
 pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

@@ -4,10 +4,10 @@
 use qdepth_measure::{Instant, Nanos, Seed};
 use qdepth_workload::Schedule;
 
-use crate::part::Part;
+use crate::shard::Shard;
 use crate::target::Slot;
 
-/// A rule of pacing over the slots of a lane, whose `s`th stream owns those from `s × outstanding`.
+/// A rule of pacing over the slots of a driver, whose `s`th stream owns those from `s × outstanding`.
 pub(crate) trait Pacing {
     /// A slot has become free.
     fn released(&mut self, slot: Slot);
@@ -45,12 +45,12 @@ pub(crate) struct Finite<P> {
 }
 
 impl<P> Finite<P> {
-    pub(crate) fn new(rule: P, part: &Part<'_>) -> Self {
-        let streams = part.streams.len();
+    pub(crate) fn new(rule: P, shard: &Shard<'_>) -> Self {
+        let streams = shard.streams.len();
         Self {
             rule,
-            outstanding: part.point.outstanding,
-            bytes: part.point.stop.bytes_per_stream,
+            outstanding: shard.point.outstanding,
+            bytes: shard.point.stop.bytes_per_stream,
             left: vec![u64::MAX; streams],
             unfinished: streams,
         }
@@ -146,17 +146,17 @@ pub(crate) struct Scheduled<const OPEN: bool> {
 }
 
 impl<const OPEN: bool> Scheduled<OPEN> {
-    pub(crate) fn new(part: &Part<'_>, start: Instant) -> Self {
-        let point = part.point;
+    pub(crate) fn new(shard: &Shard<'_>, start: Instant) -> Self {
+        let point = shard.point;
         let line = |number: u32| {
             let seed = Seed(point.seed).derive("arrivals").derive(&number.to_string());
-            let first = (number - part.streams.start) * point.outstanding;
+            let first = (number - shard.streams.start) * point.outstanding;
             Some(Line {
                 schedule: Schedule::new(point.arrivals, start, seed.0)?,
                 free: (first..first + point.outstanding).rev().map(Slot).collect(),
             })
         };
-        let lines = part.streams.clone().filter_map(line).collect();
+        let lines = shard.streams.clone().filter_map(line).collect();
         Self { lines, outstanding: point.outstanding, backlog_max: 0 }
     }
 }
@@ -221,14 +221,14 @@ pub(crate) struct Thinking {
 }
 
 impl Thinking {
-    pub(crate) fn new(part: &Part<'_>, time: Nanos, requests: u32) -> Self {
-        let outstanding = part.point.outstanding;
+    pub(crate) fn new(shard: &Shard<'_>, time: Nanos, requests: u32) -> Self {
+        let outstanding = shard.point.outstanding;
         let stream = |number: u32| Thinker {
             free: (number * outstanding..(number + 1) * outstanding).rev().map(Slot).collect(),
             left: requests,
             resumes: None,
         };
-        let streams = (0..part.streams.len() as u32).map(stream).collect();
+        let streams = (0..shard.streams.len() as u32).map(stream).collect();
         Self { streams, outstanding, time, requests }
     }
 }

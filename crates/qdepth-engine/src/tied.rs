@@ -7,7 +7,7 @@ use qdepth_measure::{Instant, Nanos};
 
 use crate::flow::{Flow, weight};
 use crate::pacing::Pacing;
-use crate::part::Part;
+use crate::shard::Shard;
 use crate::target::Slot;
 
 /// How soon a load that is ahead, and has no pause, looks again.
@@ -36,12 +36,12 @@ pub(crate) struct Tied<'a> {
 }
 
 impl<'a> Tied<'a> {
-    pub(crate) fn new(rule: Box<dyn Pacing + 'a>, flow: &'a Flow, part: &Part<'_>) -> Self {
-        let pause = Nanos(part.point.flow.map_or(0, |flow| flow.pause_ns));
+    pub(crate) fn new(rule: Box<dyn Pacing + 'a>, flow: &'a Flow, shard: &Shard<'_>) -> Self {
+        let pause = Nanos(shard.point.flow.map_or(0, |flow| flow.pause_ns));
         Self {
             rule,
             flow,
-            weight: weight(part.point, &part.streams),
+            weight: weight(shard.point, &shard.streams),
             pause,
             issued: 0,
             in_flight: 0,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use proptest::prelude::*;
 use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
 use qdepth_engine::{
-    Company, Ended, Outcome, Part, Target, conformance, join, measure, measure_part,
+    Ended, Outcome, Shard, StopGroup, Target, conformance, join, measure, measure_shard,
     measure_together,
 };
 use qdepth_measure::{Code, Instant, Nanos, PointFacts, check_laws, series_mean};
@@ -148,9 +148,9 @@ fn a_load_that_is_delayed_begins_and_ends_so_much_later() {
     let later = Point { delay_ns: 1_000_000_000, ..now.clone() };
     let mut target = ScriptedTarget::new(64, Service::Fixed(service), 1);
     let stop = AtomicBool::new(false);
-    let parts = [Part::whole(&now), Part::whole(&later)];
+    let shards = [Shard::whole(&now), Shard::whole(&later)];
     let start = target.now();
-    let outcomes = measure_together(&mut target, &parts, start, &stop, &mut |_, _| {});
+    let outcomes = measure_together(&mut target, &shards, start, &stop, &mut |_, _| {});
     assert_eq!(outcomes[0].completed(), outcomes[1].completed());
     // 100 ms of warm-up, the window, what was in flight, and the delay.
     assert_eq!(target.now().since(start), Nanos::from_millis(3100));
@@ -376,12 +376,12 @@ fn loads_measured_together_keep_books_of_their_own() {
     let reader = Point { read_share: 1.0, ..point(1, Arrivals::Closed, second) };
     let writer = Point { read_share: 0.0, ..point(8, Arrivals::Fixed { rate: 200.0 }, second) };
     let mut target = ScriptedTarget::new(1, Service::Fixed(Nanos::from_millis(1)), 1);
-    let parts = [Part::whole(&reader), Part::whole(&writer)];
+    let shards = [Shard::whole(&reader), Shard::whole(&writer)];
     let start = target.now();
     let stop = AtomicBool::new(false);
     let mut shown = [0; 2];
     let outcomes =
-        measure_together(&mut target, &parts, start, &stop, &mut |lane, _| shown[lane] += 1);
+        measure_together(&mut target, &shards, start, &stop, &mut |driver, _| shown[driver] += 1);
     assert_eq!(shown, [10, 10]);
     let [reads, writes] = [&outcomes[0], &outcomes[1]];
     assert_eq!((reads.directions[1].completed, writes.directions[0].completed), (0, 0));
@@ -400,8 +400,8 @@ fn workers_of_a_point_joined_are_the_point() {
     let whole = Point { streams: 4, ..point(2, Arrivals::Closed, second) };
     let run = |streams: std::ops::Range<u32>, servers: usize| {
         let mut target = ScriptedTarget::new(servers, Service::Fixed(Nanos::from_millis(1)), 1);
-        let (part, start) = (Part { point: &whole, streams, company: None }, target.now());
-        measure_part(&mut target, &part, start, &AtomicBool::new(false), &mut |_| {})
+        let (shard, start) = (Shard { point: &whole, streams, stop_group: None }, target.now());
+        measure_shard(&mut target, &shard, start, &AtomicBool::new(false), &mut |_| {})
     };
     let joined = join(vec![run(0..1, 2), run(1..4, 6)]);
     let alone = run(0..4, 8);
@@ -415,18 +415,18 @@ fn workers_of_a_point_joined_are_the_point() {
     }
 }
 
-fn with<'a>(parts: &[Part<'a>], company: Option<&'a Company>) -> Vec<Part<'a>> {
-    parts.iter().map(|part| Part { company, ..part.clone() }).collect()
+fn with<'a>(shards: &[Shard<'a>], stop_group: Option<&'a StopGroup>) -> Vec<Shard<'a>> {
+    shards.iter().map(|shard| Shard { stop_group, ..shard.clone() }).collect()
 }
 
 /// Up to three loads at the same time, each of which has 1000 requests a second done.
 fn in_company(points: &[Point]) -> Vec<Outcome> {
     let mut target = ScriptedTarget::new(3, Service::Fixed(Nanos::from_millis(1)), 1);
-    let whole: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
-    let company = Company::of(whole.iter());
-    let parts = with(&whole, company.as_ref());
+    let whole: Vec<Shard<'_>> = points.iter().map(Shard::whole).collect();
+    let stop_group = StopGroup::of(whole.iter());
+    let shards = with(&whole, stop_group.as_ref());
     let start = target.now();
-    measure_together(&mut target, &parts, start, &AtomicBool::new(false), &mut |_, _| {})
+    measure_together(&mut target, &shards, start, &AtomicBool::new(false), &mut |_, _| {})
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
 use qdepth_engine::{
-    Company, Ended, Interval, Outcome, Part, Target, TargetFailure, join, measure_part,
+    Ended, Interval, Outcome, Shard, StopGroup, Target, TargetFailure, join, measure_shard,
 };
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
@@ -25,9 +25,9 @@ use crate::identity::Identity;
 use crate::measure_options::MeasureOptions;
 use crate::measured::{Measured, Used};
 use crate::observer::Observer;
-use crate::part_results::{self, PartResults};
 use crate::placed::places;
 use crate::prepare::{Prepared, What};
+use crate::shard_results::{self, ShardResults};
 use crate::standstill::Stood;
 use crate::storage::Storage;
 use crate::virtual_time;
@@ -215,21 +215,21 @@ fn in_real_time(
 ) -> Result<Vec<PointResult>> {
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);
-    let parts: Vec<Vec<(usize, Part<'_>)>> =
+    let shards: Vec<Vec<(usize, Shard<'_>)>> =
         own.iter().zip(group).map(|(own, point)| shares(own, point, options.all_ranks)).collect();
     // The workers, and this thread, which says when they start.
-    let ready = Barrier::new(parts.iter().map(Vec::len).sum::<usize>() + 1);
-    let company = Company::of(parts.iter().flatten().map(|(_, part)| part));
+    let ready = Barrier::new(shards.iter().map(Vec::len).sum::<usize>() + 1);
+    let stop_group = StopGroup::of(shards.iter().flatten().map(|(_, shard)| shard));
     let MeasureOptions { engine, stamp, written, .. } = options;
     let common = Common { engine, stamp, written, stop, ready, start: OnceLock::new() };
     let pulse = Pulse::start();
     std::thread::scope(|scope| {
         let mut running = Vec::new();
         let mut cpus = cpus.iter();
-        for (place, parts) in parts.into_iter().enumerate() {
+        for (place, shards) in shards.into_iter().enumerate() {
             let mut of_point = Vec::new();
-            for (number, part) in parts {
-                let part = Part { company: company.as_ref(), ..part };
+            for (number, shard) in shards {
+                let shard = Shard { stop_group: stop_group.as_ref(), ..shard };
                 let file = storage[place].file(number);
                 let (common, show) = (&common, show.clone());
                 let mut see = move |interval: &Interval| {
@@ -239,7 +239,7 @@ fn in_real_time(
                 of_point.push(scope.spawn(move || {
                     // A worker that cannot be kept in its place measures all the same.
                     let _ = cpu.map(|cpus| pin(cpus));
-                    work(common, &part, file, &mut see)
+                    work(common, &shard, file, &mut see)
                 }));
             }
             running.push(of_point);
@@ -267,7 +267,7 @@ fn in_real_time(
 
 /// What the workers of each point come back with: results, by what they measured, and the largest
 /// share of its time that one of a point waited for a CPU.
-fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(PartResults, Option<Used>, Vec<f64>)> {
+fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(ShardResults, Option<Used>, Vec<f64>)> {
     let (mut results, mut used, mut waited) = (Vec::new(), None, Vec::new());
     for of_point in running {
         let (mut of_workers, mut waited_most) = (Vec::new(), 0.0_f64);
@@ -288,14 +288,14 @@ fn joined(running: Vec<Vec<Worker<'_>>>) -> Result<(PartResults, Option<Used>, V
 /// lost.
 fn share(
     all_ranks: &AllRanks,
-    results: &mut PartResults,
+    results: &mut ShardResults,
     stop: &AtomicBool,
 ) -> Result<Option<String>> {
     let mut lost = None;
-    for theirs in all_ranks.results(&part_results::write(results)?, stop) {
+    for theirs in all_ranks.results(&shard_results::write(results)?, stop) {
         match theirs {
             Ok(bytes) => {
-                let theirs = part_results::read(&bytes)?;
+                let theirs = shard_results::read(&bytes)?;
                 for (mine, theirs) in results.iter_mut().zip(theirs) {
                     mine.extend(theirs);
                 }
@@ -333,33 +333,33 @@ fn shares<'p>(
     own: &'p [Point],
     point: &Point,
     all_ranks: Option<&AllRanks>,
-) -> Vec<(usize, Part<'p>)> {
-    let all = own.iter().flat_map(parts).enumerate();
+) -> Vec<(usize, Shard<'p>)> {
+    let all = own.iter().flat_map(shards).enumerate();
     all.filter(|(number, _)| all_ranks.is_none_or(|all_ranks| all_ranks.has(point, *number)))
         .collect()
 }
 
 /// The streams of a point, dealt to its workers.
-fn parts(point: &Point) -> Vec<Part<'_>> {
+fn shards(point: &Point) -> Vec<Shard<'_>> {
     let (streams, workers) = (u64::from(point.streams), u64::from(point.workers));
     let from = |worker: u64| (worker * streams / workers) as u32;
-    let part = |worker| Part { streams: from(worker)..from(worker + 1), ..Part::whole(point) };
-    (0..workers).map(part).collect()
+    let shard = |worker| Shard { streams: from(worker)..from(worker + 1), ..Shard::whole(point) };
+    (0..workers).map(shard).collect()
 }
 
 /// What a worker measures, on whatever engine.
 struct Load<'a, S> {
     common: &'a Common<'a>,
-    part: &'a Part<'a>,
+    shard: &'a Shard<'a>,
     see: &'a mut S,
 }
 
 impl<S: FnMut(&Interval)> OnEngine for Load<'_, S> {
     type Made = Outcome;
     fn on<T: Target>(self, target: &mut T) -> Outcome {
-        let Self { common, part, see } = self;
+        let Self { common, shard, see } = self;
         let start = common.start.get().copied().unwrap_or_default().max(target.now());
-        measure_part(target, part, start, common.stop, see)
+        measure_shard(target, shard, start, common.stop, see)
     }
 }
 
@@ -367,22 +367,22 @@ impl<S: FnMut(&Interval)> OnEngine for Load<'_, S> {
 /// start.
 fn work(
     common: &Common<'_>,
-    part: &Part<'_>,
+    shard: &Shard<'_>,
     file: std::io::Result<(OwnedFd, Option<Namespace>)>,
     see: &mut impl FnMut(&Interval),
 ) -> Result<(Outcome, Used)> {
     let verify = |file: &(OwnedFd, _)| common.written.of_file(&file.0);
-    let writes = file.as_ref().ok().filter(|_| part.point.verify).map(verify).transpose();
-    let opened = open(part, file, common.engine);
+    let writes = file.as_ref().ok().filter(|_| shard.point.verify).map(verify).transpose();
+    let opened = open(shard, file, common.engine);
     // Each comes here, whatever became of its engine: the others wait for it.
     common.ready.wait();
     common.ready.wait();
     let mut target = opened?;
     let began = (qdepth_linux::now(), waited_for_cpu());
-    let load = Load { common, part, see };
+    let load = Load { common, shard, see };
     let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
-        let verifying = Verifying::new(&mut target, part.slots(), common.stamp, writes);
-        let unwritten = part.point.verify_unwritten;
+        let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
+        let unwritten = shard.point.verify_unwritten;
         load.on(&mut if unwritten { verifying } else { verifying.only_written() })
     } else {
         target.on_engine(load)
@@ -405,15 +405,15 @@ fn share_waited((began, before): (Instant, Option<Nanos>), now: Instant) -> f64 
 }
 
 fn open(
-    part: &Part<'_>,
+    shard: &Shard<'_>,
     file: std::io::Result<(OwnedFd, Option<Namespace>)>,
     engine: EngineChoice,
 ) -> Result<KernelTarget> {
-    let point = part.point;
+    let point = shard.point;
     let (file, namespace) = file.context("cannot duplicate the target's descriptor")?;
-    let seed = point.seed ^ u64::from(part.streams.start);
+    let seed = point.seed ^ u64::from(shard.streams.start);
     let options = OpenOptions {
-        slots: part.slots(),
+        slots: shard.slots(),
         size_max: point.request_size.max(),
         payload: point.payload,
         seed,

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
-use qdepth_engine::{Outcome, Part, Target, measure_together};
+use qdepth_engine::{Outcome, Shard, Target, measure_together};
 use qdepth_fit::{FitError, below, predict};
 use qdepth_logbook::PointSummary;
 use qdepth_logbook::record::{ExpectedRecord, PointRecord, RunRecord};
@@ -93,9 +93,9 @@ fn emulate(
 ) -> Result<Vec<ExpectedRecord>> {
     let points: Vec<&Point> = group.iter().collect();
     let mut target = medium.open(&OpenMedia::for_points(&points))?;
-    let parts: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
+    let shards: Vec<Shard<'_>> = points.iter().map(|point| Shard::whole(point)).collect();
     let start = target.now();
-    let outcomes = measure_together(&mut target, &parts, start, stop, &mut |_, _| {});
+    let outcomes = measure_together(&mut target, &shards, start, stop, &mut |_, _| {});
     if stop.load(Ordering::Relaxed) {
         return Ok(Vec::new());
     }

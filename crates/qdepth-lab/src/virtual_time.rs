@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
 use anyhow::Result;
-use qdepth_engine::{Company, Interval, Outcome, Part, Target, measure_part, measure_together};
+use qdepth_engine::{Interval, Outcome, Shard, StopGroup, Target, measure_shard, measure_together};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
@@ -73,8 +73,8 @@ pub(crate) fn measure(
                 (*emulation, places.iter().map(|place| &group[*place]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, (all_ranks, stop), &mut |lane, interval| {
-            seen(places[lane], interval);
+        let outcomes = in_virtual_time(&points, (all_ranks, stop), &mut |driver, interval| {
+            seen(places[driver], interval);
         })?;
         for (place, (outcome, seen)) in places.into_iter().zip(outcomes) {
             measured[place] = Some(Measured {
@@ -148,20 +148,22 @@ fn in_virtual_time(
     let (show, shown) = sync_channel(SCREEN_LAG);
     let (outcomes, wear, throttles) = std::thread::scope(|scope| {
         let worker = scope.spawn(move || {
-            let whole: Vec<Part<'_>> = points.iter().map(|point| Part::whole(point)).collect();
-            let company = Company::of(whole.iter());
-            let parts: Vec<Part<'_>> =
-                whole.into_iter().map(|part| Part { company: company.as_ref(), ..part }).collect();
+            let whole: Vec<Shard<'_>> = points.iter().map(|point| Shard::whole(point)).collect();
+            let stop_group = StopGroup::of(whole.iter());
+            let shards: Vec<Shard<'_>> = whole
+                .into_iter()
+                .map(|shard| Shard { stop_group: stop_group.as_ref(), ..shard })
+                .collect();
             let start = target.now();
-            let mut see = |lane: usize, interval: &Interval| {
-                let _ = show.try_send((lane, *interval));
+            let mut see = |driver: usize, interval: &Interval| {
+                let _ = show.try_send((driver, *interval));
             };
-            let outcomes = match parts.as_slice() {
+            let outcomes = match shards.as_slice() {
                 // The loop of one load is the faster one.
-                [part] => {
-                    vec![measure_part(&mut target, part, start, stop, &mut |i: &_| see(0, i))]
+                [shard] => {
+                    vec![measure_shard(&mut target, shard, start, stop, &mut |i: &_| see(0, i))]
                 }
-                parts => measure_together(&mut target, parts, start, stop, &mut see),
+                shards => measure_together(&mut target, shards, start, stop, &mut see),
             };
             (outcomes, target.wear(), target.throttles())
         });

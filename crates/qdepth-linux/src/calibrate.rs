@@ -8,7 +8,7 @@ use rustix::io_uring::IoringOp;
 
 use crate::clock::Clock;
 use crate::ring::{Await, Ring};
-use crate::waiting::{Looking, open};
+use crate::ring_queue::{CompletionMode, open};
 
 /// Requests of one trip through the ring.
 const BATCH: u32 = 64;
@@ -64,7 +64,7 @@ pub fn costs() -> Costs {
 }
 
 fn ring(clock: Clock) -> Option<RingCosts> {
-    let mut ring: Ring = open(BATCH, Looking::Interrupts, &mut Vec::new()).ok()?;
+    let mut ring: Ring = open(BATCH, CompletionMode::Interrupts, &mut Vec::new()).ok()?;
     let mut trips = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 0..TRIPS {
         let began = clock.now();

@@ -14,10 +14,10 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::inline::Inline;
 use crate::passthrough::{Namespace, Passthrough};
+use crate::ring_queue::CompletionMode;
 use crate::threads::Threads;
 use crate::uring::{Uring, probe};
 use crate::verify::WithBuffers;
-use crate::waiting::Looking;
 
 /// How requests reach the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +67,11 @@ impl Engine {
         }
     }
 
-    const fn looking(self) -> Looking {
+    const fn completion_mode(self) -> CompletionMode {
         match self {
-            Self::IoUringPolled | Self::IoUringPassthroughPolled => Looking::Completions,
-            Self::IoUringSqPoll => Looking::Submissions,
-            _ => Looking::Interrupts,
+            Self::IoUringPolled | Self::IoUringPassthroughPolled => CompletionMode::Completions,
+            Self::IoUringSqPoll => CompletionMode::Submissions,
+            _ => CompletionMode::Interrupts,
         }
     }
 
@@ -256,11 +256,11 @@ impl KernelTarget {
         missing: &mut Vec<(String, String)>,
     ) -> std::io::Result<Queue> {
         let slots = options.slots;
-        let (looking, pieces) = (engine.looking(), buffers.pieces());
+        let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());
         Ok(match engine {
             Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
                 probe()?;
-                let queue = Uring::new(file.as_fd(), slots, looking, buffers, missing)?;
+                let queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
                 Queue::Uring(Box::new(queue))
             }
             Engine::IoUringPassthrough | Engine::IoUringPassthroughPolled => {
@@ -268,8 +268,14 @@ impl KernelTarget {
                 let namespace = namespace
                     .ok_or_else(|| std::io::Error::other("the target takes no NVMe commands"))?;
                 let sizes = (slots, options.size_max);
-                let queue =
-                    Passthrough::new(file.as_fd(), namespace, sizes, looking, buffers, missing)?;
+                let queue = Passthrough::new(
+                    file.as_fd(),
+                    namespace,
+                    sizes,
+                    completion_mode,
+                    buffers,
+                    missing,
+                )?;
                 Queue::Passthrough(Box::new(queue))
             }
             Engine::Sync => Queue::Inline(Inline::new(file.as_raw_fd(), slots, pieces)?),

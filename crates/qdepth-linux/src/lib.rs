@@ -20,10 +20,10 @@ mod passthrough;
 mod pin;
 mod pulse;
 mod ring;
+mod ring_queue;
 mod threads;
 mod uring;
 mod verify;
-mod waiting;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};

@@ -14,7 +14,7 @@ use rustix::io_uring::{IoringOp, io_uring_user_data};
 use crate::clock::{Clock, cpu_time};
 use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OnEngine, OpenOptions};
 use crate::ring::{Await, Ring};
-use crate::waiting::{Looking, open};
+use crate::ring_queue::{CompletionMode, open};
 
 /// A target that answers at once, through the kernel.
 struct NullTarget {
@@ -153,11 +153,11 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
         | Engine::IoUringPassthrough
         | Engine::IoUringPassthroughPolled => {
             // No-ops complete when they are submitted, so that there is nothing to poll for.
-            let looking = match engine {
-                Engine::IoUringSqPoll => Looking::Submissions,
-                _ => Looking::Interrupts,
+            let completion_mode = match engine {
+                Engine::IoUringSqPoll => CompletionMode::Submissions,
+                _ => CompletionMode::Interrupts,
             };
-            let ring = open(null.in_flight_max(), looking, &mut Vec::new()).ok()?;
+            let ring = open(null.in_flight_max(), completion_mode, &mut Vec::new()).ok()?;
             Some(Measuring(null).on(&mut NullTarget { ring, clock: Clock::get() }))
         }
         Engine::LinuxAio | Engine::Threads | Engine::Sync => {

@@ -17,7 +17,7 @@ use rustix::ioctl::opcode;
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
 use crate::nvme::{Command, result};
-use crate::waiting::{Looking, Waiting};
+use crate::ring_queue::{CompletionMode, RingQueue};
 
 /// Largest command: its count of blocks has 16 bits and begins at zero (NVM Command Set
 /// Specification, Read command, dword 12).
@@ -35,7 +35,7 @@ pub struct Namespace {
 }
 
 pub(crate) struct Passthrough {
-    waiting: Waiting<true>,
+    ring_queue: RingQueue<true>,
     namespace: Namespace,
     writable: bool,
     pieces: Pieces,
@@ -55,7 +55,7 @@ impl Passthrough {
         commands: BorrowedFd<'_>,
         namespace: Namespace,
         (slots, size_max): (u32, u32),
-        looking: Looking,
+        completion_mode: CompletionMode,
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
@@ -65,15 +65,16 @@ impl Passthrough {
                 "requests of {size_max} B are no 1 to {BLOCKS_MAX} blocks of {block_bytes} B"
             )));
         }
-        let mut waiting = Waiting::new(commands, slots, looking, missing).map_err(|why| {
-            io::Error::new(why.kind(), format!("a ring for commands (Linux 5.19): {why}"))
-        })?;
+        let mut ring_queue =
+            RingQueue::new(commands, slots, completion_mode, missing).map_err(|why| {
+                io::Error::new(why.kind(), format!("a ring for commands (Linux 5.19): {why}"))
+            })?;
         // Before entries are laid: it takes one.
-        waiting.start_heartbeat(missing);
+        ring_queue.start_heartbeat(missing);
         let writable = !(fcntl_getfl(commands)? & OFlags::ACCMODE).is_empty();
         let (sizes, refused) = (vec![0; slots as usize], Vec::with_capacity(slots as usize));
         let mut passthrough =
-            Self { waiting, namespace, writable, pieces: buffers.pieces(), sizes, refused };
+            Self { ring_queue, namespace, writable, pieces: buffers.pieces(), sizes, refused };
         passthrough.lay(id);
         let fixed = passthrough.register(slots, buffers);
         match fixed.and_then(|()| passthrough.first(size_max)) {
@@ -91,7 +92,7 @@ impl Passthrough {
 
     /// Writes what is the same in every command.
     fn lay(&mut self, namespace: u32) {
-        let ring = &mut self.waiting.ring;
+        let ring = &mut self.ring_queue.ring;
         for place in 0..ring.places() {
             let entry = ring.entry(place);
             entry.opcode = IoringOp::UringCmd;
@@ -106,7 +107,7 @@ impl Passthrough {
     }
 
     fn set_flags(&mut self, flags: IoringUringCmdFlags) {
-        let ring = &mut self.waiting.ring;
+        let ring = &mut self.ring_queue.ring;
         for place in 0..ring.places() {
             ring.entry(place).op_flags.uring_cmd_flags = flags;
         }
@@ -123,7 +124,7 @@ impl Passthrough {
         // SAFETY: an array of `slots` ranges; their mapping outlives the ring: `KernelTarget` drops
         // the ring first, and leaks both where requests are still in the kernel.
         unsafe {
-            self.waiting.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, slots)?;
+            self.ring_queue.ring.register(IoringRegisterOp::RegisterBuffers, &mut pieces, slots)?;
         }
         self.set_flags(IoringUringCmdFlags::FIXED);
         Ok(())
@@ -146,12 +147,12 @@ impl Passthrough {
 
     #[cold]
     fn refuse(&mut self, slot: Slot, why: Errno) {
-        let at = self.waiting.now();
+        let at = self.ring_queue.now();
         self.refused.push(Completion { slot, result: -why.raw_os_error(), at });
     }
 
     pub(crate) fn in_kernel(&self) -> u32 {
-        self.waiting.in_kernel()
+        self.ring_queue.in_kernel()
     }
 }
 
@@ -168,8 +169,8 @@ impl Target for Passthrough {
         }
         let shift = self.namespace.block_bytes.trailing_zeros();
         let buffer = self.pieces.of(slot.0);
-        self.waiting.next(slot).buf = buf_union { buf_index: slot.0 as u16 };
-        let command = self.waiting.ring.next_command();
+        self.ring_queue.next(slot).buf = buf_union { buf_index: slot.0 as u16 };
+        let command = self.ring_queue.ring.next_command();
         match direction {
             Direction::Read => command.transfer(Command::READ, offset >> shift, size >> shift),
             Direction::Write => command.transfer(Command::WRITE, offset >> shift, size >> shift),
@@ -179,7 +180,7 @@ impl Target for Passthrough {
         let memory = if size == 0 { std::ptr::null_mut() } else { buffer };
         command.memory(io_uring_ptr::new(memory.cast()), size);
         self.sizes[slot.0 as usize] = size;
-        self.waiting.queue();
+        self.ring_queue.queue();
     }
 
     #[inline(always)]
@@ -188,13 +189,13 @@ impl Target for Passthrough {
             while done.has_room()
                 && let Some(refused) = self.refused.pop()
             {
-                let at = self.waiting.now();
+                let at = self.ring_queue.now();
                 done.push(Completion { at, ..refused });
             }
             return Ok(());
         }
         let before = done.as_slice().len();
-        let answer = self.waiting.wait(until, done);
+        let answer = self.ring_queue.wait(until, done);
         for completion in &mut done.as_mut_slice()[before..] {
             completion.result = result(completion.result, self.sizes[completion.slot.0 as usize]);
         }
@@ -203,12 +204,12 @@ impl Target for Passthrough {
 
     #[inline(always)]
     fn now(&mut self) -> Instant {
-        self.waiting.now()
+        self.ring_queue.now()
     }
 
     #[inline(always)]
     fn now_after(&mut self, taken: usize) -> Instant {
-        self.waiting.now_after(taken)
+        self.ring_queue.now_after(taken)
     }
 
     fn cpu_time(&mut self) -> CpuTime {

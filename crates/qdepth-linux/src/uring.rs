@@ -16,13 +16,13 @@ use rustix::io_uring::{
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
 use crate::ring::Ring;
-use crate::waiting::{Looking, Waiting};
+use crate::ring_queue::{CompletionMode, RingQueue};
 
 /// Largest transfer that one registered buffer may hold (`io_uring_register`(2): 1 GiB in all).
 const REGISTERED_MAX: usize = 1 << 30;
 
 pub(crate) struct Uring {
-    waiting: Waiting<false>,
+    ring_queue: RingQueue<false>,
     /// Operations of reads, writes and syncs.
     operations: [IoringOp; 3],
     flags: IoringSqeFlags,
@@ -39,12 +39,12 @@ impl Uring {
     pub(crate) fn new(
         file: BorrowedFd<'_>,
         slots: u32,
-        looking: Looking,
+        completion_mode: CompletionMode,
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
-        let mut waiting = Waiting::new(file, slots, looking, missing)?;
-        let operations = match register(&waiting.ring, buffers) {
+        let mut ring_queue = RingQueue::new(file, slots, completion_mode, missing)?;
+        let operations = match register(&ring_queue.ring, buffers) {
             Ok(()) => [IoringOp::ReadFixed, IoringOp::WriteFixed, IoringOp::Fsync],
             Err(why) => {
                 missing.push(("registered buffers".to_owned(), why.to_string()));
@@ -56,8 +56,8 @@ impl Uring {
             missing.push(("requests that never block".to_owned(), why.to_string()));
             flags |= IoringSqeFlags::ASYNC;
         }
-        waiting.start_heartbeat(missing);
-        Ok(Self { waiting, operations, flags, pieces: buffers.pieces(), priorities: None })
+        ring_queue.start_heartbeat(missing);
+        Ok(Self { ring_queue, operations, flags, pieces: buffers.pieces(), priorities: None })
     }
 
     pub(crate) fn prioritise(&mut self, priorities: PriorityDraw) {
@@ -65,19 +65,19 @@ impl Uring {
     }
 
     pub(crate) fn in_kernel(&self) -> u32 {
-        self.waiting.in_kernel()
+        self.ring_queue.in_kernel()
     }
 }
 
 impl Target for Uring {
     #[inline(always)]
     fn now(&mut self) -> Instant {
-        self.waiting.now()
+        self.ring_queue.now()
     }
 
     #[inline(always)]
     fn submit(&mut self, slot: Slot, request: Request) {
-        let entry = self.waiting.next(slot);
+        let entry = self.ring_queue.next(slot);
         entry.opcode = self.operations[request.direction as usize];
         entry.flags = self.flags;
         entry.op_flags.rw_flags = ReadWriteFlags::empty();
@@ -92,17 +92,17 @@ impl Target for Uring {
         if let Some(priorities) = &mut self.priorities {
             entry.ioprio.ioprio = priorities.next(request);
         }
-        self.waiting.queue();
+        self.ring_queue.queue();
     }
 
     #[inline(always)]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
-        self.waiting.wait(until, done)
+        self.ring_queue.wait(until, done)
     }
 
     #[inline(always)]
     fn now_after(&mut self, taken: usize) -> Instant {
-        self.waiting.now_after(taken)
+        self.ring_queue.now_after(taken)
     }
 
     fn cpu_time(&mut self) -> CpuTime {

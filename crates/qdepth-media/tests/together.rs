@@ -6,7 +6,7 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use common::{measured, point};
-use qdepth_engine::{Part, Target, measure_together};
+use qdepth_engine::{Shard, Target, measure_together};
 use qdepth_media::{OpenMedia, Spelled, several};
 use qdepth_workload::Point;
 
@@ -27,10 +27,10 @@ fn together(drives: &[&str], outstanding: u32) -> Vec<f64> {
     let options: Vec<OpenMedia> = points.iter().map(OpenMedia::for_point).collect();
     let others: Vec<_> = spelled[1..].iter().zip(&options[1..]).collect();
     let mut target = spelled[0].open_beside(&options[0], &others).unwrap();
-    let parts: Vec<Part<'_>> = points.iter().map(Part::whole).collect();
+    let shards: Vec<Shard<'_>> = points.iter().map(Shard::whole).collect();
     let start = target.now();
     let stop = AtomicBool::new(false);
-    let outcomes = measure_together(&mut target, &parts, start, &stop, &mut |_, _| {});
+    let outcomes = measure_together(&mut target, &shards, start, &stop, &mut |_, _| {});
     assert_eq!(target.wear().len(), drives.len(), "the wear of each target apart");
     outcomes.iter().map(|o| o.completed() as f64 / o.duration.as_secs_f64()).collect()
 }

@@ -1,4 +1,4 @@
-//! A lane: one load on its way through the loop. It issues its requests, takes their completions
+//! A driver: one load on its way through the loop. It issues its requests, takes their completions
 //! into its books, and goes through its states: running, draining, forcing out, done.
 
 use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
@@ -7,7 +7,7 @@ use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 use crate::ledger::{Interval, Ledger, Stamps};
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
-use crate::part::{Company, Part};
+use crate::shard::{Shard, StopGroup};
 use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
 
 /// How long requests in flight are waited for after the window, and after an interruption: a hung
@@ -21,8 +21,8 @@ const ATTENTION: Nanos = Nanos::from_millis(100);
 /// EIO: what a transfer of nothing is counted as.
 const EIO: i32 = 5;
 
-/// What the loop asks of a lane, or of several as one.
-pub(crate) trait Lanes<T: Target> {
+/// What the loop asks of a driver, or of several as one.
+pub(crate) trait Drivers<T: Target> {
     /// Looks at the clock: changes its state, closes intervals, issues what is due. False once it
     /// is done.
     fn turn(
@@ -40,8 +40,8 @@ pub(crate) trait Lanes<T: Target> {
     fn failed(&mut self, failure: &TargetFailure);
 }
 
-/// A lane of any kind among others.
-pub(crate) trait OneLane<T: Target>: Lanes<T> {
+/// A driver of any kind among others.
+pub(crate) trait OneDriver<T: Target>: Drivers<T> {
     /// Its closed books.
     fn into_outcome(self: Box<Self>) -> Outcome;
 }
@@ -70,7 +70,7 @@ struct InFlight {
     /// Bytes that are still to come: less than the request's after a short transfer; [`FREE`] where
     /// no request is in the slot.
     left: u32,
-    /// Whose the slot is, as an index into the lane's streams; the same for the whole point.
+    /// Whose the slot is, as an index into the driver's streams; the same for the whole point.
     stream: u16,
 }
 
@@ -92,7 +92,7 @@ impl InFlight {
 }
 
 /// One load. `P` says when it issues; `RESPONSE` whether response times differ from service times.
-pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
+pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     point: &'a Point,
     number: usize,
     /// Its first slot of the target.
@@ -109,7 +109,7 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     samples: Option<Samples>,
     /// Whether it wants more of either.
     wants: bool,
-    company: Option<&'a Company>,
+    stop_group: Option<&'a StopGroup>,
     /// Whether all have what they want, so that the window ends.
     content: bool,
     state: State,
@@ -120,16 +120,16 @@ pub(crate) struct Lane<'a, P, const RESPONSE: bool> {
     cpu: CpuTime,
 }
 
-impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
-    /// The lane with this number among the loop's, on the target's slots from `base`.
+impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
+    /// The driver with this number among the loop's, on the target's slots from `base`.
     pub(crate) fn new(
         number: usize,
-        part: &Part<'a>,
+        shard: &Shard<'a>,
         base: u32,
         start: Instant,
         pacing: P,
     ) -> Self {
-        let point = part.point;
+        let point = shard.point;
         let start = start + Nanos(point.delay_ns);
         let nothing = Request { direction: Direction::Read, offset: 0, size: 0 };
         let empty = |slot: u32| InFlight {
@@ -148,18 +148,18 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             number,
             base,
             pacing,
-            streams: part.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
-            slots: (0..part.slots()).map(empty).collect(),
-            intended: if RESPONSE { vec![start; part.slots() as usize] } else { Vec::new() },
+            streams: shard.streams.clone().map(|n| RequestStream::new(point, n)).collect(),
+            slots: (0..shard.slots()).map(empty).collect(),
+            intended: if RESPONSE { vec![start; shard.slots() as usize] } else { Vec::new() },
             ledger,
             precision,
-            samples: point.stop.samples.map(|s| Samples { count: part.share(s.count), ..s }),
-            wants: part.wants(),
-            company: part.company,
+            samples: point.stop.samples.map(|s| Samples { count: shard.share(s.count), ..s }),
+            wants: shard.wants(),
+            stop_group: shard.stop_group,
             content: false,
             state: State::Delayed(start),
             failure: None,
-            bytes: part.bytes(),
+            bytes: shard.bytes(),
             cpu: CpuTime::default(),
         }
     }
@@ -235,7 +235,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
             Ended::Failure
         } else if self.enough() && self.point.stop.ends_step {
             Ended::Bytes
-        } else if self.company.is_some_and(Company::is_over) {
+        } else if self.stop_group.is_some_and(StopGroup::is_over) {
             Ended::Duration
         } else if self.content {
             Ended::Precision
@@ -265,9 +265,9 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         });
         if enough {
             self.wants_no_more();
-            self.content |= self.company.is_none();
+            self.content |= self.stop_group.is_none();
         }
-        self.content |= self.company.is_some_and(Company::all_content);
+        self.content |= self.stop_group.is_some_and(StopGroup::all_content);
         if self.content {
             self.ledger.window_end = now;
         }
@@ -275,8 +275,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
 
     /// Whoever ends no longer holds up those that it runs with.
     fn wants_no_more(&mut self) {
-        if let (true, Some(company)) = (std::mem::take(&mut self.wants), self.company) {
-            company.content();
+        if let (true, Some(stop_group)) = (std::mem::take(&mut self.wants), self.stop_group) {
+            stop_group.content();
         }
     }
 
@@ -297,8 +297,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
         self.ledger.out.ended = self.ended();
         self.wants_no_more();
         self.pacing.ends();
-        if let (true, Some(company)) = (self.point.stop.ends_step, self.company) {
-            company.end();
+        if let (true, Some(stop_group)) = (self.point.stop.ends_step, self.stop_group) {
+            stop_group.end();
         }
         if self.state == State::Measuring {
             self.ledger.out.cpu = used_since(self.cpu, cpu);
@@ -364,7 +364,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Lane<'a, P, RESPONSE> {
     }
 }
 
-impl<T: Target, P: Pacing, const RESPONSE: bool> Lanes<T> for Lane<'_, P, RESPONSE> {
+impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RESPONSE> {
     #[inline]
     fn turn(
         &mut self,
@@ -427,7 +427,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Lanes<T> for Lane<'_, P, RESPON
     }
 }
 
-impl<T: Target, P: Pacing, const RESPONSE: bool> OneLane<T> for Lane<'_, P, RESPONSE> {
+impl<T: Target, P: Pacing, const RESPONSE: bool> OneDriver<T> for Driver<'_, P, RESPONSE> {
     fn into_outcome(self: Box<Self>) -> Outcome {
         (*self).into_outcome()
     }

@@ -9,7 +9,7 @@ use qdepth_engine::Outcome;
 use crate::worker_result::WorkerResult;
 
 /// What the workers of a rank found of each point of a group.
-pub(crate) type PartResults = Vec<Vec<(Outcome, WorkerResult)>>;
+pub(crate) type ShardResults = Vec<Vec<(Outcome, WorkerResult)>>;
 
 /// Whose results: another version's may have other fields.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -18,7 +18,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 ///
 /// # Errors
 /// Where there is no memory for them.
-pub(crate) fn write(results: &PartResults) -> Result<Vec<u8>> {
+pub(crate) fn write(results: &ShardResults) -> Result<Vec<u8>> {
     postcard::to_stdvec(&(VERSION, results)).context("the results of a rank cannot be sent")
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn write(results: &PartResults) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// Where it is cut off, is something else, or is another version's.
-pub(crate) fn read(bytes: &[u8]) -> Result<PartResults> {
+pub(crate) fn read(bytes: &[u8]) -> Result<ShardResults> {
     let cannot = "the results of a rank cannot be read";
     let (version, rest): (&str, &[u8]) = postcard::take_from_bytes(bytes).context(cannot)?;
     ensure!(version == VERSION, "{cannot}: it is qdepth {version}, and this is qdepth {VERSION}");
@@ -41,7 +41,7 @@ mod tests {
 
     use qdepth_cluster::{RankGroup, ThreadTransport, threads};
     use qdepth_engine::scripted::{Fault, ScriptedTarget, Service};
-    use qdepth_engine::{Part, Target, join, measure, measure_part};
+    use qdepth_engine::{Shard, Target, join, measure, measure_shard};
     use qdepth_measure::{Instant, LatencyHistogram, Nanos};
     use qdepth_media::{OpenMedia, Spelled};
     use qdepth_workload::{
@@ -96,9 +96,9 @@ mod tests {
                 Some(fault) if stream != 0 => target.with_fault(fault),
                 _ => target,
             };
-            let part = Part { streams: stream..stream + 1, ..Part::whole(point) };
+            let shard = Shard { streams: stream..stream + 1, ..Shard::whole(point) };
             let start = target.now();
-            measure_part(&mut target, &part, start, &AtomicBool::new(false), &mut |_| {})
+            measure_shard(&mut target, &shard, start, &AtomicBool::new(false), &mut |_| {})
         };
         (0..point.streams).map(work).collect()
     }

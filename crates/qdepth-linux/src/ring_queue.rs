@@ -27,7 +27,7 @@ const MULTISHOT: IoringTimeoutFlags = IoringTimeoutFlags::from_bits_retain(1 << 
 
 /// How completions and submissions are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Looking {
+pub(crate) enum CompletionMode {
     /// By interrupts; the worker sleeps.
     Interrupts,
     /// The worker polls the device's completion queue (`IORING_SETUP_IOPOLL`).
@@ -37,10 +37,10 @@ pub(crate) enum Looking {
 }
 
 /// A ring on one file, and what its waits need.
-pub(crate) struct Waiting<const WIDE: bool> {
+pub(crate) struct RingQueue<const WIDE: bool> {
     pub(crate) ring: Ring<WIDE>,
     clock: Clock,
-    looking: Looking,
+    completion_mode: CompletionMode,
     /// Whether a repeating time limit (Linux 6.4) ends waits.
     heartbeat: Option<Box<Timespec>>,
     /// Whether all that the last call handed over was complete when it returned, as on targets in
@@ -51,7 +51,7 @@ pub(crate) struct Waiting<const WIDE: bool> {
     in_kernel: u32,
 }
 
-impl<const WIDE: bool> Waiting<WIDE> {
+impl<const WIDE: bool> RingQueue<WIDE> {
     /// A ring for this many requests in flight on `file`.
     ///
     /// # Errors
@@ -59,12 +59,12 @@ impl<const WIDE: bool> Waiting<WIDE> {
     pub(crate) fn new(
         file: BorrowedFd<'_>,
         slots: u32,
-        looking: Looking,
+        completion_mode: CompletionMode,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
         // One entry more, for the heartbeat, where it is not taken before the first request.
-        let entries = slots + u32::from(looking == Looking::Submissions);
-        let mut ring: Ring<WIDE> = open(entries, looking, missing)?;
+        let entries = slots + u32::from(completion_mode == CompletionMode::Submissions);
+        let mut ring: Ring<WIDE> = open(entries, completion_mode, missing)?;
         // SAFETY: an array of one descriptor; the kernel keeps the file itself.
         unsafe { ring.register(IoringRegisterOp::RegisterFiles, &mut [file.as_raw_fd()], 1)? };
         if let Err(why) = ring.register_itself() {
@@ -72,13 +72,13 @@ impl<const WIDE: bool> Waiting<WIDE> {
         }
         let clock = Clock::get();
         let last = clock.now();
-        let at_once = looking == Looking::Interrupts;
-        Ok(Self { ring, clock, looking, heartbeat: None, at_once, last, in_kernel: 0 })
+        let at_once = completion_mode == CompletionMode::Interrupts;
+        Ok(Self { ring, clock, completion_mode, heartbeat: None, at_once, last, in_kernel: 0 })
     }
 
     /// What ends waits where nothing completes. A ring that polls the device takes no such request.
     pub(crate) fn start_heartbeat(&mut self, missing: &mut Vec<(String, String)>) {
-        if self.looking == Looking::Completions {
+        if self.completion_mode == CompletionMode::Completions {
             return;
         }
         let beat = Box::new(Timespec { tv_sec: 0, tv_nsec: BEAT.0 as i64 });
@@ -149,7 +149,7 @@ impl<const WIDE: bool> Waiting<WIDE> {
             let answer = self.ring.take();
             if answer.user_data == HEARTBEAT {
                 // Tried again now and then: what blocked once may be in a cache by now.
-                self.at_once = self.looking == Looking::Interrupts;
+                self.at_once = self.completion_mode == CompletionMode::Interrupts;
                 if !IoringCqeFlags::from_bits_retain(answer.flags).contains(IoringCqeFlags::MORE) {
                     self.heartbeat = None;
                 }
@@ -179,7 +179,7 @@ impl<const WIDE: bool> Waiting<WIDE> {
     #[inline(always)]
     fn enter(&mut self, until: Instant) -> Result<(), TargetFailure> {
         let left = until.since(self.last);
-        let wait = if self.looking == Looking::Completions {
+        let wait = if self.completion_mode == CompletionMode::Completions {
             Await::Look
         } else if self.at_once && self.in_kernel > 0 && self.in_kernel == self.ring.queued() {
             // Nothing else is in flight, whose end a call that does not look would leave unseen.
@@ -207,14 +207,16 @@ fn broken(why: Errno) -> TargetFailure {
 /// The best ring that the kernel makes.
 pub(crate) fn open<const WIDE: bool>(
     entries: u32,
-    looking: Looking,
+    completion_mode: CompletionMode,
     missing: &mut Vec<(String, String)>,
 ) -> io::Result<Ring<WIDE>> {
     let deferred = IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::DEFER_TASKRUN;
-    let (best, plain) = match looking {
-        Looking::Interrupts => (deferred, IoringSetupFlags::empty()),
-        Looking::Completions => (deferred | IoringSetupFlags::IOPOLL, IoringSetupFlags::IOPOLL),
-        Looking::Submissions => {
+    let (best, plain) = match completion_mode {
+        CompletionMode::Interrupts => (deferred, IoringSetupFlags::empty()),
+        CompletionMode::Completions => {
+            (deferred | IoringSetupFlags::IOPOLL, IoringSetupFlags::IOPOLL)
+        }
+        CompletionMode::Submissions => {
             return Ring::new(entries, IoringSetupFlags::SINGLE_ISSUER | IoringSetupFlags::SQPOLL);
         }
     };

@@ -9,38 +9,38 @@ use crate::flow::{Flow, weight};
 
 /// A load, or the streams of it that one worker drives.
 #[derive(Clone, Debug)]
-pub struct Part<'a> {
+pub struct Shard<'a> {
     /// The load.
     pub point: &'a Point,
     /// Its streams, by number.
     pub streams: Range<u32>,
-    /// The parts that it ends with, where they wait for samples or for precision, or that it is tied
+    /// The shards that it ends with, where they wait for samples or for precision, or that it is tied
     /// to.
-    pub company: Option<&'a Company>,
+    pub stop_group: Option<&'a StopGroup>,
 }
 
 /// Parts that run at the same time and end together, once each has the samples, or the precision,
 /// that it wants. A sum of rates is known as well as the worst known of them, or better: its error is
 /// at most the sum of theirs.
 #[derive(Debug)]
-pub struct Company {
+pub struct StopGroup {
     wanting: AtomicUsize,
     /// Whether one has ended that ends all.
     over: AtomicBool,
-    /// Groups of parts that are tied to each other.
+    /// Groups of shards that are tied to each other.
     flows: Vec<Flow>,
 }
 
-impl Company {
-    /// Of parts that run at the same time; none where nobody waits for another.
-    pub fn of<'p>(parts: impl Iterator<Item = &'p Part<'p>>) -> Option<Self> {
+impl StopGroup {
+    /// Of shards that run at the same time; none where nobody waits for another.
+    pub fn of<'p>(shards: impl Iterator<Item = &'p Shard<'p>>) -> Option<Self> {
         let (mut wanting, mut ends) = (0, false);
         let mut flows = Vec::new();
-        for part in parts {
-            wanting += usize::from(part.wants());
-            ends |= part.point.stop.ends_step;
-            if let Some(group) = part.point.flow.map(|flow| flow.group) {
-                Flow::join(&mut flows, group, weight(part.point, &part.streams));
+        for shard in shards {
+            wanting += usize::from(shard.wants());
+            ends |= shard.point.stop.ends_step;
+            if let Some(group) = shard.point.flow.map(|flow| flow.group) {
+                Flow::join(&mut flows, group, weight(shard.point, &shard.streams));
             }
         }
         // Where nobody wants anything, nobody is content either.
@@ -49,9 +49,9 @@ impl Company {
         let together = count < usize::MAX || ends || !flows.is_empty();
         together.then(|| Self { wanting, over: AtomicBool::new(false), flows })
     }
-    /// What ties the part to others.
-    pub(crate) fn flow(&self, part: &Part<'_>) -> Option<&Flow> {
-        let group = part.point.flow?.group;
+    /// What ties the shard to others.
+    pub(crate) fn flow(&self, shard: &Shard<'_>) -> Option<&Flow> {
+        let group = shard.point.flow?.group;
         self.flows.iter().find(|flow| flow.group == group)
     }
     pub(crate) fn end(&self) {
@@ -68,10 +68,10 @@ impl Company {
     }
 }
 
-impl<'a> Part<'a> {
+impl<'a> Shard<'a> {
     /// All of it.
     pub fn whole(point: &'a Point) -> Self {
-        Self { point, streams: 0..point.streams, company: None }
+        Self { point, streams: 0..point.streams, stop_group: None }
     }
     /// Whether the others go on until it has samples, or precision, enough.
     pub fn wants(&self) -> bool {
