@@ -140,7 +140,8 @@ impl fmt::Display for Nanos {
 }
 
 /// A number of bytes. Request sizes, areas and throughputs count in powers of two
-/// (1 MiB = 2^20 B); capacities of media are printed in powers of ten (method.md item 8).
+/// (1 MiB = 2^20 B); capacities of media are printed in powers of ten
+/// (docs/method/checklist.md, item 8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 

@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn the_comparison_tables_of_both_documents_are_columns() {
         let reference = Reference::shipped().unwrap();
-        // method.md item 59, and its minimum latencies, item 60.
+        // docs/method/checklist.md, item 59, and its minimum latencies, item 60.
         let drive = reference.drive("sas-12g-hdd-450gb").unwrap();
         assert_eq!(drive.maximum("database", Quantity::Rate), Some(864.0));
         assert_eq!(drive.maximum("restore", Quantity::Throughput), Some(237.0));

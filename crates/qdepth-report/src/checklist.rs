@@ -1,5 +1,5 @@
-//! Every element of the published reports (structure, tables, diagrams; items 34 to 150 of the
-//! collection that the project began with), each with where our documents have it, or why not.
+//! Every element of the published reports (structure, tables, diagrams; items 34 to 150 of
+//! docs/method/checklist.md), each with where our documents have it, or why not.
 
 use std::collections::BTreeSet;
 

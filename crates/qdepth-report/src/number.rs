@@ -3,7 +3,7 @@
 
 use qdepth_measure::Estimate;
 
-/// Bytes of the megabyte of all throughputs (method.md: 2^20).
+/// Bytes of the megabyte of all throughputs (2^20: docs/method/checklist.md, item 8).
 pub(crate) const MIB: f64 = 1_048_576.0;
 /// The unit of all throughputs that are ours; editions of published papers keep theirs.
 pub(crate) const MIB_PER_S: &str = "MiB/s";

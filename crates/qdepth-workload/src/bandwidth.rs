@@ -1,6 +1,6 @@
-//! Bandwidth by IOR's method (method.md items 123-142): n threads each move bytes of their own
-//! once, written and forced out, then read back; for every transfer size, number of threads and
-//! pass. The last pass is the result, those before it are measured to be discarded.
+//! Bandwidth by IOR's method (docs/method/checklist.md, items 123-142): n threads each move bytes
+//! of their own once, written and forced out, then read back; for every transfer size, number of
+//! threads and pass. The last pass is the result, those before it are measured to be discarded.
 
 use qdepth_measure::{Bytes, Nanos};
 use schemars::JsonSchema;

@@ -70,7 +70,7 @@ pub enum FsyncSpec {
     },
 }
 
-/// Which figure is the main result (method.md item 6).
+/// Which figure is the main result (docs/method/checklist.md, item 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportedAs {
@@ -102,8 +102,8 @@ pub struct Profile {
     pub write_size: Option<SizeSpec>,
     /// Writes with sizes of their own begin at whole multiples of this. Left out: as reads.
     pub write_alignment: Option<Bytes>,
-    /// Accesses begin at whole multiples of this within the area. Left out: 4096 (method.md item 11), or the
-    /// request size where that is smaller.
+    /// Accesses begin at whole multiples of this within the area. Left out: 4096
+    /// (docs/method/checklist.md, item 11), or the request size where that is smaller.
     pub alignment: Option<Bytes>,
     /// The part of the target under load.
     #[serde(default)]

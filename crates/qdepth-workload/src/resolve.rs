@@ -17,7 +17,7 @@ pub(crate) use self::point::{FLOW_WEIGHT_MAX, point};
 
 mod point;
 
-/// The standard measurement area (method.md item 10).
+/// The standard measurement area (docs/method/checklist.md, item 10).
 pub const STANDARD_AREA: Bytes = Bytes::gib(32);
 
 /// Outstanding I/Os of a reader in an open loop: it asks again before it was answered.

@@ -36,7 +36,7 @@ pub fn shipped_question(text: &str) -> String {
     let words = text.lines().map_while(|line| line.strip_prefix('#'));
     let all = words.map(str::trim).collect::<Vec<_>>().join(" ");
     // What the documents say of it is for those who change it.
-    all.split(" (method.md").next().unwrap_or_default().to_owned()
+    all.split(" (docs/method/checklist.md").next().unwrap_or_default().to_owned()
 }
 /// Names of the shipped profiles.
 pub fn shipped_profile_names() -> impl Iterator<Item = &'static str> {

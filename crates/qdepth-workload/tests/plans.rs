@@ -38,7 +38,7 @@ fn every_shipped_plan_resolves_and_reads_back() {
 
 #[test]
 fn the_five_profiles_are_those_of_the_papers() {
-    // method.md item 2: profile, random share, read share, request size in KiB.
+    // docs/method/checklist.md, item 2: profile, random share, read share, request size in KiB.
     let papers = [
         ("database", 1.0, 0.67, 8),
         ("file-server", 1.0, 0.67, 64),

@@ -21,8 +21,9 @@ fn rate(document: &Value, variant: u64, profile: &str) -> f64 {
 #[test]
 fn four_drives_scale_as_the_paper_says() {
     let place = Place::new();
-    // method.md item 15 and the document's text: 4.0 at 1 outstanding I/O for Database, 3.17 times
-    // at the maximum, since the host is shared; RAID 0 does no better than a single drive.
+    // docs/method/checklist.md, item 15, and the paper's text: 4.0 at 1 outstanding I/O for
+    // Database, 3.17 times at the maximum, since the host is shared; RAID 0 does no better than a
+    // single drive.
     let words = "media:p3700-800gb*4 --array raid0(media:p3700-800gb*4) --profile database \
                  --outstanding 1,128 --duration 2s --json";
     let document = place.run(&format!("run devices {words}")).expect_finished().json();
@@ -82,8 +83,9 @@ fn options_are_shaded_and_published_drives_are_marked() {
     let words = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write \
                  --variants advertised,maximum --profile file-copy --duration 1s";
     let ended = place.run(&format!("run options {words}")).expect_finished();
-    // method.md item 101: File copy, Maximum Write Performance: M, M, D at 1, 16, 512. The
-    // emulated drive is a class too low at 1, where the paper has 1.73 times and it has 1.52.
+    // docs/method/checklist.md, item 101: File copy, Maximum Write Performance: M, M, D at 1, 16,
+    // 512. The emulated drive is a class too low at 1, where the paper has 1.73 times and it has
+    // 1.52.
     let row = ended.out.lines().find(|line| line.contains('\u{a0}')).unwrap().to_owned();
     let marks: Vec<&str> = row.split_whitespace().filter(|cell| cell.len() == 1).collect();
     assert_eq!(marks, ["L", "M", "D"], "{row}");

@@ -169,7 +169,7 @@ fn an_edition_has_the_documents_sections_in_its_order_each_with_its_error() {
         let results = document.sections.iter().filter(|s| s.id.starts_with("results-"));
         results.map(|section| section.title.clone()).collect()
     };
-    // method.md items 44 to 51.
+    // docs/method/checklist.md, items 44 to 51.
     let p3700 = edition_of("p3700", Lang::En);
     assert_eq!(
         titles(&p3700),

@@ -60,7 +60,7 @@ impl Key {
 }
 
 /// Which figure is told of it. Older documents do not say so: then it is that of the rule for
-/// profiles that do not, either (docs/method.md, item 6).
+/// profiles that do not, either (docs/method/checklist.md, item 6).
 fn as_throughput(point: &PointEntry) -> bool {
     match point.reported_as.as_str() {
         "" => point.random_share <= 0.0,

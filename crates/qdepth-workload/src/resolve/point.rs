@@ -15,7 +15,7 @@ use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, Reported
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
 
-/// Alignment when none is written (method.md item 11).
+/// Alignment when none is written (docs/method/checklist.md, item 11).
 const STANDARD_ALIGNMENT: u64 = 4096;
 /// Most requests in flight over all streams of a point, for each part of its target: what one ring
 /// holds.
