@@ -9,7 +9,7 @@ use super::job::{Flow, Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
-use super::values::{Amount, SizePart, Sizes, number, sizes, texts};
+use super::values::{Amount, SizePart, Sizes, by_way, number, sizes, texts};
 
 pub(super) use more::Access;
 
@@ -214,10 +214,8 @@ impl Look<'_> {
         let usual = || vec![SizePart { bytes: 4096, weight: 1 }];
         let [reads, writes] =
             self.value(name, [usual(), usual()], |text| sizes(name, text, self.base))?;
-        let aligned = self.value("ba", [0, 0], |text| {
-            let (reads, writes) = text.split_once(',').unwrap_or((text, text));
-            Ok([size_of(reads, self.base)?, size_of(writes, self.base)?])
-        })?;
+        let aligned =
+            self.value("ba", [0, 0], |text| by_way(text, |one| size_of(one, self.base)))?;
         let with = |parts: Vec<SizePart>, asked: u64| {
             let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
             (parts, if asked > 0 { asked } else { smallest })

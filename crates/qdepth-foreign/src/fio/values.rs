@@ -252,6 +252,16 @@ pub(super) fn texts(text: &str) -> Vec<String> {
     list
 }
 
+/// One figure for reads and writes, or one for each; a third, of trims, is nobody's here.
+pub(super) fn by_way<T>(
+    text: &str,
+    one: impl Fn(&str) -> Result<T, String>,
+) -> Result<[T; 2], String> {
+    let (reads, rest) = text.split_once(',').unwrap_or((text, text));
+    let writes = rest.split_once(',').map_or(rest, |(writes, _)| writes);
+    Ok([one(reads.trim())?, one(writes.trim())?])
+}
+
 /// Sizes of `bs`, `bsrange` or `bssplit` for reads and for writes.
 pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePart>; 2], String> {
     // As fio reads it, `bs=4k-64k` is no range: 4 KiB for reads, 64 KiB for writes.

@@ -5,13 +5,7 @@ use qdepth_workload::{OtherPriority, Priorities, Priority, PriorityClass, Way};
 use super::Look;
 use crate::fio::number::{Base, size};
 use crate::fio::refusal::FioRefusal;
-use crate::fio::values::{Engine, number};
-
-/// One figure for reads and writes, or one for each; what is left out is as before.
-fn by_way<T: Copy>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
-    let (reads, writes) = text.split_once(',').unwrap_or((text, text));
-    Ok([one(reads.trim())?, one(writes.split(',').next().unwrap_or(writes).trim())?])
-}
+use crate::fio::values::{Engine, by_way, number};
 
 fn class(text: &str) -> Result<PriorityClass, String> {
     match text {
