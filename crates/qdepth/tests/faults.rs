@@ -74,21 +74,17 @@ fn failed_are_in_no_figure(document: &Value) {
     }
 }
 
-#[test]
-fn injected_read_errors_are_reported_exactly() {
-    let test = "injected_read_errors_are_reported_exactly";
-    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
-        return;
-    }
+/// Runs a plan on a served device whose reads fail from the first point on, as these filters say:
+/// what failed is reported, and in no figure. The document, and the errors in windows and in all.
+#[cfg(test)]
+fn with_read_errors(filters: &str, text: &str) -> (Value, (u64, u64)) {
     let (_alone, place) = (alone(), Place::new());
     let trigger = place.join("trigger");
-    let served = place.served(&format!(
-        "--filter=error memory 64M error=EIO error-pread-rate=10% error-file={}",
-        trigger.display()
-    ));
+    let served = place
+        .served(&format!("--filter=error {filters} error=EIO error-file={}", trigger.display()));
     let device = place.attach(&served.file);
     let before = merges(&device);
-    let toml = place.write("plan.toml", &plan(100, "1, 8", "100ms", "1s"));
+    let toml = place.write("plan.toml", text);
     let mut run = place.start(&format!("run {toml} {} --json", device.display()));
     run.says("plan faults");
     // Only now, so that looking at the device is not disturbed.
@@ -98,10 +94,21 @@ fn injected_read_errors_are_reported_exactly() {
     let (truth, (inside, all)) = (served.injected("pread"), reported(&document, "read"));
     println!("read errors: injected {truth}, reported {all}, of these in windows {inside}");
     all_are_reported(truth, all, merges(&device) - before, &served.said());
+    failed_are_in_no_figure(&document);
+    (document, (inside, all))
+}
+
+#[test]
+fn injected_read_errors_are_reported_exactly() {
+    let test = "injected_read_errors_are_reported_exactly";
+    if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
+        return;
+    }
+    let text = plan(100, "1, 8", "100ms", "1s");
+    let (document, (inside, all)) = with_read_errors("memory 64M error-pread-rate=10%", &text);
     assert!(inside > 0 && inside <= all);
     assert_eq!(points(&document).len(), 2, "the other points go on");
     assert!(points(&document).iter().all(|point| point["grade"] == "C"));
-    failed_are_in_no_figure(&document);
 }
 
 /// A visit that was over before its queue had been turned over is no part of the result; what failed
@@ -112,26 +119,8 @@ fn errors_of_a_visit_that_only_leads_in_are_reported() {
     if !can(test, &["nbdkit", "nbdfuse", "losetup"]) {
         return;
     }
-    let (_alone, place) = (alone(), Place::new());
-    let trigger = place.join("trigger");
-    let served = place.served(&format!(
-        "--filter=error --filter=delay memory 64M rdelay=250ms error=EIO error-pread-rate=30% \
-         error-file={}",
-        trigger.display()
-    ));
-    let device = place.attach(&served.file);
-    let before = merges(&device);
     let text = plan(100, "32", "100ms", "4s").replace("[[", "visits = 5\n[[");
-    let toml = place.write("plan.toml", &text);
-    let mut run = place.start(&format!("run {toml} {} --json", device.display()));
-    run.says("plan faults");
-    fs::write(&trigger, "").unwrap();
-    let document = run.wait().expect(1).json();
-    fs::remove_file(&trigger).unwrap();
-    let (truth, (inside, all)) = (served.injected("pread"), reported(&document, "read"));
-    println!("read errors: injected {truth}, reported {all}, of these in windows {inside}");
-    all_are_reported(truth, all, merges(&device) - before, &served.said());
-    failed_are_in_no_figure(&document);
+    with_read_errors("--filter=delay memory 64M rdelay=250ms error-pread-rate=30%", &text);
 }
 
 /// A loop device cannot be pulled while it is open, but it can lose its last byte.
