@@ -1,12 +1,12 @@
 //! Results of other programs, read into records: fio's JSON and logs, Iometer's CSV. What the
 //! program did not say is not invented: latencies that came as figures stay figures
-//! ([`StatedLatency`](qdepth_logbook::record::StatedLatency)), without a histogram.
+//! ([`StatedLatency`](qdepth_record::StatedLatency)), without a histogram.
 
 use std::fmt;
 
 use qdepth_measure::{Code, Finding};
 
-use qdepth_logbook::record::{
+use qdepth_record::{
     MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
 };
 

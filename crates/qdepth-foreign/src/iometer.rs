@@ -2,7 +2,7 @@
 //! their names.
 
 use crate::import::{Imported, place_of};
-use qdepth_logbook::record::{DirectionRecord, PointRecord, StatedLatency};
+use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// Most results of a file: each takes some 200 KiB as a record.
 const RESULTS_MAX: usize = 1_000;

@@ -4,10 +4,11 @@ use std::io::Write;
 
 use qdepth_foreign::fio::{CommandLine, JobSet, Surroundings};
 use qdepth_foreign::ior::Ior;
-use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
-use qdepth_logbook::{Logbook, export_csv, export_json};
+use qdepth_logbook::Logbook;
 use qdepth_measure::LatencyHistogram;
 use qdepth_media::Description;
+use qdepth_record::{PointRecord, RunRecord, RunState};
+use qdepth_record::{export_csv, export_json};
 use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, TargetShape, resolve, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,

@@ -1,6 +1,6 @@
 //! What would disturb a measurement on this machine, and what to do about it.
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use crate::sysfs;
 use crate::system::System;

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use qdepth_host::environment::{inventory, redact};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines")

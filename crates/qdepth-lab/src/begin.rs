@@ -7,10 +7,11 @@ use anyhow::Result;
 use qdepth_host::system::System;
 use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
-use qdepth_logbook::record::{Observation, RunRecord, TargetKind};
-use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, RESERVE_BYTES};
+use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::Spelled;
+use qdepth_record::{CertificateRecord, ProofOutcome};
+use qdepth_record::{Observation, RunRecord, TargetKind};
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
 use crate::Lab;

@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 
 use anyhow::{Context, Result};
 use qdepth_linux::{Costs, Engine, NullRate, ceiling, costs};
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, Point, TargetShape, resolve, shipped_plan_text,
 };

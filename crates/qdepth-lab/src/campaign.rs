@@ -2,8 +2,8 @@
 //! them. Everything that takes a campaign up again is kept beside each of its runs.
 
 use qdepth_logbook::Logbook;
-use qdepth_logbook::record::{Observation, RunRecord, RunState};
 use qdepth_measure::Seed;
+use qdepth_record::{Observation, RunRecord, RunState};
 
 /// Of the facts of a run.
 const SUBJECT: &str = "run";

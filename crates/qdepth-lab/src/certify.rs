@@ -12,9 +12,9 @@ use qdepth_host::environment;
 use qdepth_host::system::System;
 use qdepth_host::witness::Clocks;
 use qdepth_linux::Engine;
-use qdepth_logbook::record::Observation;
-use qdepth_logbook::{CertificateRecord, ProofOutcome, ProofRecord};
 use qdepth_measure::{Nanos, ratio, visits_mean};
+use qdepth_record::Observation;
+use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 use qdepth_workload::{Point, Stop};
 
 use crate::beside_fio::beside_fio;

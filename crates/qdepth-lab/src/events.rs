@@ -9,9 +9,10 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
-use qdepth_logbook::record::{PointRecord, RunState};
-use qdepth_logbook::{EVENTS_VERSION, Logbook, PointSummary, RunEvent, percentile_name};
+use qdepth_logbook::Logbook;
 use qdepth_measure::{Finding, Nanos, Severity};
+use qdepth_record::{EVENTS_VERSION, PointSummary, RunEvent, percentile_name};
+use qdepth_record::{PointRecord, RunState};
 use qdepth_workload::Point;
 
 use crate::begin::Ready;

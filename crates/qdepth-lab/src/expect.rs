@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target, measure_together};
 use qdepth_fit::{FitError, below, predict};
-use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{ExpectedRecord, PointRecord, RunRecord};
 use qdepth_measure::{Code, Finding};
 use qdepth_media::{OpenMedia, Spelled};
+use qdepth_record::PointSummary;
+use qdepth_record::{ExpectedRecord, PointRecord, RunRecord};
 use qdepth_workload::{Plan, Point};
 
 use crate::emulated::{WARM_UP, on_all_processors, window_bytes};

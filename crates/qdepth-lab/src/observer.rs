@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use qdepth_logbook::RunEvent;
+use qdepth_record::RunEvent;
 
 /// A front end, as the lab sees it.
 pub trait Observer {

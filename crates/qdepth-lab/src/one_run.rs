@@ -2,8 +2,8 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_logbook::record::RunState;
 use qdepth_measure::Finding;
+use qdepth_record::RunState;
 
 use crate::Lab;
 use crate::begin::begin;

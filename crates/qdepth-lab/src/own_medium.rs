@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use qdepth_fit::{Kind, Observed, Provenance, late_ns};
-use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{PointRecord, RunRecord, TargetRecord};
 use qdepth_measure::{Code, Grade};
+use qdepth_record::PointSummary;
+use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 use qdepth_workload::{Arrivals, Plan, Point};
 
 use crate::failure::{Missing, Usage};
@@ -124,7 +124,7 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
     let times = &summary.service_time;
     let intervals = &record.intervals;
     let third = intervals.len() / 3;
-    let rate = |part: &[qdepth_logbook::record::IntervalRecord]| {
+    let rate = |part: &[qdepth_record::IntervalRecord]| {
         let count: u64 = part.iter().map(|slice| slice.reads + slice.writes).sum();
         count as f64 * 1e9 / part.iter().map(|slice| slice.length_ns).sum::<u64>().max(1) as f64
     };

@@ -6,8 +6,8 @@ use qdepth_host::environment::with_all_below;
 use qdepth_host::placement::{far, node_of_cpu, node_of_device, order, unusable};
 use qdepth_host::system::System;
 use qdepth_linux::allowed_cpus;
-use qdepth_logbook::record::Observation;
 use qdepth_measure::{Code, Finding};
+use qdepth_record::Observation;
 use qdepth_workload::{Plan, Point};
 
 use crate::Lab;

@@ -3,8 +3,8 @@
 
 use anyhow::{Context, Result, bail};
 use qdepth_linux::EngineChoice;
-use qdepth_logbook::record::Observation;
 use qdepth_measure::Bytes;
+use qdepth_record::Observation;
 use qdepth_workload::{Plan, Point, Wear};
 
 use crate::Lab;

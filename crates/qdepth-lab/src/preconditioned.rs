@@ -1,8 +1,8 @@
 //! What a preconditioning tells of the targets that it wrote.
 
 use anyhow::{Result, bail};
-use qdepth_logbook::record::Observation;
 use qdepth_measure::Finding;
+use qdepth_record::Observation;
 
 use crate::measured::Measured;
 use crate::prepare::Prepared;

@@ -15,9 +15,9 @@ use qdepth_host::own_files::{self, OwnFiles};
 use qdepth_host::system::System;
 use qdepth_host::target::{Inspected, Kind, inspect};
 use qdepth_host::{Guard, Problem, Refusal};
-use qdepth_logbook::record::TargetKind;
 use qdepth_measure::Bytes;
 use qdepth_media::{Spelled, Wear, is_emulated};
+use qdepth_record::TargetKind;
 use qdepth_workload::{Extent, TargetShape};
 use rustix::fs::{FlockOperation, flock};
 

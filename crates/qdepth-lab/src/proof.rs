@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_logbook::{ProofOutcome, ProofRecord};
+use qdepth_record::{ProofOutcome, ProofRecord};
 
 /// A proof with this code, of this subject.
 pub(crate) fn proof(code: &str, subject: &str, outcome: ProofOutcome) -> ProofRecord {

@@ -8,12 +8,12 @@ use qdepth_host::environment;
 use qdepth_host::extents::unwritten_share;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
-use qdepth_logbook::record::{
+use qdepth_measure::{Code, Finding};
+use qdepth_media::Spelled;
+use qdepth_record::{
     ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
     VariantRecord,
 };
-use qdepth_measure::{Code, Finding};
-use qdepth_media::Spelled;
 use qdepth_workload::{Compared, Comparison, Durability, Plan, Point, Role, STANDARD_AREA};
 
 use crate::Lab;

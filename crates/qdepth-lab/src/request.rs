@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use qdepth_linux::EngineChoice;
-use qdepth_logbook::record::{Observation, PointRecord, RunRecord};
 use qdepth_measure::{Bytes, Finding};
+use qdepth_record::{Observation, PointRecord, RunRecord};
 use qdepth_workload::{Choices, Extent, PlanFile, STANDARD_AREA, TargetShape, resolve};
 
 use crate::provision::{Provision, ProvisionedFiles};

@@ -2,9 +2,9 @@
 //! engine never silently changes the stored form. The laws are checked here, on every point.
 
 use qdepth_engine::{DirectionOutcome, Ended, Errors, Outcome, TargetFailure};
-use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
 use qdepth_measure::{Code, Finding, PointFacts, check_laws};
+use qdepth_record::PointSummary;
+use qdepth_record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::interference::disturbed;

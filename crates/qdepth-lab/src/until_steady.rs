@@ -3,10 +3,10 @@
 //! error: the run goes on, and says so.
 
 use anyhow::{Context, Result, bail};
-use qdepth_logbook::record::Observation;
 use qdepth_measure::{
     Bytes, Code, Course, Finding, Nanos, SteadyRounds, SteadyRule, SteadyVerdict,
 };
+use qdepth_record::Observation;
 use qdepth_workload::{Point, UntilSteady};
 
 use crate::Lab;

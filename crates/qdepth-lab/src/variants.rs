@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use qdepth_logbook::Logbook;
-use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
+use qdepth_record::{PointRecord, RunRecord, RunState};
 use qdepth_workload::{Plan, side_by_side};
 
 use crate::Lab;

@@ -11,8 +11,8 @@ use qdepth_host::system::System;
 use qdepth_host::witness::{
     Clocks, CpuTimes, Disagreement, Disturbances, KernelStat, Sample, disturbances, series,
 };
-use qdepth_logbook::record::{KernelCounts, WitnessRecord};
 use qdepth_measure::Nanos;
+use qdepth_record::{KernelCounts, WitnessRecord};
 
 use crate::standstill::Stood;
 

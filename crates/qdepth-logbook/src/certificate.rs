@@ -1,99 +1,13 @@
-//! Certificates: what was proved of the instrument on a machine, and kept beside its runs.
+//! Certificates that are kept beside the runs, each with the digest of its document.
 
-use std::collections::BTreeMap;
-
+use qdepth_record::{CertificateRecord, export_certificate_json};
 use rusqlite::{Connection, Result, params};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-
-use crate::document::{DocumentSchema, pretty};
-
-/// Name of the form, in `schema.name`.
-const NAME: &str = "qdepth-certificate";
-/// Version of the form; the rule is that of a run's document.
-const VERSION: u32 = 1;
-
-/// What came of a proof, the best first.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProofOutcome {
-    /// It met its bar.
-    Passed,
-    /// It could not be tried here; `why` tells.
-    NotTried,
-    /// It missed its bar.
-    Failed,
-}
-
-/// One proof.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ProofRecord {
-    /// Which: `clock`, `known-rates`, `known-medians`, `own-rate`, `fio`, `intervals`,
-    /// `same-against-same`.
-    pub code: String,
-    /// Of what, as the name of an engine; empty where that says itself.
-    pub subject: String,
-    /// What came of it.
-    pub outcome: ProofOutcome,
-    /// What was found, by name, and under `bar` what was asked: shares from 0 to 1, rates in IO/s,
-    /// times in seconds.
-    pub values: BTreeMap<String, f64>,
-    /// Why it was not tried; null where it was.
-    pub why: Option<String>,
-}
-
-/// A certificate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CertificateRecord {
-    /// Which form of document this is; its name is `qdepth-certificate`.
-    pub schema: DocumentSchema,
-    /// UUID version 7.
-    pub id: String,
-    /// When it began, RFC 3339, UTC.
-    pub at: String,
-    /// Version of the program.
-    pub version: String,
-    /// Name of the machine; empty where it is not known.
-    pub host: String,
-    /// Release of its kernel; empty where it is not known.
-    pub kernel: String,
-    /// Model of its CPU; empty where it is not known.
-    pub cpu: String,
-    /// The worst that came of a proof.
-    pub outcome: ProofOutcome,
-    /// The proofs, in the order in which they are told.
-    pub proofs: Vec<ProofRecord>,
-}
-
-impl CertificateRecord {
-    /// The form that this version writes.
-    pub fn form() -> DocumentSchema {
-        DocumentSchema { name: NAME.to_owned(), version: VERSION }
-    }
-
-    /// Proofs of this outcome.
-    pub fn count(&self, outcome: ProofOutcome) -> usize {
-        self.proofs.iter().filter(|proof| proof.outcome == outcome).count()
-    }
-}
-
-/// As one JSON document, ended by a line feed.
-pub fn export_certificate_json(certificate: &CertificateRecord) -> String {
-    pretty(certificate)
-}
-
-/// The JSON Schema of [`export_certificate_json`]'s document.
-pub fn certificate_json_schema() -> String {
-    pretty(&schemars::schema_for!(CertificateRecord))
-}
 
 /// Stores one, with the digest of its document.
 pub(crate) fn keep(connection: &Connection, certificate: &CertificateRecord) -> Result<()> {
     let CertificateRecord { id, at, host, .. } = certificate;
-    store(connection, (id, at, host), &pretty(certificate))
+    store(connection, (id, at, host), &export_certificate_json(certificate))
 }
 
 /// The newest of this machine that is what was written.

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use crate::certificate;
 use crate::digest::{Chain, Parts, Purpose, is_unreadable};
 use crate::read::{self, Attempt};
-use crate::record::RunRecord;
+use qdepth_record::RunRecord;
 
 /// A record that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

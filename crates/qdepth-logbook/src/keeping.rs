@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use rusqlite::Connection;
 
-use crate::certificate::{self, CertificateRecord};
+use crate::certificate;
 use crate::check::{self, Damage};
 use crate::digest::Chain;
 use crate::error::LogbookError;
 use crate::logbook::{Failure, Logbook, changed};
 use crate::open::doing;
 use crate::read;
-use crate::record::{Observation, PointRecord, RunRecord};
 use crate::write;
+use qdepth_record::{CertificateRecord, Observation, PointRecord, RunRecord};
 
 type Result<T> = std::result::Result<T, LogbookError>;
 

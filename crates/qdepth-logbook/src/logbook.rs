@@ -12,13 +12,13 @@ use crate::alive::Alive;
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
-use crate::event::LiveEvents;
-use crate::headline::{RunHeadline, headlines};
+use crate::headlines::headlines;
+use crate::live::LiveEvents;
 use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory, purpose};
 use crate::read::Attempt;
-use crate::record::{PointRecord, RunRecord, RunState};
 use crate::reserve::Reserve;
 use crate::{read, write};
+use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
 
 /// More earlier runs than this tell no more of their spread.
 const EARLIER_MAX: usize = 30;
@@ -186,7 +186,7 @@ impl Logbook {
                     write::finding(transaction, run, None, finding)?;
                 }
                 let update = "UPDATE run SET state = ?2, ended_at = ?3 WHERE sequence = ?1";
-                transaction.execute(update, params![run, write::state_text(state), ended_at])
+                transaction.execute(update, params![run, state.as_str(), ended_at])
             })
         })
     }
@@ -530,7 +530,7 @@ fn running(
         RunState::Running => Ok(run),
         RunState::Sealed => Err(Failure::Rule(LogbookError::Sealed { run: id })),
         state => {
-            let state = write::state_text(state);
+            let state = state.as_str();
             Err(Failure::Rule(LogbookError::NotRunning { run: id, state }))
         }
     }

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
 
 use crate::digest::{Parts, Rows, is_damage};
-use crate::record::{
+use qdepth_record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
     KernelCounts, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
     WitnessRecord,

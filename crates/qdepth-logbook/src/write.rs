@@ -2,37 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_measure::{Finding, LatencyHistogram, Severity};
+use qdepth_measure::{Finding, LatencyHistogram};
 use rusqlite::{Connection, Result, named_params, params};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::digest::{Chain, Parts, Purpose};
 use crate::read;
-use crate::record::{
-    DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState,
-    TargetKind, TargetRecord, WitnessRecord,
+use qdepth_record::{
+    DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord,
+    TargetRecord, WitnessRecord,
 };
-
-pub(crate) fn state_text(state: RunState) -> &'static str {
-    state.as_str()
-}
-
-pub(crate) fn kind_text(kind: TargetKind) -> &'static str {
-    match kind {
-        TargetKind::Directory => "directory",
-        TargetKind::File => "file",
-        TargetKind::BlockDevice => "block-device",
-        TargetKind::Emulated => "emulated",
-    }
-}
-
-pub(crate) fn severity_text(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Remark => "remark",
-        Severity::Invalid => "invalid",
-    }
-}
 
 /// SQLite's integers have a sign: the same 64 bits are stored, so that no count is refused.
 fn bits(number: u64) -> i64 {
@@ -51,7 +31,7 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
         )?
         .execute(named_params! {
             ":id": run.id, ":started_at": run.started_at, ":ended_at": run.ended_at,
-            ":state": state_text(run.state), ":qdepth_version": run.qdepth_version,
+            ":state": run.state.as_str(), ":qdepth_version": run.qdepth_version,
             ":measurement_version": run.measurement_version, ":plan_name": run.plan_name,
             ":plan_hash": run.plan_hash, ":plan_text": run.plan_text,
             ":seed": run.seed.to_string(), ":emulated": run.emulated,
@@ -107,7 +87,7 @@ fn target(connection: &Connection, run: i64, target: &TargetRecord) -> Result<()
             target.index,
             target.spelling,
             target.name,
-            kind_text(target.kind),
+            target.kind.as_str(),
             bits(target.area_bytes),
             target.engine
         ])?;
@@ -165,7 +145,7 @@ pub(crate) fn finding(
             run,
             point,
             finding.code_text(),
-            severity_text(finding.severity),
+            finding.severity.as_str(),
             json(&figures)?,
             json(&finding.labels)?
         ])?;

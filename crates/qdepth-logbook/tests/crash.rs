@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use common::{point, run};
 use qdepth_logbook::Logbook;
-use qdepth_logbook::record::RunState;
+use qdepth_record::RunState;
 
 const FILE: &str = "QDEPTH_TEST_LOGBOOK";
 const RUN: &str = "QDEPTH_TEST_RUN";

@@ -8,8 +8,8 @@ mod common;
 use std::path::Path;
 
 use common::{point, run};
-use qdepth_logbook::record::RunState;
 use qdepth_logbook::{Logbook, LogbookError};
+use qdepth_record::RunState;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use common::{point, run};
-use qdepth_logbook::record::PointRecord;
-use qdepth_logbook::{Logbook, export_json, json_schema};
+use qdepth_logbook::Logbook;
+use qdepth_record::PointRecord;
+use qdepth_record::{export_json, json_schema};
 use serde_json::Value;
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -83,7 +84,7 @@ fn the_page_on_json_names_every_field() {
 
 #[test]
 fn the_page_on_events_names_every_field() {
-    let schema: Value = serde_json::from_str(&qdepth_logbook::events_json_schema()).unwrap();
+    let schema: Value = serde_json::from_str(&qdepth_record::events_json_schema()).unwrap();
     let mut fields = Listed::new();
     for event in schema["oneOf"].as_array().unwrap() {
         let name = event["properties"]["event"]["const"].as_str().unwrap();

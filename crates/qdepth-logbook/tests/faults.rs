@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use common::{point, run};
 use qdepth_logbook::Logbook;
-use qdepth_logbook::record::{PointRecord, RunState};
+use qdepth_record::{PointRecord, RunState};
 
 const FILE: &str = "QDEPTH_TEST_FAULTY_LOGBOOK";
 const ID: &str = "01890000-0000-7000-8000-000000000001";

@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
 use common::{point, run};
-use qdepth_logbook::record::RunState;
 use qdepth_logbook::{Logbook, LogbookError, RESERVE_BYTES};
+use qdepth_record::RunState;
 use rustix::fs::{AtFlags, CWD, Mode, Uid, chownat, mkfifoat};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";

@@ -8,8 +8,8 @@ mod common;
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
     use qdepth_logbook::{Logbook, LogbookError};
+    use qdepth_record::{PointRecord, RunRecord, RunState};
 
     use super::common::{point, run};
 

@@ -7,9 +7,10 @@ mod common;
 
 use common::{any_point, point, run};
 use proptest::prelude::*;
-use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
-use qdepth_logbook::{Document, Logbook, LogbookError, PointSummary, export_csv, export_json};
+use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
+use qdepth_record::{Document, PointSummary, export_csv, export_json};
+use qdepth_record::{PointRecord, RunRecord, RunState};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
 const OTHER: &str = "01890000-0000-7000-8000-000000000002";
@@ -282,7 +283,7 @@ proptest! {
         prop_assert_eq!(&back, &vec![point]);
         let json = export_json(&run, &back);
         let document: Document = serde_json::from_str(&json).unwrap();
-        prop_assert_eq!(&document, &qdepth_logbook::document(&run, &back));
+        prop_assert_eq!(&document, &qdepth_record::document(&run, &back));
         prop_assert_eq!(export_csv(&run, &back).is_empty(), false);
     }
 }

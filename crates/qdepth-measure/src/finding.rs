@@ -14,6 +14,16 @@ pub enum Severity {
     Invalid,
 }
 
+impl Severity {
+    /// As stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Remark => "remark",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
 /// What a point's findings make of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {

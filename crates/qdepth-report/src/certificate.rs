@@ -1,6 +1,6 @@
 //! A certificate of the instrument: a table for the terminal, and the same as one page.
 
-use qdepth_logbook::{CertificateRecord, ProofOutcome, ProofRecord};
+use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 
 use crate::compose::{fact, literal};
 use crate::document::{Block, Cell, Cover, Document, Row, Section, Table};

@@ -219,7 +219,7 @@ fn every_item_of_the_published_reports_stands_somewhere_or_says_why_not() {
 #[test]
 fn a_thousand_points_take_no_more_than_their_share() {
     let points: Vec<_> = (0..1_000)
-        .map(|n| qdepth_logbook::record::PointRecord {
+        .map(|n| qdepth_record::PointRecord {
             index: n,
             profile: format!("profile-{}", n / 10),
             profile_title: format!("Profile {}", n / 10),

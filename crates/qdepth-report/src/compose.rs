@@ -1,7 +1,7 @@
 //! From the records of a run to a document.
 
-use qdepth_logbook::export_csv;
-use qdepth_logbook::record::{PointRecord, RunRecord, RunState};
+use qdepth_record::export_csv;
+use qdepth_record::{PointRecord, RunRecord, RunState};
 use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 

@@ -1,8 +1,8 @@
 //! What limits a storage that was looked at for a few seconds: said beside the first numbers, for a
 //! terminal, in English. It says what follows from two points by Little's law, and no more.
 
-use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_measure::{Code, Severity};
+use qdepth_record::{PointRecord, RunRecord};
 
 use crate::Telling;
 use crate::number::{self, TimeUnit, in_prose};

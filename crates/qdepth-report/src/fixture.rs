@@ -1,11 +1,11 @@
 //! A run made up for tests: five profiles, nine intensities, one or two targets, with latencies
 //! that a flash drive could have.
 
-use qdepth_logbook::record::{
+use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
+use qdepth_record::{
     DirectionRecord, IntervalRecord, Observation, PointRecord, RunRecord, RunState, TargetKind,
     TargetRecord,
 };
-use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
 pub(crate) const INTENSITIES: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const SECOND: u64 = 1_000_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use crate::document::{Cell, Column, Row, Table};
 use crate::number;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use qdepth_logbook::percentile_name;
 use qdepth_measure::Nanos;
+use qdepth_record::percentile_name;
 
 /// A figure of a distribution of latencies.
 #[derive(Clone, Copy, Debug, PartialEq)]

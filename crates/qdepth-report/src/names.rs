@@ -1,6 +1,6 @@
 //! Names of targets for readers: products, not the expressions that a command line has.
 
-use qdepth_logbook::record::{RunRecord, TargetKind};
+use qdepth_record::{RunRecord, TargetKind};
 
 use crate::words::{Words, say};
 
@@ -101,7 +101,7 @@ fn times(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use qdepth_logbook::record::Observation;
+    use qdepth_record::Observation;
 
     use super::*;
     use crate::fixture;

@@ -1,6 +1,6 @@
 //! The tables that SNIA's tests ask for, of the plans after them.
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_record::PointRecord;
 
 use crate::document::{Block, Cell, Row, Section, Table};
 use crate::explain::of_chapter;

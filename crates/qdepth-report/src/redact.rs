@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_logbook::record::{Observation, PointRecord, RunRecord, TargetKind};
 use qdepth_measure::Finding;
+use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind};
 
 use crate::compose::Measured;
 

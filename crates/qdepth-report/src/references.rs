@@ -1,7 +1,7 @@
 //! What stands in a diagram of rates beside what was measured: published figures, the limit of the
 //! connection, the maximum of a data sheet.
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_record::PointRecord;
 use qdepth_reference::{PublishedDrive, Quantity};
 
 use crate::comparison::tables::published_name;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use qdepth_logbook::record::{DirectionRecord, IntervalRecord, Observation, PointRecord};
 use qdepth_measure::{Estimate, LatencyHistogram, Nanos};
+use qdepth_record::{DirectionRecord, IntervalRecord, Observation, PointRecord};
 
 use crate::compose::Telling;
 use crate::fixture;

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use qdepth_logbook::PointSummary;
-use qdepth_logbook::record::{Observation, PointRecord, RunRecord, RunState, TargetKind};
 use qdepth_measure::{Code, Finding, Severity};
+use qdepth_record::PointSummary;
+use qdepth_record::{Observation, PointRecord, RunRecord, RunState, TargetKind};
 use sha2::{Digest, Sha256};
 
 use crate::document::{Block, Document, Mark, Table};
@@ -537,7 +537,7 @@ fn a_described_medium_brings_its_data_sheet_and_an_array_of_it_does_not() {
     let promised = |spelling: &str, value: &str| {
         let mut run = fixture::run(1);
         run.targets[0].spelling = spelling.to_owned();
-        run.targets[0].facts.push(qdepth_logbook::record::Observation {
+        run.targets[0].facts.push(qdepth_record::Observation {
             subject: "p3700".to_owned(),
             key: "data_sheet_sequential_read_mb_s".to_owned(),
             value: Ok(value.to_owned()),

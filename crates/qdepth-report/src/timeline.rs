@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_logbook::record::{IntervalRecord, WitnessRecord};
+use qdepth_record::{IntervalRecord, WitnessRecord};
 
 use crate::document::{Block, Cell, Picture, Row, Section, Table};
 use crate::explain::of_chapter;

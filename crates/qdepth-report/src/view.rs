@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::{Observation, PointRecord, RunRecord, TargetKind};
-use qdepth_logbook::{LatencySummary, PointSummary};
 use qdepth_measure::{Estimate, Grade, Percentile};
+use qdepth_record::{LatencySummary, PointSummary};
+use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind};
 use qdepth_reference::PublishedDrive;
 
 use crate::comparison::Compared;

@@ -1,6 +1,6 @@
 //! What the witnesses saw while the points ran: a line a point.
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_record::PointRecord;
 
 use crate::document::{Cell, Row, Table};
 use crate::number::thousands;
@@ -85,7 +85,7 @@ fn busiest(record: &PointRecord, key: &str, figure: &dyn Fn(&[f64]) -> f64) -> O
 
 #[cfg(test)]
 mod tests {
-    use qdepth_logbook::record::WitnessRecord;
+    use qdepth_record::WitnessRecord;
 
     use super::*;
     use crate::Lang;

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use qdepth_logbook::{LiveEvents, Logbook, LogbookError, RunHeadline};
+use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
+use qdepth_record::RunHeadline;
 use qdepth_report::Measured;
 
 /// The runs of a logbook, as a page finds them.

@@ -1,6 +1,6 @@
 //! Words of the pages, by language.
 
-use qdepth_logbook::STATES;
+use qdepth_record::STATES;
 use qdepth_report::Lang;
 
 /// Every word that a page says by itself; those of a run are the report's.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use qdepth_logbook::RunEvent;
+use qdepth_record::RunEvent;
 
 use crate::terminal;
 use qdepth_lab::observer::{Observer, Preparing};

@@ -123,7 +123,7 @@ fn visits_give_each_point_of_a_directory_an_interval() {
     let points = logbook.points(&run.id).unwrap();
     assert_eq!(points.len(), 2);
     for point in &points {
-        let gap = |pair: &[qdepth_logbook::record::IntervalRecord]| {
+        let gap = |pair: &[qdepth_record::IntervalRecord]| {
             pair[1].start_ns - pair[0].start_ns - pair[0].length_ns
         };
         // While it waited the other was measured.
@@ -131,7 +131,7 @@ fn visits_give_each_point_of_a_directory_an_interval() {
         assert_eq!(waits.len(), 3, "{waits:?}");
         assert!(waits.iter().all(|gap| *gap >= 150_000_000), "{waits:?}");
         assert_eq!(point.duration_ns, 2_000_000_000);
-        let summary = qdepth_logbook::PointSummary::of(point);
+        let summary = qdepth_record::PointSummary::of(point);
         let rate = summary.io_per_s;
         let (low, high) = rate.interval.unwrap();
         assert!(low < rate.value && rate.value < high);

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::import::{Imported, place_of};
-use qdepth_logbook::record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
+use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Most documents of a file, and most jobs of a document.
 const MANY: usize = 100_000;

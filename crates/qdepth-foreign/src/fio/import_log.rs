@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use qdepth_measure::{LatencyHistogram, Nanos};
 
 use crate::import::{Imported, place_of};
-use qdepth_logbook::record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
+use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
 /// Most windows of a point's series; a longer log has longer windows.
 const WINDOWS_MAX: u64 = 36_000;

@@ -11,7 +11,7 @@ use serde::ser::SerializeMap;
 
 pub(super) use latency::FioLatency;
 use latency::shares;
-use qdepth_logbook::record::{DirectionRecord, PointRecord};
+use qdepth_record::{DirectionRecord, PointRecord};
 use samples::Samples;
 pub(crate) use samples::figures;
 

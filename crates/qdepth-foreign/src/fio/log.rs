@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use qdepth_measure::LatencyHistogram;
 
-use qdepth_logbook::record::{IntervalRecord, PointRecord};
+use qdepth_record::{IntervalRecord, PointRecord};
 
 /// What a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

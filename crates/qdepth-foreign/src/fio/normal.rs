@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_record::PointRecord;
 
 use super::figure::{Unit, figure};
 use super::job::Job;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_record::PointRecord;
 
 use super::json::{Direction, FioEntry, FioLatency, FioMoment, JobEntry, jobs};
 

@@ -1,6 +1,6 @@
 //! Devices that are built of others: MD arrays, logical volumes, multipath.
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 use serde_json::Value;
 
 use super::{complaint, fact, file_fact};

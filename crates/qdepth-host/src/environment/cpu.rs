@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use super::{fact, file_fact};
 use crate::system::System;

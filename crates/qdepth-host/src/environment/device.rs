@@ -1,6 +1,6 @@
 //! One block device: what sysfs says of it, of its link, queues and heat, and what it says itself.
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use super::{fact, file_fact, health};
 use crate::placement::node_above;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use super::fact;
 use crate::mounts::{self, Mount};

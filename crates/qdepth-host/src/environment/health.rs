@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 use serde_json::Value;
 
 use super::{complaint, fact};

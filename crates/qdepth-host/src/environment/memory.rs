@@ -1,6 +1,6 @@
 //! Memory: how much, of what kind, on which NUMA nodes.
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use super::{fact, file_fact};
 use crate::system::System;

@@ -11,7 +11,7 @@ mod software;
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 use sha2::{Digest, Sha256};
 
 use crate::sysfs;

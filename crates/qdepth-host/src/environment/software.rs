@@ -1,6 +1,6 @@
 //! The machine as a product, and what runs on it.
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use super::{fact, file_fact};
 use crate::system::System;

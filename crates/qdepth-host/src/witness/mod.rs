@@ -5,7 +5,7 @@ mod sample;
 
 use std::io;
 
-use qdepth_logbook::record::KernelCounts;
+use qdepth_record::KernelCounts;
 
 use crate::sysfs::SECTOR_BYTES;
 use crate::system::System;

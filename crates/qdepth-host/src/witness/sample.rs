@@ -1,6 +1,6 @@
 //! One look at everything that may disturb a point, and what two looks tell.
 
-use qdepth_logbook::record::WitnessRecord;
+use qdepth_record::WitnessRecord;
 
 use super::{CpuTimes, KernelStat};
 use crate::environment::{cpu, sensor};

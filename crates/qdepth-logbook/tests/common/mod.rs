@@ -3,13 +3,13 @@
 #![allow(dead_code, clippy::allow_attributes, reason = "each test file uses its part")]
 
 use proptest::prelude::*;
-use qdepth_logbook::record::{
+use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
+use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
+use qdepth_record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
     KernelCounts, Observation, PointRecord, RunRecord, RunState, StatedLatency, TargetKind,
     TargetRecord, VariantRecord, WitnessRecord,
 };
-use qdepth_logbook::{CertificateRecord, ProofOutcome, ProofRecord};
-use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::new();

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use qdepth_logbook::record::PointRecord;
+use qdepth_record::PointRecord;
 
 use super::*;
 use crate::compose::Telling;

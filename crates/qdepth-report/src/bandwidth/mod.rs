@@ -9,8 +9,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Estimate, together};
+use qdepth_record::PointRecord;
 
 use crate::document::{Block, Section};
 use crate::explain;

@@ -1,6 +1,6 @@
 //! From hand-made records to table, scaling and sentences.
 
-use qdepth_logbook::record::{DirectionRecord, PointRecord, RunRecord};
+use qdepth_record::{DirectionRecord, PointRecord, RunRecord};
 
 use crate::document::Mark;
 use crate::words::Lang;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use super::Campaign;
 use crate::document::{Block, Cell, Row, Table};

@@ -8,7 +8,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::RunRecord;
+use qdepth_record::RunRecord;
 
 use crate::answer;
 use crate::comparison::Compared;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::{PointRecord, RunRecord, TargetRecord};
+use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 
 use super::Campaign;
 use crate::document::{Align, Block, Origin, Picture};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::TargetKind;
+use qdepth_record::TargetKind;
 
 use crate::compose::Measured;
 use crate::document::{Block, Document};

@@ -6,9 +6,9 @@ pub(crate) mod tables;
 
 use std::collections::BTreeMap;
 
-use qdepth_logbook::record::{ComparisonRecord, PointRecord, RunRecord, VariantRecord};
-use qdepth_logbook::{Cell, cells};
 use qdepth_measure::Bytes;
+use qdepth_record::{Cell, cells};
+use qdepth_record::{ComparisonRecord, PointRecord, RunRecord, VariantRecord};
 use qdepth_reference::{PublishedDrive, Reference};
 
 use crate::document::{Block, Section, Table};

@@ -1,7 +1,7 @@
 //! The tables of a comparison.
 
-use qdepth_logbook::{Cell as Parts, PointSummary};
 use qdepth_measure::{Estimate, fairness, quotient, skew};
+use qdepth_record::{Cell as Parts, PointSummary};
 use qdepth_reference::{Class, Quantity};
 
 use super::Compared;

@@ -1,6 +1,6 @@
 //! What limits, from figures that are known; what the paper's file says in place of it all.
 
-use qdepth_logbook::record::{
+use qdepth_record::{
     ComparisonRecord, Observation, PointRecord, RunRecord, TargetRecord, VariantRecord,
 };
 

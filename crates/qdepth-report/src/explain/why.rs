@@ -2,8 +2,8 @@
 //! what the description of an emulated medium says that its parts take, else by Little's law. A value
 //! without an interval bears none of it.
 
-use qdepth_logbook::record::TargetRecord;
 use qdepth_measure::Code;
+use qdepth_record::TargetRecord;
 
 use crate::claims;
 use crate::number::MIB;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_logbook::record::{Observation, TargetRecord};
+use qdepth_record::{Observation, TargetRecord};
 
 use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
 use crate::names;

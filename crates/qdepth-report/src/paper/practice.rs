@@ -77,7 +77,7 @@ fn surroundings(view: &View<'_>) -> Vec<Fact> {
 /// Links that the largest throughput came near to.
 fn links(view: &View<'_>) -> Vec<Fact> {
     let words = &view.words.paper.practice;
-    let one = |target: &qdepth_logbook::record::TargetRecord| {
+    let one = |target: &qdepth_record::TargetRecord| {
         let limit = super::media::link_limit(target)?;
         let of_target =
             view.points().filter(|(_, p)| p.record.target == target.index && p.is_valid());

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use qdepth_logbook::record::Observation;
+use qdepth_record::Observation;
 
 use crate::document::{Block, Drawing};
 use crate::figure::{FONT, GRID, INK, escaped};

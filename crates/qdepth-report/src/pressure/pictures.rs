@@ -154,7 +154,7 @@ fn reader_point(step: &Step<'_, '_>) -> Vec<u32> {
 /// Middle of each slice from the start of the window, and mean service time of its reads, ns.
 fn slices(step: &Step<'_, '_>, slice_ns: u64) -> Vec<(f64, Option<f64>)> {
     let Some(reader) = step.reader() else { return Vec::new() };
-    let of_slice = |chunk: &[qdepth_logbook::record::IntervalRecord]| {
+    let of_slice = |chunk: &[qdepth_record::IntervalRecord]| {
         let (first, last) = (chunk.first()?, chunk.last()?);
         let known = chunk.iter().filter_map(|i| i.read_service_time.decode().ok());
         let (sum, count) =

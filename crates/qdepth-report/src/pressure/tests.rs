@@ -1,8 +1,8 @@
 //! From hand-made records of steps to tables, sentences and pictures.
 
 use proptest::prelude::*;
-use qdepth_logbook::record::{DirectionRecord, IntervalRecord, PointRecord, RunRecord};
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
+use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, RunRecord};
 
 use crate::document::{Block, Document, Mark};
 use crate::figure::MarkValue;

@@ -1,7 +1,7 @@
 //! Points of several runs that measured the same load.
 
-use qdepth_logbook::{Document, PointEntry, document};
 use qdepth_measure::Spread;
+use qdepth_record::{Document, PointEntry, document};
 
 use crate::compose::Measured;
 

@@ -14,9 +14,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use qdepth_logbook::record::RunRecord;
-use qdepth_logbook::{Document, ObservationEntry, RunEntry};
 use qdepth_measure::{Ratio, Verdict, ratio, verdicts};
+use qdepth_record::RunRecord;
+use qdepth_record::{Document, ObservationEntry, RunEntry};
 use schemars::JsonSchema;
 use serde::Serialize;
 

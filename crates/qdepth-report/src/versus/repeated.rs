@@ -1,7 +1,7 @@
 //! A group of runs of one target: each figure over the runs.
 
-use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Spread, Window, mean_over_runs};
+use qdepth_record::PointRecord;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! Whether the rates of a run's points became steady: SNIA's window over rounds of equal length, and
 //! our own rule over all that was seen.
 
-use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_measure::{
     Course, Nanos, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
 };
+use qdepth_record::{PointRecord, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! From records to verdicts.
 
-use qdepth_logbook::record::{Observation, PointRecord};
+use qdepth_record::{Observation, PointRecord};
 
 use super::*;
 use crate::Lang;
@@ -115,7 +115,7 @@ fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
     // Of one run a side, the mean is that run's: user and system time, by the I/Os completed.
     let single = costs(&versus(("a", &a[..1]), ("b", &b[..1]), &[], 0.02, 1));
     let load = |row: &VersusRow| {
-        let same = |p: &&qdepth_logbook::record::PointRecord| {
+        let same = |p: &&qdepth_record::PointRecord| {
             (&p.profile, p.outstanding, p.target) == (&row.profile, row.outstanding, row.target)
         };
         points.iter().find(same).unwrap()

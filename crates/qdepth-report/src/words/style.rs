@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use qdepth_logbook::record::RunRecord;
+use qdepth_record::RunRecord;
 
 use super::Lang;
 use super::tests::is_japanese;

@@ -1,7 +1,7 @@
 //! What programs read: the documents of the command line.
 
 use http::StatusCode;
-use qdepth_logbook::{export_json, export_runs_json};
+use qdepth_record::{export_json, export_runs_json};
 
 use crate::answer::json;
 use crate::pages::{Answer, Asked};

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_logbook::RunEvent;
+use qdepth_record::RunEvent;
 
 use crate::answer::{METRICS, file, html};
 use crate::pages::{Answer, Asked, Frame};

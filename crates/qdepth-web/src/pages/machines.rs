@@ -30,8 +30,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
             query = query.with("lang", lang);
         }
         let facts = run.targets.iter().flat_map(|target| target.facts.iter());
-        let emulated =
-            |facts: &&qdepth_logbook::record::Observation| !facts.source.starts_with("EMULATED");
+        let emulated = |facts: &&qdepth_record::Observation| !facts.source.starts_with("EMULATED");
         let mut all = run.environment.clone();
         all.extend(facts.filter(emulated).cloned());
         let tables = host_tables(&all, false, asked.lang);

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_logbook::record::RunState;
+use qdepth_record::RunState;
 use qdepth_report::{compose, html_part};
 
 use crate::answer::html;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_logbook::{RunFilter, RunHeadline, STATES};
+use qdepth_record::{RunFilter, RunHeadline, STATES};
 
 use crate::answer::html;
 use crate::pages::{Answer, Asked, Frame, LANG, fill};

@@ -6,7 +6,8 @@ use anyhow::{Result, bail};
 use qdepth_files::shell_word;
 use qdepth_host::environment;
 use qdepth_host::system::System;
-use qdepth_logbook::{CertificateRecord, Logbook, ProofOutcome, export_certificate_json};
+use qdepth_logbook::Logbook;
+use qdepth_record::{CertificateRecord, ProofOutcome, export_certificate_json};
 use qdepth_report::{
     certificate_head, certificate_sentence, certificate_table, compose_certificate,
 };

@@ -5,7 +5,8 @@ mod sides;
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use qdepth_logbook::{Document, Logbook};
+use qdepth_logbook::Logbook;
+use qdepth_record::Document;
 use qdepth_report::{
     compose_versus, documents, table_markdown, versus, versus_json, versus_sentences, versus_table,
 };

@@ -16,8 +16,8 @@ use qdepth_foreign::fio::{
 use qdepth_host::placement::{Cpus, cpus_of_node};
 use qdepth_host::system::System;
 use qdepth_host::target::Kind;
-use qdepth_logbook::record::PointRecord;
 use qdepth_measure::{Code, Finding};
+use qdepth_record::PointRecord;
 use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 
 use crate::commands::run;

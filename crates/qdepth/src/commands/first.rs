@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use qdepth_host::system::System;
-use qdepth_logbook::export_json;
+use qdepth_record::export_json;
 
 use crate::commands::read::print_points;
 use crate::commands::run::measure;

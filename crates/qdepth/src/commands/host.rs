@@ -8,7 +8,7 @@ use qdepth_host::prepare::{Devices, Step, Watch, apply, journal, tuning};
 use qdepth_host::recording::Recording;
 use qdepth_host::system::System;
 use qdepth_linux::MPI_SHIM;
-use qdepth_logbook::export_host_json;
+use qdepth_record::export_host_json;
 use qdepth_report::{Lang, host_tables};
 
 use crate::commands::read::print_list;

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use qdepth_files::{Input, limit};
 use qdepth_foreign::{ImportError, import as read};
 use qdepth_logbook::Logbook;
-use qdepth_logbook::record::RunState;
+use qdepth_record::RunState;
 
 use crate::exit_status::Status;
 use crate::flags::ImportOptions;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use qdepth_files::Privacy;
 use qdepth_foreign::ior::{Ior, IorPhase, IorRank, IorTest, Summary, ior_csv, ior_json, ior_text};
-use qdepth_logbook::record::RunRecord;
 use qdepth_measure::Nanos;
+use qdepth_record::RunRecord;
 use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::run;

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_logbook::{Checked, Damage, Logbook, RunFilter, RunHeadline};
+use qdepth_logbook::{Checked, Damage, Logbook};
+use qdepth_record::{RunFilter, RunHeadline};
 
 use crate::commands::read::print_runs;
 use crate::exit_status::Status;

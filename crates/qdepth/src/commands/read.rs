@@ -1,12 +1,13 @@
 //! The verbs that read the logbook: list, show, report, export; and the schemas.
 
 use anyhow::{Result, bail};
-use qdepth_logbook::record::{PointRecord, RunRecord};
-use qdepth_logbook::{
-    Logbook, RunHeadline, events_json_schema, export_csv, export_json, export_runs_json,
-    host_json_schema, json_schema, runs_json_schema,
-};
+use qdepth_logbook::Logbook;
 use qdepth_measure::Code;
+use qdepth_record::{PointRecord, RunRecord};
+use qdepth_record::{
+    RunHeadline, events_json_schema, export_csv, export_json, export_runs_json, host_json_schema,
+    json_schema, runs_json_schema,
+};
 use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
 use qdepth_workload::plan_schema;
 
@@ -196,7 +197,7 @@ pub(crate) fn schema(options: SchemaOptions) -> Result<Status> {
         SchemaOf::Repeat => qdepth_report::repeated_schema(),
         SchemaOf::Steady => qdepth_report::steady_schema(),
         SchemaOf::Trend => qdepth_report::trend_schema(),
-        SchemaOf::Certificate => qdepth_logbook::certificate_json_schema(),
+        SchemaOf::Certificate => qdepth_record::certificate_json_schema(),
     })?;
     Ok(Status::Valid)
 }

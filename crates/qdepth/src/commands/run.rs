@@ -2,9 +2,9 @@
 
 use anyhow::{Context, Result};
 use qdepth_files::Privacy;
-use qdepth_logbook::export_json;
-use qdepth_logbook::record::{PointRecord, RunRecord};
 use qdepth_measure::{Code, Finding, Grade};
+use qdepth_record::export_json;
+use qdepth_record::{PointRecord, RunRecord};
 
 use crate::commands::read::print_table;
 use crate::commands::repeat;

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use clap::Args;
 use qdepth_linux::Engine;
-use qdepth_logbook::record::MEASUREMENT_VERSION;
 use qdepth_logbook::{SCHEMA_VERSION, sqlite_version};
+use qdepth_record::MEASUREMENT_VERSION;
 
 /// What may be said where no command is.
 #[derive(Args, Clone, Copy, Debug)]

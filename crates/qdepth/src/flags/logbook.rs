@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use qdepth_logbook::{RunFilter, STATES};
+use qdepth_record::{RunFilter, STATES};
 
 use crate::flags::LogbookOption;
 

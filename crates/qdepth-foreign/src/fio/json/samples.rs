@@ -1,6 +1,6 @@
 //! Throughput and rate in windows of half a second, as fio samples them.
 
-use qdepth_logbook::record::{IntervalRecord, PointRecord};
+use qdepth_record::{IntervalRecord, PointRecord};
 
 use super::Side;
 

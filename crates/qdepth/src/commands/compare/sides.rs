@@ -9,8 +9,9 @@ use jiff::civil::Date;
 use qdepth_files::shell_word;
 use qdepth_files::{Input, limit};
 use qdepth_foreign::import;
-use qdepth_logbook::record::RunRecord;
-use qdepth_logbook::{Document, Logbook, RunFilter, RunHeadline, document};
+use qdepth_logbook::Logbook;
+use qdepth_record::RunRecord;
+use qdepth_record::{Document, RunFilter, RunHeadline, document};
 
 use qdepth_lab::failure::Usage;
 

@@ -11,7 +11,7 @@ use qdepth_foreign::fio::{
     Converted, FioEntry, FioLog, FioMoment, Job, JobSet, Origin, OutputFormat, export_fio_heads,
     export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal, export_fio_terse,
 };
-use qdepth_logbook::record::{PointRecord, RunRecord};
+use qdepth_record::{PointRecord, RunRecord};
 
 use crate::result_file::ResultFile;
 

@@ -64,6 +64,18 @@ pub enum TargetKind {
     Emulated,
 }
 
+impl TargetKind {
+    /// As stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::File => "file",
+            Self::BlockDevice => "block-device",
+            Self::Emulated => "emulated",
+        }
+    }
+}
+
 /// One target of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetRecord {

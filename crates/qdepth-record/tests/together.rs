@@ -1,10 +1,10 @@
 //! Points that ran at the same time, as one: sums are exact, and half a group is no column.
 
-use qdepth_logbook::cells;
-use qdepth_logbook::record::{
+use qdepth_measure::{LatencyHistogram, Nanos};
+use qdepth_record::cells;
+use qdepth_record::{
     ComparisonRecord, DirectionRecord, IntervalRecord, PointRecord, VariantRecord,
 };
-use qdepth_measure::{LatencyHistogram, Nanos};
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -12,7 +12,6 @@ use crate::record::{
     TargetRecord, WitnessRecord,
 };
 use crate::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
-use crate::write::{kind_text, severity_text, state_text};
 
 /// Name of the form, in `schema.name`.
 const NAME: &str = "qdepth-run";
@@ -383,7 +382,7 @@ pub fn document(run: &RunRecord, points: &[PointRecord]) -> Document {
             emulated: run.emulated,
             started_at: run.started_at.clone(),
             ended_at: run.ended_at.clone(),
-            state: state_text(run.state).to_owned(),
+            state: run.state.as_str().to_owned(),
             points_planned: run.points_planned,
             engine_choice: run.engine_choice.clone(),
             comparison: run.comparison.clone(),
@@ -419,7 +418,7 @@ fn target(target: &TargetRecord) -> TargetEntry {
         index: target.index,
         name: target.name.clone(),
         spelling: target.spelling.clone(),
-        kind: kind_text(target.kind).to_owned(),
+        kind: target.kind.as_str().to_owned(),
         area_bytes: target.area_bytes,
         engine: target.engine.clone(),
         facts: target.facts.iter().map(observation).collect(),
@@ -430,7 +429,7 @@ fn finding(finding: &Finding) -> FindingEntry {
     let values = finding.values.iter();
     FindingEntry {
         code: finding.code_text().to_owned(),
-        severity: severity_text(finding.severity).to_owned(),
+        severity: finding.severity.as_str().to_owned(),
         values: values.map(|(name, v)| (name.clone(), v.is_finite().then_some(*v))).collect(),
         labels: finding.labels.clone(),
     }

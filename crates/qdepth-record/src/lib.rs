@@ -1,0 +1,41 @@
+//! What is stored of a run and told of it: the records ([`RunRecord`], [`PointRecord`]), the
+//! statistics that are derived from them ([`PointSummary`]), machine output ([`export_json`],
+//! [`export_csv`]) and the events of a run that goes on ([`RunEvent`]).
+//!
+//! Nothing here does I/O or reads a clock: times are RFC 3339 texts.
+
+mod certificate;
+mod compared;
+mod document;
+mod event;
+mod filter;
+mod headline;
+mod host_document;
+mod record;
+mod summary;
+mod table;
+mod together;
+
+pub use certificate::{
+    CertificateRecord, ProofOutcome, ProofRecord, certificate_json_schema, export_certificate_json,
+};
+pub use compared::ComparedEntry;
+pub use document::{
+    CpuPerIo, Document, DocumentSchema, ErrorEntry, FindingEntry, Latency, LatencyByDirection,
+    ObservationEntry, PointEntry, RunEntry, TargetEntry, WitnessEntry, document, export_json,
+    json_schema,
+};
+pub use event::{EVENTS_VERSION, RunEvent, events_json_schema};
+pub use filter::RunFilter;
+pub use headline::{
+    RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
+};
+pub use host_document::{HostDocument, export_host_json, host_json_schema};
+pub use record::{
+    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
+    KernelCounts, MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState,
+    StatedLatency, TargetKind, TargetRecord, VariantRecord, WitnessRecord,
+};
+pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
+pub use table::export_csv;
+pub use together::{Cell, cells};
