@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use qdepth_media::{Asked, Known, Outside, Spelled};
+use qdepth_media::{Asked, Checked, Known, Outside, Spelled};
 use qdepth_workload::Point;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -23,6 +23,13 @@ const STEP_MAX: f64 = 1.5;
 /// Most that one direction of the parameters may add to the interval, as a logarithm.
 const DIRECTION_MAX: f64 = 1.0;
 
+/// Standard deviation of the logarithm of the rate where only a data sheet or a class stands behind
+/// a medium: a factor of two. It is an assumption: nobody has measured how far from its sheet a
+/// drive is under any load.
+const OF_PAPER: f64 = std::f64::consts::LN_2;
+/// Degrees of freedom of what is assumed.
+const ASSUMED_DEGREES: f64 = 1e6;
+
 /// What stands behind a prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -32,6 +39,8 @@ pub enum Standing {
     Extrapolated(Vec<String>),
     /// Nothing of its kind was measured: there is no number.
     NotKnown(Vec<String>),
+    /// A data sheet or a class: the error was never measured, and the interval is assumed.
+    Assumed(Vec<String>),
 }
 
 /// What is predicted of a load. EMULATED.
@@ -63,10 +72,10 @@ impl Prediction {
 }
 
 /// The rate under which a point is below what is expected: of `points` of a night one falls under
-/// it in one night of a hundred, where the drive is as it was. 0 where nothing measured stands
-/// behind the prediction.
+/// it in one night of a hundred, where the drive is as it was. 0 where the medium would have to
+/// extrapolate.
 pub fn below(prediction: &Prediction, points: usize) -> f64 {
-    if prediction.standing != Standing::Inside {
+    if matches!(prediction.standing, Standing::Extrapolated(_) | Standing::NotKnown(_)) {
         return 0.0;
     }
     let quantile = 1.0 - FALSE_ALARMS / points.max(1) as f64;
@@ -80,7 +89,8 @@ fn student(quantile: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees.max(1.0)).map_or(f64::MAX, |t| t.inverse_cdf(quantile))
 }
 
-/// Predicts a load on a target whose media were fitted; nothing where one of them was not.
+/// Predicts a load on a target whose media were all fitted, or rest all on data sheets and classes;
+/// nothing of any other.
 ///
 /// # Errors
 /// Where the target cannot serve the load, or `stop` was set.
@@ -90,7 +100,9 @@ pub fn predict(
     stop: &AtomicBool,
 ) -> Result<Option<Prediction>, FitError> {
     let (fitted, others) = spelled.known();
-    let Some((name, known)) = fitted.first().filter(|_| !others) else { return Ok(None) };
+    let Some((name, known)) = fitted.first().filter(|_| !others) else {
+        return assumed(spelled, point, stop);
+    };
     let mut standing = standing(known, spelled, point);
     if fitted.len() > 1 {
         let more = "drives of several media at a time".to_owned();
@@ -113,17 +125,7 @@ pub fn predict(
     }
     let timed = spelled.parameter(name, "credits").is_some_and(|credits| credits > 0.0);
     let pace = if timed { Pace::Timed } else { Pace::Ordinary };
-    let missing = || {
-        if stop.load(Ordering::Relaxed) {
-            return FitError::Interrupted;
-        }
-        let why =
-            format!("{} at {} outstanding completes nothing", point.profile, point.outstanding);
-        FitError::NoMedium { kind: spelled.text().to_owned(), why }
-    };
-    let guess = guessed(spelled, point, stop).ok_or_else(missing)?;
-    let short = shortened(point, guess, pace);
-    let center = one(spelled, &short, stop).ok_or_else(missing)?;
+    let (short, center) = emulated(spelled, point, pace, stop)?;
     let mut variance = fitted.iter().map(|(_, known)| known.error.powi(2)).fold(0.0, f64::max);
     for direction in &known.direction {
         let value = |parameter: &String| spelled.parameter(name, parameter);
@@ -152,6 +154,51 @@ pub fn predict(
         degrees: f64::from(known.kept_back),
         day_to_day: known.day_to_day,
         standing,
+    }))
+}
+
+/// The load as long as its rate needs, and what the target does under it.
+fn emulated(
+    spelled: &Spelled,
+    point: &Point,
+    pace: Pace,
+    stop: &AtomicBool,
+) -> Result<(Point, Seen), FitError> {
+    let missing = || {
+        if stop.load(Ordering::Relaxed) {
+            return FitError::Interrupted;
+        }
+        let why =
+            format!("{} at {} outstanding completes nothing", point.profile, point.outstanding);
+        FitError::NoMedium { kind: spelled.text().to_owned(), why }
+    };
+    let guess = guessed(spelled, point, stop).ok_or_else(missing)?;
+    let short = shortened(point, guess, pace);
+    let seen = one(spelled, &short, stop).ok_or_else(missing)?;
+    Ok((short, seen))
+}
+
+/// Predicts a load on a target whose media rest on data sheets or classes.
+fn assumed(
+    spelled: &Spelled,
+    point: &Point,
+    stop: &AtomicBool,
+) -> Result<Option<Prediction>, FitError> {
+    let media = spelled.checked();
+    if !media.iter().all(|(_, checked)| checked.rests_on_paper()) {
+        return Ok(None);
+    }
+    let reason = |(name, checked): &(String, Checked)| format!("{name}: {}", checked.words());
+    let (_, center) = emulated(spelled, point, Pace::Ordinary, stop)?;
+    let io_per_s = libm::exp(center.rate);
+    Ok(Some(Prediction {
+        io_per_s,
+        bytes_per_s: io_per_s * point.request_size.mean(),
+        mean_ns: mean_ns(&center, point),
+        deviation: OF_PAPER,
+        degrees: ASSUMED_DEGREES,
+        day_to_day: 0.0,
+        standing: Standing::Assumed(media.iter().map(reason).collect()),
     }))
 }
 

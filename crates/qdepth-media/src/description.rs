@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::catalogue;
+use crate::checked::Checked;
 use crate::error::MediaError;
 use crate::known::Known;
 use crate::parameter::{KINDS, Values, parameters};
@@ -71,9 +72,11 @@ pub struct Description {
     pub like: Option<String>,
     /// The host that its figures were published with.
     pub host: Option<String>,
-    /// Stands for a class of drives, not for one that was measured.
+    /// Stands for a class of drives: as `checked = "class"`, in older files.
     #[serde(default)]
     pub generic: bool,
+    /// What it was held against; never that of the medium that it is `like`.
+    pub checked: Option<Checked>,
     /// In a sentence.
     #[serde(default)]
     pub about: String,
@@ -144,6 +147,16 @@ impl Description {
             host: over.host.or(self.host),
             default_format: over.default_format.or(self.default_format),
             ..over
+        }
+    }
+
+    /// What it was held against.
+    pub fn checked(&self) -> Checked {
+        match self.checked {
+            _ if self.fit.is_some() => Checked::OwnRuns,
+            Some(checked) => checked,
+            None if self.generic => Checked::Class,
+            None => Checked::Not,
         }
     }
 

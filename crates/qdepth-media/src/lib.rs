@@ -9,6 +9,7 @@ mod amplification;
 mod array;
 mod calendar;
 mod catalogue;
+mod checked;
 mod description;
 mod emulated;
 mod error;
@@ -28,6 +29,7 @@ mod thermal;
 mod tick;
 
 pub use catalogue::{host_names, names as catalogue, text as description_text};
+pub use checked::Checked;
 pub use description::{DataSheet, Description, Format, Sourced};
 pub use emulated::{Emulated, SLOTS};
 pub use error::MediaError;

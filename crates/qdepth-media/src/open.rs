@@ -7,6 +7,7 @@ use qdepth_workload::{Extent, STANDARD_AREA, TargetShape};
 
 use crate::array::{Array, Layout, Queue};
 use crate::catalogue;
+use crate::checked::Checked;
 use crate::description::Description;
 use crate::emulated::{Emulated, Lane};
 use crate::error::MediaError;
@@ -96,8 +97,7 @@ impl Spelled {
     ) -> Result<Self, MediaError> {
         let (form, otherwise) = read(spelling)?;
         let mut own = BTreeMap::new();
-        let mut names = Vec::new();
-        media_of(&form, &mut names);
+        let names = form.media();
         for name in names.into_iter().map(|(name, _)| name).filter(|name| is_file(name)) {
             let text =
                 file(&name).map_err(|why| MediaError::Description { name: name.clone(), why })?;
@@ -135,14 +135,22 @@ impl Spelled {
     /// How well each medium in it is known that was fitted to measured runs, by its name; and
     /// whether there are others.
     pub fn known(&self) -> (Vec<(String, &Known)>, bool) {
-        let mut names = Vec::new();
-        media_of(&self.form, &mut names);
+        let names = self.form.media();
         let fitted: Vec<(String, &Known)> = names
             .iter()
             .filter_map(|(name, _)| Some((name.clone(), self.own.get(name)?.fit.as_ref()?)))
             .collect();
         let others = fitted.len() < names.len();
         (fitted, others)
+    }
+
+    /// What each medium in it was held against, by its name.
+    pub fn checked(&self) -> Vec<(String, Checked)> {
+        let one = |(name, _): (String, _)| {
+            let checked = described(&name, &self.own).ok()?.checked();
+            Some((name, checked))
+        };
+        self.form.media().into_iter().filter_map(one).collect()
     }
 
     /// A parameter of a medium in it, as its description says.
@@ -152,18 +160,7 @@ impl Spelled {
 
     /// Drives in it, whatever they are put together to.
     pub fn drives(&self) -> usize {
-        fn count(form: &Form) -> usize {
-            match form {
-                Form::Medium { .. } => 1,
-                Form::Array { members, .. } | Form::Independent(members) => {
-                    members.iter().map(count).sum()
-                }
-                Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
-                    count(member)
-                }
-            }
-        }
-        count(&self.form)
+        self.form.drives()
     }
 
     /// As it was written.
@@ -174,8 +171,7 @@ impl Spelled {
     /// Every number that it is made of: medium or `host`, parameter, value with unit.
     pub fn facts(&self) -> Vec<(String, String, String)> {
         let mut facts = Vec::new();
-        let mut names = Vec::new();
-        media_of(&self.form, &mut names);
+        let names = self.form.media();
         for (name, format) in names {
             let Ok((kind, values)) = self.values(&name, format.as_deref()) else { continue };
             let label = format.as_ref().map_or(name.clone(), |format| format!("{name}/{format}"));
@@ -183,6 +179,8 @@ impl Spelled {
             let Ok(description) = described(&name, &self.own) else { continue };
             let product = description.name_of(format.as_deref());
             facts.push((label.clone(), "product".to_owned(), product));
+            let checked = description.checked().words().to_owned();
+            facts.push((label.clone(), "checked".to_owned(), checked));
             facts.extend(description.data_sheet.promises().map(|(key, promise, unit)| {
                 (label.clone(), format!("data_sheet_{key}"), format!("{} {unit}", promise.value))
             }));
@@ -408,23 +406,6 @@ impl Spelled {
     }
 }
 
-fn media_of(form: &Form, into: &mut Vec<(String, Option<String>)>) {
-    match form {
-        Form::Medium { name, format } => {
-            let named = (name.clone(), format.clone());
-            if !into.contains(&named) {
-                into.push(named);
-            }
-        }
-        Form::Array { members, .. } | Form::Independent(members) => {
-            members.iter().for_each(|member| media_of(member, into));
-        }
-        Form::Delay(member, _) | Form::Fault(member, _) | Form::Pressure(member, _) => {
-            media_of(member, into)
-        }
-    }
-}
-
 fn push_facts(
     subject: &str,
     kind: &str,
@@ -454,8 +435,7 @@ fn own_computer(
     form: &Form,
     own: &BTreeMap<String, Description>,
 ) -> Result<Option<Values>, MediaError> {
-    let mut names = Vec::new();
-    media_of(form, &mut names);
+    let names = form.media();
     let found = names.iter().find_map(|(name, _)| {
         let computer = &own.get(name)?.computer;
         (!computer.is_empty()).then_some((name, computer))

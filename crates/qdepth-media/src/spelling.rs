@@ -59,6 +59,44 @@ pub(crate) enum Form {
     Pressure(Box<Form>, u64),
 }
 
+impl Form {
+    /// What it wraps or is put together from.
+    fn members(&self) -> &[Self] {
+        match self {
+            Self::Medium { .. } => &[],
+            Self::Array { members, .. } | Self::Independent(members) => members,
+            Self::Delay(member, _) | Self::Fault(member, _) | Self::Pressure(member, _) => {
+                std::slice::from_ref(member)
+            }
+        }
+    }
+
+    /// Names and formats of the media in it, each once.
+    pub(crate) fn media(&self) -> Vec<(String, Option<String>)> {
+        let mut media = Vec::new();
+        self.media_into(&mut media);
+        media
+    }
+
+    fn media_into(&self, media: &mut Vec<(String, Option<String>)>) {
+        if let Self::Medium { name, format } = self {
+            let named = (name.clone(), format.clone());
+            if !media.contains(&named) {
+                media.push(named);
+            }
+        }
+        self.members().iter().for_each(|member| member.media_into(media));
+    }
+
+    /// Drives in it, whatever they are put together to.
+    pub(crate) fn drives(&self) -> usize {
+        match self {
+            Self::Medium { .. } => 1,
+            other => other.members().iter().map(Self::drives).sum(),
+        }
+    }
+}
+
 /// Kinds of arrays.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arrangement {

@@ -87,6 +87,17 @@ fn the_catalogue_says_where_each_number_is_from() {
     assert!(list.contains("15 krpm (set by hand to published figures)"), "{list}");
     let null = text(&qdepth(folder.path(), &["media", "null"]).stdout);
     assert!(null.contains("error: not known"), "{null}");
+    // How each was checked stands in the list, at each, and in the facts of a run.
+    assert!(one.contains("checked: published figures"), "{one}");
+    for mark in ["checked: data sheet only", "checked: class", "checked: definition"] {
+        assert!(list.contains(mark), "{mark}: {list}");
+    }
+    let line =
+        ["run", "quick", "media:aws-gp3-3000", "--profile", "database", "--outstanding", "1"];
+    let run = qdepth(folder.path(), &[&line[..], &["--json", "--no-report"]].concat());
+    let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let said = document["targets"].to_string();
+    assert!(said.contains("data sheet only"), "{said}");
 }
 
 const MINE: &str = "title = \"My drive\"\nlike = \"p3700-800gb\"\n[parameters]\n\

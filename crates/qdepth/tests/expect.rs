@@ -45,6 +45,20 @@ mod tests {
         );
     }
 
+    /// Nobody knows how far a drive is from its data sheet: the same drive at half of its promises
+    /// is no finding, one that is a disk is.
+    #[test]
+    fn a_data_sheet_alone_finds_only_what_is_far_below_it() {
+        let place = Place::new();
+        let of = |target: &str| {
+            let medium = "media:intel-d7-p5500-7680gb";
+            below(&run(&place, target, medium, "--json").expect(0).json())
+        };
+        let slow = "media:intel-d7-p5500-7680gb@die_read_us=120@command_us=2";
+        assert_eq!(of(slow), [false; 4]);
+        assert!(of("media:seagate-exos-x18-18tb").contains(&true));
+    }
+
     #[test]
     fn a_slower_kind_is_found_at_every_point() {
         let place = Place::new();

@@ -89,6 +89,34 @@ write_factor = { value = 1.4, from = \"test\" }
         assert!(told.contains("EXTRAPOLATED") && told.contains("measured range"), "{told}");
     }
 
+    /// A medium that rests on a data sheet is predicted with an interval that says so, alone and
+    /// beside a class; one among fitted ones, or none of either, is not.
+    #[test]
+    fn a_data_sheet_gives_a_wide_interval_that_is_assumed() {
+        let place = Place::new();
+        let load = "--profile database,streaming --outstanding 1,64";
+        for target in
+            ["media:crucial-t700-2tb", "raid0(media:aws-gp2-100gib*2)", "media:generic-qlc-ssd"]
+        {
+            let line = format!("predict quick {target} {load} --json");
+            let document = place.run(&line).expect(0).json();
+            for point in points(&document) {
+                let of = |key: &str| point[key].as_f64().unwrap();
+                let (low, high) = (of("io_per_s_low"), of("io_per_s_high"));
+                assert!(low > 0.0 && high / low > 12.0, "{target}: {point}");
+                assert_eq!(point["standing"], "assumed", "{point}");
+                assert!(!point["why"].as_array().unwrap().is_empty(), "{point}");
+            }
+        }
+        let told = place.run(&format!("predict quick media:azure-p10 {load}")).expect(0).out;
+        for word in ["ASSUMED", "data sheet only", "never measured", "EMULATED"] {
+            assert!(told.contains(word), "{word}: {told}");
+        }
+        let mixed = "predict quick raid0(media:crucial-t700-2tb,media:p3700-800gb)";
+        let told = place.run(mixed).expect(2).err;
+        assert!(told.contains("crucial-t700-2tb (data sheet only)"), "{told}");
+    }
+
     #[test]
     fn what_cannot_be_fitted_is_refused_with_the_next_command() {
         let place = measured("latency");
@@ -96,7 +124,7 @@ write_factor = { value = 1.4, from = \"test\" }
         assert!(told.contains("qdepth run fit TARGET"), "{told}");
         assert!(!place.has("my.toml"));
         let told = place.run("predict quick media:p3700-800gb").expect(2).err;
-        assert!(told.contains("qdepth media fit"), "{told}");
+        assert!(told.contains("qdepth media fit") && told.contains("published figures"), "{told}");
         let told = place.run("media fit --kind tape -o my.toml").expect(2).err;
         assert!(told.contains("flash"), "{told}");
         place

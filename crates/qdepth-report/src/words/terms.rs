@@ -121,6 +121,7 @@ const FACTS: &[[&str; 2]] = &[
     ["hypervisor", "ハイパーバイザ"],
     ["container", "コンテナ"],
     ["product", "製品"],
+    ["checked", "確認方法"],
     ["board", "基板"],
     ["bios_date", "BIOSの日付"],
     ["bios_vendor", "BIOSの製造元"],

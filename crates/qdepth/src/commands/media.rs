@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use qdepth_files::{Input, limit};
-use qdepth_media::{Description, catalogue, is_file, name_and_format, parameters};
+use qdepth_media::{Checked, Description, catalogue, is_file, name_and_format, parameters};
 use qdepth_reference::{Reference, Use, compare};
 
 use crate::commands::fit::fit_medium;
@@ -28,14 +28,17 @@ fn list() -> Result<String> {
     let mut lines = vec!["EMULATED media, as `qdepth run standard media:NAME`".to_owned()];
     for name in catalogue() {
         let description = Description::shipped(name)?;
-        let standing = standing(&description);
+        let (standing, checked) = (standing(&description), description.checked().words());
         let formats: Vec<&str> = description.formats.keys().map(String::as_str).collect();
         let formats = if formats.is_empty() {
             String::new()
         } else {
             format!("; formats {}", formats.join(", "))
         };
-        lines.push(format!("  {name:<22} {} ({standing}){formats}", description.title));
+        lines.push(format!(
+            "  {name:<22} {} ({standing}), checked: {checked}{formats}",
+            description.title
+        ));
     }
     lines.push(
         "Several as one: raid0(media:NAME*2), raid1(…), raid5(…), raid10(…), independent(media:NAME*4); \
@@ -50,7 +53,7 @@ fn list() -> Result<String> {
 fn standing(description: &Description) -> &'static str {
     let of_formats = description.formats.values().flat_map(|format| format.parameters.values());
     let mut all = description.parameters.values().chain(of_formats);
-    if description.generic {
+    if description.checked() == Checked::Class {
         "generic: stands for a class"
     } else if description.fit.is_some() {
         "fitted to measured runs"
@@ -75,6 +78,7 @@ fn one(name: &str) -> Result<String> {
     let mut lines = vec![format!("{name}: {} (EMULATED)", description.title)];
     let said = [
         ("", description.about.clone()),
+        ("checked: ", description.checked().words().to_owned()),
         ("compared with ", description.compared_with.clone()),
         ("host ", description.host.clone().unwrap_or_default()),
     ];

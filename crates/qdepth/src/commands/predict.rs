@@ -34,16 +34,7 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
                 .to_owned()
         ));
     };
-    let (fitted, others) = medium.known();
-    if fitted.is_empty() || others {
-        bail!(Usage(format!(
-            "predict {}: a medium in it was not fitted to measured runs, so nobody knows its error; \
-             `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {} {}` emulates without an interval",
-            medium.text(),
-            plan.name,
-            medium.text()
-        )));
-    }
+    can_be_predicted(medium, &plan.name)?;
     let signals = Signals::watch()?;
     let places: Vec<usize> = (0..plan.points.len()).collect();
     let one = |place: &usize| (*place, predict(medium, &plan.points[*place], signals.stop()));
@@ -66,6 +57,23 @@ pub(crate) fn predict_plan(options: &PredictOptions) -> Result<Status> {
         print_told(medium, asked.file.title.as_deref().unwrap_or(&plan.name), &rows)?;
     }
     Ok(Status::Valid)
+}
+
+/// Refuses a target of which nobody knows an error, nor that it rests on paper.
+fn can_be_predicted(medium: &Spelled, plan: &str) -> Result<()> {
+    let (_, others) = medium.known();
+    let checked = medium.checked();
+    if !others || checked.iter().all(|(_, checked)| checked.rests_on_paper()) {
+        return Ok(());
+    }
+    let of = checked.iter().map(|(name, checked)| format!("{name} ({})", checked.words()));
+    let of: Vec<String> = of.collect();
+    bail!(Usage(format!(
+        "predict {text}: a medium in it was not fitted to measured runs, so nobody knows its error: {}; \
+         `qdepth media fit RUN -o mydrive.toml` makes one, and `qdepth run {plan} {text}` emulates without an interval",
+        of.join(", "),
+        text = medium.text(),
+    )))
 }
 
 /// `mydrive.toml*2 as raid0` is `raid0(media:./mydrive.toml*2)`, with the plan `standard` before it
@@ -123,6 +131,12 @@ fn print_told(medium: &Spelled, title: &str, rows: &[(&Point, Prediction)]) -> R
                 reasons.extend(why.iter().map(|why| format!("not known: {why}")));
                 "not known"
             }
+            Standing::Assumed(why) => {
+                let says = "its error was never measured; the interval is an assumption \
+                            (a factor of 2 is one standard deviation), no finding";
+                reasons.extend(why.iter().map(|why| format!("{why}: {says}")));
+                "ASSUMED"
+            }
         };
         let known = !matches!(predicted.standing, Standing::NotKnown(_));
         let or = |text: String| if known { text } else { "–".to_owned() };
@@ -167,6 +181,7 @@ fn document(medium: &Spelled, plan: &str, rows: &[(&Point, Prediction)]) -> Resu
                 Standing::Inside => ("inside", &[][..]),
                 Standing::Extrapolated(why) => ("extrapolated", why.as_slice()),
                 Standing::NotKnown(why) => ("not-known", why.as_slice()),
+                Standing::Assumed(why) => ("assumed", why.as_slice()),
             };
             let known = !matches!(predicted.standing, Standing::NotKnown(_));
             let number = |value: f64| known.then_some(value);
