@@ -11,8 +11,8 @@ use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Finding, Nanos, Severity};
-use qdepth_record::{EVENTS_VERSION, PointSummary, RunEvent, percentile_name};
-use qdepth_record::{PointRecord, RunState};
+use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
+use qdepth_record::{PointRecord, PointSummary, RunState, percentile_name};
 use qdepth_workload::Point;
 
 use crate::begin::Ready;
@@ -53,7 +53,7 @@ impl<'a> Events<'a> {
 
     fn tell(&self, logbook: &Logbook, event: &RunEvent) {
         let line = event.line();
-        logbook.tell(&line, matches!(event, RunEvent::RunStarted { .. }));
+        logbook.tell(&line, matches!(event, RunEvent::RunStarted(_)));
         if let Some(file) = self.file {
             // The disk may be full: the measurement goes on.
             let _ = writeln!(file.file(), "{line}");
@@ -64,7 +64,7 @@ impl<'a> Events<'a> {
     /// The run begins, or goes on.
     pub(crate) fn started(&self, logbook: &Logbook, ready: &Ready) {
         let run = &ready.run;
-        let event = RunEvent::RunStarted {
+        let event = event::RunStarted {
             schema_version: EVENTS_VERSION,
             run: run.id.clone(),
             started_at: run.started_at.clone(),
@@ -78,7 +78,7 @@ impl<'a> Events<'a> {
             may_end_early: ready.plan.may_end_early(),
             seed: run.seed,
         };
-        self.tell(logbook, &event);
+        self.tell(logbook, &RunEvent::RunStarted(event));
         run.findings.iter().for_each(|finding| self.raised(logbook, None, finding));
     }
 
@@ -86,7 +86,7 @@ impl<'a> Events<'a> {
     pub(crate) fn group(&mut self, logbook: &Logbook, group: &[Point], before: Nanos) {
         self.untold.clear();
         for point in group {
-            let event = RunEvent::PointStarted {
+            let event = event::PointStarted {
                 point: point.index,
                 group: point.group,
                 target: point.target,
@@ -100,7 +100,7 @@ impl<'a> Events<'a> {
                 duration_ns: point.stop.duration_ns,
                 planned_before_ns: before.0,
             };
-            self.tell(logbook, &event);
+            self.tell(logbook, &RunEvent::PointStarted(event));
         }
     }
 
@@ -136,7 +136,7 @@ impl<'a> Events<'a> {
         let [reads, writes] = slice.completed;
         let all = reads + writes;
         let mean = slice.service_time_sum as f64 / all as f64;
-        let event = RunEvent::Interval {
+        let event = event::Interval {
             point,
             end_ns: (slice.start + slice.length).0,
             length_ns: slice.length.0,
@@ -146,7 +146,7 @@ impl<'a> Events<'a> {
             written_bytes: slice.bytes[1],
             service_time_mean_ns: (all > 0).then_some(mean),
         };
-        self.tell(logbook, &event);
+        self.tell(logbook, &RunEvent::Interval(event));
     }
 
     /// A point is in the logbook.
@@ -154,7 +154,7 @@ impl<'a> Events<'a> {
         let summary = PointSummary::of(point);
         let response = &summary.response_time.all;
         let p99 = response.percentiles.iter().find(|each| percentile_name(each.quantile) == "99");
-        let event = RunEvent::PointEnded {
+        let event = event::PointEnded {
             point: point.index,
             io_per_s: summary.io_per_s.value,
             interval: summary.io_per_s.interval.map(|(low, high)| [low, high]),
@@ -164,13 +164,13 @@ impl<'a> Events<'a> {
             response_time_p99_ns: p99.map(|each| each.value.0),
             grade: summary.grade.to_string(),
         };
-        self.tell(logbook, &event);
+        self.tell(logbook, &RunEvent::PointEnded(event));
         point.findings.iter().for_each(|finding| self.raised(logbook, Some(point.index), finding));
     }
 
     fn raised(&self, logbook: &Logbook, point: Option<u32>, finding: &Finding) {
         let finite = |value: &f64| value.is_finite().then_some(*value);
-        let event = RunEvent::FindingRaised {
+        let event = event::FindingRaised {
             point,
             code: finding.code_text().to_owned(),
             severity: match finding.severity {
@@ -184,12 +184,12 @@ impl<'a> Events<'a> {
                 .map(|(name, value)| (name.clone(), finite(value)))
                 .collect(),
         };
-        self.tell(logbook, &event);
+        self.tell(logbook, &RunEvent::FindingRaised(event));
     }
 
     /// Nothing follows.
     pub(crate) fn run_ended(&self, logbook: &Logbook, state: RunState, points_done: u32) {
         let state = state.as_str().to_owned();
-        self.tell(logbook, &RunEvent::RunEnded { state, points_done });
+        self.tell(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
     }
 }

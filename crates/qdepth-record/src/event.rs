@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the form, in `schema_version` of [`RunEvent::RunStarted`]. The rule is that of a run's
+/// Version of the form, in `schema_version` of [`RunStarted`]. The rule is that of a run's
 /// document: new events and fields do not raise it.
 pub const EVENTS_VERSION: u32 = 1;
 
@@ -15,117 +15,171 @@ pub const EVENTS_VERSION: u32 = 1;
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum RunEvent {
     /// The targets are ready, and the run is in the logbook.
-    RunStarted {
-        /// Version of this form, now 1.
-        schema_version: u32,
-        /// UUID of the run.
-        run: String,
-        /// RFC 3339, UTC.
-        started_at: String,
-        /// Name of the plan.
-        plan: String,
-        /// SHA-256 of the plan text, lower-case hexadecimal.
-        plan_hash: String,
-        /// Names of the targets, by index.
-        targets: Vec<String>,
-        /// Whether time is invented: then nothing of the run is measured on storage.
-        emulated: bool,
-        /// Points of the plan.
-        points: u32,
-        /// Points that an earlier part of the run has measured already.
-        points_done: u32,
-        /// Planned time of all points, warm-ups included, ns.
-        planned_ns: u64,
-        /// Whether points may end before their time is over.
-        may_end_early: bool,
-        /// Seed of every draw.
-        seed: u64,
-    },
+    RunStarted(RunStarted),
     /// A point begins, with its warm-up; those of a group begin at the same time.
-    PointStarted {
-        /// Its place in the plan, from 0.
-        point: u32,
-        /// Points with the same number run at the same time.
-        group: u32,
-        /// Index of its target.
-        target: u32,
-        /// Name of the load profile.
-        profile: String,
-        /// Title of the load profile for people.
-        profile_title: String,
-        /// Name of the step; empty where the plan has none.
-        step: String,
-        /// Outstanding I/Os of each stream.
-        outstanding: u32,
-        /// Number of streams.
-        streams: u32,
-        /// Offered load of an open loop over all streams, I/Os per second; null in a closed loop.
-        offered_io_per_s: Option<f64>,
-        /// Unrecorded lead-in, ns.
-        warm_up_ns: u64,
-        /// Planned length of the measured window, ns; the longest that it may be where another rule
-        /// ends it.
-        duration_ns: u64,
-        /// Planned time of the points before it, ns.
-        planned_before_ns: u64,
-    },
+    PointStarted(PointStarted),
     /// A second of a point's measured window has passed, or what was left of it or of a visit to it.
-    Interval {
-        /// The point.
-        point: u32,
-        /// Its end, ns from the start of the window.
-        end_ns: u64,
-        /// Its length, ns.
-        length_ns: u64,
-        /// Reads completed in full.
-        reads: u64,
-        /// Writes completed in full.
-        writes: u64,
-        /// Bytes of the reads.
-        read_bytes: u64,
-        /// Bytes of the writes.
-        written_bytes: u64,
-        /// Mean of completed − issued, ns; null without I/Os. In an open loop the response time,
-        /// which counts from when the request was due, may be far longer.
-        service_time_mean_ns: Option<f64>,
-    },
+    Interval(Interval),
     /// A point is in the logbook.
-    PointEnded {
-        /// The point.
-        point: u32,
-        /// Transaction rate, I/Os per second.
-        io_per_s: f64,
-        /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
-        interval: Option<[f64; 2]>,
-        /// Throughput, MiB/s (2^20 bytes).
-        mib_per_s: f64,
-        /// Mean service time (completed − issued), ns; null without I/Os.
-        service_time_mean_ns: Option<f64>,
-        /// Mean response time, ns; null without I/Os.
-        response_time_mean_ns: Option<f64>,
-        /// 99th percentile of the response time, ns; null where it is not known.
-        response_time_p99_ns: Option<u64>,
-        /// `A` (no findings), `B` (remarks) or `C` (not valid).
-        grade: String,
-    },
+    PointEnded(PointEnded),
     /// Something is doubtful.
-    FindingRaised {
-        /// The point that it is about; null for the run as a whole.
-        point: Option<u32>,
-        /// What kind of doubt; a code never changes its meaning.
-        code: String,
-        /// `remark` or `invalid`.
-        severity: String,
-        /// Figures by name, the unit in the name; null for a figure that is not finite.
-        values: BTreeMap<String, Option<f64>>,
-    },
+    FindingRaised(FindingRaised),
     /// The run has ended; nothing follows.
-    RunEnded {
-        /// `sealed`, `interrupted` or `failed`.
-        state: String,
-        /// Points that are measured in full.
-        points_done: u32,
-    },
+    RunEnded(RunEnded),
+}
+
+/// How a run begins, or goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RunStarted {
+    /// Version of this form, now 1.
+    pub schema_version: u32,
+    /// UUID of the run.
+    pub run: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+    /// Name of the plan.
+    pub plan: String,
+    /// SHA-256 of the plan text, lower-case hexadecimal.
+    pub plan_hash: String,
+    /// Names of the targets, by index.
+    pub targets: Vec<String>,
+    /// Whether time is invented: then nothing of the run is measured on storage.
+    pub emulated: bool,
+    /// Points of the plan.
+    pub points: u32,
+    /// Points that an earlier part of the run has measured already.
+    pub points_done: u32,
+    /// Planned time of all points, warm-ups included, ns.
+    pub planned_ns: u64,
+    /// Whether points may end before their time is over.
+    pub may_end_early: bool,
+    /// Seed of every draw.
+    pub seed: u64,
+}
+
+/// A point as it begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PointStarted {
+    /// Its place in the plan, from 0.
+    pub point: u32,
+    /// Points with the same number run at the same time.
+    pub group: u32,
+    /// Index of its target.
+    pub target: u32,
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile for people.
+    pub profile_title: String,
+    /// Name of the step; empty where the plan has none.
+    pub step: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Number of streams.
+    pub streams: u32,
+    /// Offered load of an open loop over all streams, I/Os per second; null in a closed loop.
+    pub offered_io_per_s: Option<f64>,
+    /// Unrecorded lead-in, ns.
+    pub warm_up_ns: u64,
+    /// Planned length of the measured window, ns; the longest that it may be where another rule
+    /// ends it.
+    pub duration_ns: u64,
+    /// Planned time of the points before it, ns.
+    pub planned_before_ns: u64,
+}
+
+/// A piece of the measured window of a point, a second as a rule.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Interval {
+    /// The point.
+    pub point: u32,
+    /// Its end, ns from the start of the window.
+    pub end_ns: u64,
+    /// Its length, ns.
+    pub length_ns: u64,
+    /// Reads completed in full.
+    pub reads: u64,
+    /// Writes completed in full.
+    pub writes: u64,
+    /// Bytes of the reads.
+    pub read_bytes: u64,
+    /// Bytes of the writes.
+    pub written_bytes: u64,
+    /// Mean of completed − issued, ns; null without I/Os. In an open loop the response time,
+    /// which counts from when the request was due, may be far longer.
+    pub service_time_mean_ns: Option<f64>,
+}
+
+/// What was measured of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct PointEnded {
+    /// The point.
+    pub point: u32,
+    /// Transaction rate, I/Os per second.
+    pub io_per_s: f64,
+    /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
+    pub interval: Option<[f64; 2]>,
+    /// Throughput, MiB/s (2^20 bytes).
+    pub mib_per_s: f64,
+    /// Mean service time (completed − issued), ns; null without I/Os.
+    pub service_time_mean_ns: Option<f64>,
+    /// Mean response time, ns; null without I/Os.
+    pub response_time_mean_ns: Option<f64>,
+    /// 99th percentile of the response time, ns; null where it is not known.
+    pub response_time_p99_ns: Option<u64>,
+    /// `A` (no findings), `B` (remarks) or `C` (not valid).
+    pub grade: String,
+}
+
+/// A doubt about a point or about the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct FindingRaised {
+    /// The point that it is about; null for the run as a whole.
+    pub point: Option<u32>,
+    /// What kind of doubt; a code never changes its meaning.
+    pub code: String,
+    /// `remark` or `invalid`.
+    pub severity: String,
+    /// Figures by name, the unit in the name; null for a figure that is not finite.
+    pub values: BTreeMap<String, Option<f64>>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct RunEnded {
+    /// `sealed`, `interrupted` or `failed`.
+    pub state: String,
+    /// Points that are measured in full.
+    pub points_done: u32,
+}
+
+impl PointStarted {
+    /// Planned time of the run before its window begins, ns.
+    pub fn window_at_ns(&self) -> u64 {
+        self.planned_before_ns.saturating_add(self.warm_up_ns)
+    }
+}
+
+impl Interval {
+    /// Completed reads and writes a second.
+    pub fn io_per_s(&self) -> [f64; 2] {
+        self.per_second([self.reads, self.writes])
+    }
+
+    /// Bytes of reads and writes a second.
+    pub fn bytes_per_s(&self) -> [f64; 2] {
+        self.per_second([self.read_bytes, self.written_bytes])
+    }
+
+    fn per_second(&self, counts: [u64; 2]) -> [f64; 2] {
+        let seconds = self.length_ns.max(1) as f64 / 1e9;
+        counts.map(|count| count as f64 / seconds)
+    }
 }
 
 impl RunEvent {
@@ -139,4 +193,50 @@ impl RunEvent {
 /// The JSON Schema of a line.
 pub fn events_json_schema() -> String {
     crate::document::pretty(&schemars::schema_for!(RunEvent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_its_event_and_has_the_fields_in_their_order() {
+        let interval = Interval {
+            point: 2,
+            end_ns: 3_000_000_000,
+            length_ns: 500_000_000,
+            reads: 3,
+            writes: 1,
+            read_bytes: 12_288,
+            written_bytes: 4096,
+            service_time_mean_ns: Some(250.5),
+        };
+        let whole = |rates: [f64; 2]| rates.map(|rate| rate as u64);
+        assert_eq!(whole(interval.io_per_s()), [6, 2]);
+        assert_eq!(whole(interval.bytes_per_s()), [24_576, 8192]);
+        let finding = FindingRaised {
+            point: None,
+            code: "resumed".to_owned(),
+            severity: "remark".to_owned(),
+            values: BTreeMap::from([("share".to_owned(), None)]),
+        };
+        let ended = RunEnded { state: "sealed".to_owned(), points_done: 3 };
+        for (event, line) in [
+            (
+                RunEvent::Interval(interval),
+                r#"{"event":"interval","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"service_time_mean_ns":250.5}"#,
+            ),
+            (
+                RunEvent::FindingRaised(finding),
+                r#"{"event":"finding-raised","point":null,"code":"resumed","severity":"remark","values":{"share":null}}"#,
+            ),
+            (
+                RunEvent::RunEnded(ended),
+                r#"{"event":"run-ended","state":"sealed","points_done":3}"#,
+            ),
+        ] {
+            assert_eq!(event.line(), line);
+            assert_eq!(serde_json::from_str::<RunEvent>(line).ok(), Some(event));
+        }
+    }
 }

@@ -7,7 +7,7 @@
 mod certificate;
 mod compared;
 mod document;
-mod event;
+pub mod event;
 mod filter;
 mod headline;
 mod host_document;
@@ -25,7 +25,7 @@ pub use document::{
     ObservationEntry, PointEntry, RunEntry, TargetEntry, WitnessEntry, document, export_json,
     json_schema,
 };
-pub use event::{EVENTS_VERSION, RunEvent, events_json_schema};
+pub use event::{RunEvent, events_json_schema};
 pub use filter::RunFilter;
 pub use headline::{
     RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,

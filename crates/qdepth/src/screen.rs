@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use qdepth_record::RunEvent;
+use qdepth_record::event::{Interval, PointEnded, PointStarted, RunEvent, RunStarted};
 
 use crate::terminal;
 use qdepth_lab::observer::{Observer, Preparing};
@@ -28,25 +28,19 @@ pub(crate) struct Screen {
 /// What is known of the run that is measured.
 #[derive(Debug, Default)]
 struct Run {
-    emulated: bool,
-    targets: Vec<String>,
-    points: u32,
-    planned_ns: u64,
+    started: Option<RunStarted>,
     /// Points that have begun.
-    begun: BTreeMap<u32, Begun>,
+    begun: BTreeMap<u32, PointStarted>,
     /// The one that is shown.
     shown: u32,
 }
 
-#[derive(Debug)]
-struct Begun {
-    profile: String,
-    outstanding: u32,
-    step: String,
-    target: u32,
-    group: u32,
-    /// Planned time of the run before its window begins, ns.
-    before_ns: u64,
+impl Run {
+    /// The first of the points that run at the same time as this one.
+    fn first_beside(&self, point: &PointStarted) -> u32 {
+        let beside = self.begun.values().find(|other| other.group == point.group);
+        beside.map_or(point.point, |first| first.point)
+    }
 }
 
 impl Screen {
@@ -98,54 +92,43 @@ impl Screen {
     /// The point that its figures are shown of, and those beside it.
     fn show(&self, run: &mut Run, index: u32) {
         run.shown = index;
-        let Some(point) = run.begun.get(&index) else { return };
+        let (Some(started), Some(point)) = (&run.started, run.begun.get(&index)) else { return };
         let what = match &*point.step {
-            "" => format!("{} × {}", point.profile, point.outstanding),
+            "" => format!("{} × {}", point.profile_title, point.outstanding),
             step => step.to_owned(),
         };
         let others = match run.begun.values().filter(|other| other.group == point.group).count() {
             1 => String::new(),
             loads => format!(" ({loads} loads)"),
         };
-        let target = run.targets.get(point.target as usize).map_or("", String::as_str);
-        let prefix = format!("point {}/{}  {what}{others}  {target}", index + 1, run.points);
+        let target = started.targets.get(point.target as usize).map_or("", String::as_str);
+        let prefix = format!("point {}/{}  {what}{others}  {target}", index + 1, started.points);
         self.bar.borrow().set_prefix(terminal::shown(&prefix).into_owned());
     }
 
-    /// Shows a slice of a point; of those that run at the same time, of the first.
-    fn slice(&self, run: &mut Run, slice: &Slice) {
-        let Some(point) = run.begun.get(&slice.point) else { return };
-        let is_of_group = |(_, other): &(&u32, &Begun)| other.group == point.group;
-        if run.begun.iter().find(is_of_group).is_some_and(|(first, _)| *first != slice.point) {
+    /// Shows an interval of a point; of those that run at the same time, of the first.
+    fn interval(&self, run: &mut Run, interval: &Interval) {
+        let Some(point) = run.begun.get(&interval.point) else { return };
+        if run.first_beside(point) != interval.point {
             return;
         }
-        let at = point.before_ns + slice.end_ns;
-        if run.shown != slice.point {
-            self.show(run, slice.point);
+        let at = point.window_at_ns() + interval.end_ns;
+        if run.shown != interval.point {
+            self.show(run, interval.point);
         }
-        let seconds = (slice.length_ns as f64 / 1e9).max(1e-9);
+        let planned_ns = run.started.as_ref().map_or(0, |started| started.planned_ns);
         let bar = self.bar.borrow();
         bar.set_position(at / 1_000_000);
-        let left = Duration::from_nanos(run.planned_ns.saturating_sub(at)).as_secs();
+        let left = Duration::from_nanos(planned_ns.saturating_sub(at)).as_secs();
         bar.set_message(format!(
             "{:.0} IO/s  {:.1} MiB/s  {:.3} ms  {}:{:02} left",
-            slice.ios as f64 / seconds,
-            slice.bytes as f64 / seconds / f64::from(1 << 20),
-            slice.mean_ns / 1e6,
+            interval.io_per_s().iter().sum::<f64>(),
+            interval.bytes_per_s().iter().sum::<f64>() / f64::from(1 << 20),
+            interval.service_time_mean_ns.unwrap_or(0.0) / 1e6,
             left / 60,
             left % 60
         ));
     }
-}
-
-/// What an interval event tells.
-struct Slice {
-    point: u32,
-    end_ns: u64,
-    length_ns: u64,
-    ios: u64,
-    bytes: u64,
-    mean_ns: f64,
 }
 
 impl Observer for Screen {
@@ -156,51 +139,27 @@ impl Observer for Screen {
         }
         let run = &mut *self.run.borrow_mut();
         match event {
-            RunEvent::RunStarted { targets, emulated, points, planned_ns, .. } => {
-                let (emulated, points, planned_ns) = (*emulated, *points, *planned_ns);
-                let targets = targets.clone();
-                *run = Run { emulated, targets, points, planned_ns, ..Run::default() };
-                self.say(&begins(event));
-                self.begin(Some(planned_ns / 1_000_000), "{bar:24} {prefix}  {msg}", "");
+            RunEvent::RunStarted(started) => {
+                self.say(&begins(started));
+                self.begin(Some(started.planned_ns / 1_000_000), "{bar:24} {prefix}  {msg}", "");
+                *run = Run { started: Some(started.clone()), ..Run::default() };
             }
-            RunEvent::PointStarted { point, planned_before_ns, .. } => {
-                run.begun.extend(begun(event).map(|begun| (*point, begun)));
-                self.bar.borrow().set_position(planned_before_ns / 1_000_000);
-                let of_group = |begun: &Begun| {
-                    run.begun.get(point).is_some_and(|started| started.group == begun.group)
-                };
-                let first = run.begun.iter().find(|(_, begun)| of_group(begun));
-                let first = first.map_or(*point, |(first, _)| *first);
+            RunEvent::PointStarted(point) => {
+                run.begun.insert(point.point, point.clone());
+                self.bar.borrow().set_position(point.planned_before_ns / 1_000_000);
+                let first = run.first_beside(point);
                 self.show(run, first);
             }
-            RunEvent::Interval {
-                point,
-                end_ns,
-                length_ns,
-                reads,
-                writes,
-                read_bytes,
-                written_bytes,
-                service_time_mean_ns,
-            } => {
-                let slice = Slice {
-                    point: *point,
-                    end_ns: *end_ns,
-                    length_ns: *length_ns,
-                    ios: reads + writes,
-                    bytes: read_bytes + written_bytes,
-                    mean_ns: service_time_mean_ns.unwrap_or(0.0),
-                };
-                self.slice(run, &slice);
-            }
-            RunEvent::PointEnded { point, .. } => {
-                if let Some(line) = run.begun.get(point).and_then(|point| line(point, event)) {
-                    let emulated = if run.emulated { "  EMULATED" } else { "" };
-                    self.say(&format!("{line}{emulated}"));
+            RunEvent::Interval(interval) => self.interval(run, interval),
+            RunEvent::PointEnded(ended) => {
+                if let Some(point) = run.begun.get(&ended.point) {
+                    let is_emulated = run.started.as_ref().is_some_and(|run| run.emulated);
+                    let emulated = if is_emulated { "  EMULATED" } else { "" };
+                    self.say(&format!("{}{emulated}", line(point, ended)));
                 }
             }
-            RunEvent::FindingRaised { .. } => {}
-            RunEvent::RunEnded { .. } => self.bar.borrow().finish_and_clear(),
+            RunEvent::FindingRaised(_) => {}
+            RunEvent::RunEnded(_) => self.bar.borrow().finish_and_clear(),
         }
     }
 
@@ -243,66 +202,29 @@ const TO_AN_END: &str =
 const OPEN: &str = "{msg} {binary_bytes}, {binary_bytes_per_sec}";
 
 /// What is about to be measured.
-fn begins(event: &RunEvent) -> String {
-    let RunEvent::RunStarted {
-        plan,
-        plan_hash,
-        emulated,
-        points,
-        planned_ns,
-        seed,
-        may_end_early,
-        ..
-    } = event
-    else {
-        return String::new();
-    };
+fn begins(run: &RunStarted) -> String {
     format!(
-        "plan {plan} ({}), {}, {}{}{}, seed {seed}",
-        plan_hash.get(..12).unwrap_or(plan_hash),
-        counted(*points as usize),
-        if *may_end_early { "at most " } else { "" },
-        long(*planned_ns),
-        if *emulated { VIRTUAL } else { " in all" },
+        "plan {} ({}), {}, {}{}{}, seed {}",
+        run.plan,
+        run.plan_hash.get(..12).unwrap_or(&run.plan_hash),
+        counted(run.points as usize),
+        if run.may_end_early { "at most " } else { "" },
+        long(run.planned_ns),
+        if run.emulated { VIRTUAL } else { " in all" },
+        run.seed,
     )
 }
 
-fn begun(event: &RunEvent) -> Option<Begun> {
-    let RunEvent::PointStarted {
-        profile_title,
-        outstanding,
-        step,
-        target,
-        group,
-        planned_before_ns,
-        warm_up_ns,
-        ..
-    } = event
-    else {
-        return None;
-    };
-    Some(Begun {
-        profile: profile_title.clone(),
-        outstanding: *outstanding,
-        step: step.clone(),
-        target: *target,
-        group: *group,
-        before_ns: planned_before_ns + warm_up_ns,
-    })
-}
-
 /// A point that has ended.
-fn line(point: &Begun, event: &RunEvent) -> Option<String> {
-    let RunEvent::PointEnded { io_per_s, mib_per_s, service_time_mean_ns, grade, .. } = event
-    else {
-        return None;
-    };
+fn line(point: &PointStarted, ended: &PointEnded) -> String {
+    let PointStarted { profile_title, outstanding, .. } = point;
     let what = match &*point.step {
-        "" => format!("{:<12} × {:<4}", point.profile, point.outstanding),
-        step => format!("{:<12} {step}", point.profile),
+        "" => format!("{profile_title:<12} × {outstanding:<4}"),
+        step => format!("{profile_title:<12} {step}"),
     };
-    let ms = service_time_mean_ns.unwrap_or(0.0) / 1e6;
-    Some(format!("{what} {io_per_s:>10.0} IO/s {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}"))
+    let PointEnded { io_per_s, mib_per_s, grade, .. } = ended;
+    let ms = ended.service_time_mean_ns.unwrap_or(0.0) / 1e6;
+    format!("{what} {io_per_s:>10.0} IO/s {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}")
 }
 
 /// Behind a time that is a medium's.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_record::RunEvent;
+use qdepth_record::event::{Interval, RunEvent};
 
 use crate::answer::{METRICS, file, html};
 use crate::pages::{Answer, Asked, Frame};
@@ -61,39 +61,33 @@ struct Known {
 impl Known {
     fn learn(&mut self, event: RunEvent) {
         match event {
-            RunEvent::RunStarted { run, plan, emulated, points, points_done, .. } => {
+            RunEvent::RunStarted(run) => {
+                let (plan, emulated) = (escaped(&run.plan), run.emulated);
                 self.labels =
-                    format!("run=\"{run}\",plan=\"{}\",emulated=\"{emulated}\"", escaped(&plan));
-                (self.points, self.done) = (points, points_done);
+                    format!("run=\"{}\",plan=\"{plan}\",emulated=\"{emulated}\"", run.run);
+                (self.points, self.done) = (run.points, run.points_done);
             }
-            RunEvent::PointStarted { outstanding, streams, .. } => {
-                self.outstanding = outstanding.saturating_mul(streams);
+            RunEvent::PointStarted(point) => {
+                self.outstanding = point.outstanding.saturating_mul(point.streams);
             }
-            RunEvent::Interval {
-                length_ns,
-                reads,
-                writes,
-                read_bytes,
-                written_bytes,
-                service_time_mean_ns,
-                ..
-            } => {
-                let seconds = length_ns as f64 / 1e9;
-                self.rates = [reads, writes].map(|ios| ios as f64 / seconds);
-                self.bytes_per_s = [read_bytes, written_bytes].map(|bytes| bytes as f64 / seconds);
-                self.service_time_s = service_time_mean_ns.map(|ns| ns / 1e9);
-                for (direction, (ios, bytes)) in
-                    [(reads, read_bytes), (writes, written_bytes)].into_iter().enumerate()
-                {
-                    self.ios[direction] += ios;
-                    self.bytes[direction] += bytes;
-                }
+            RunEvent::Interval(interval) => self.learn_interval(&interval),
+            RunEvent::PointEnded(_) => self.done += 1,
+            RunEvent::FindingRaised(finding) => {
+                self.invalid += u64::from(finding.severity == "invalid");
             }
-            RunEvent::PointEnded { .. } => self.done += 1,
-            RunEvent::FindingRaised { severity, .. } => {
-                self.invalid += u64::from(severity == "invalid");
-            }
-            RunEvent::RunEnded { .. } => {}
+            RunEvent::RunEnded(_) => {}
+        }
+    }
+
+    fn learn_interval(&mut self, interval: &Interval) {
+        self.rates = interval.io_per_s();
+        self.bytes_per_s = interval.bytes_per_s();
+        self.service_time_s = interval.service_time_mean_ns.map(|ns| ns / 1e9);
+        let counts =
+            [(interval.reads, interval.read_bytes), (interval.writes, interval.written_bytes)];
+        for (direction, (ios, bytes)) in counts.into_iter().enumerate() {
+            self.ios[direction] += ios;
+            self.bytes[direction] += bytes;
         }
     }
 }
