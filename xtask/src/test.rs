@@ -40,12 +40,18 @@ const PACKAGES: &[(&str, &str)] = &[
     ("slurm-wlm", "slurmctld"),
     ("munge", "munged"),
     ("iproute2", "ip"),
+    ("tmux", "tmux"),
+    ("nodejs", "node"),
+    ("npm", "npm"),
 ];
 /// Debian packages without a program, each with a file that tells whether it is there.
 const FILES: &[(&str, &str)] = &[
     ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"),
     ("python3-yaml", "/usr/lib/python3/dist-packages/yaml/__init__.py"),
 ];
+
+/// What pages are looked at with in a browser, from npm.
+const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
 
 /// Which crates are built with which profile, in this order: the tests of `qdepth` use `qdepth-pdf`,
 /// whose 290 crates need not run fast.
@@ -93,6 +99,7 @@ pub fn quick() -> Result<()> {
 
 pub fn test() -> Result<()> {
     install();
+    npm_modules();
     tidy::tidy()?;
     if there_is("cargo-fmt") {
         show("cargo", &["fmt", "--all", "--check"])?;
@@ -175,6 +182,25 @@ fn install() {
         if !status.is_ok_and(|s| s.success()) {
             println!("apt-get {} did not succeed; tests that need more are skipped", args[0]);
         }
+    }
+}
+
+/// Fetches what drives the browser; without it, those tests say that they are skipped.
+fn npm_modules() {
+    let folder = root().join("target/npm");
+    let is_there = |name: &&str| {
+        let name = name.split('@').next().unwrap_or_default();
+        folder.join("node_modules").join(name).is_dir()
+    };
+    let whole = NPM.iter().all(is_there);
+    if whole || std::fs::create_dir_all(&folder).is_err() {
+        return;
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
+    let status = npm.args(NPM).stdout(Stdio::null()).status();
+    if !status.is_ok_and(|status| status.success()) {
+        println!("npm install did not succeed; pages are not looked at with axe-core");
     }
 }
 

@@ -1,0 +1,109 @@
+//! Pages and reports in chromium, looked at by axe-core: nothing serious or critical, no error, and
+//! what a person clicks does what it says. `cargo xtask test` fetches what this needs from npm.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::common::{Place, Running, sh};
+
+    const QUICK: &str = "--profile database --duration 1s --no-report";
+
+    /// Whether a browser can be driven here; says so where it cannot.
+    fn can(test: &str) -> bool {
+        let modules = format!("{}/axe-core", modules());
+        let there = ["chromium", "node"].iter().all(|tool| {
+            let is_there = sh(&format!("command -v {tool}")).is_ok();
+            if !is_there {
+                println!("SKIPPED: {test}: {tool} is not installed");
+            }
+            is_there
+        });
+        let fetched = std::path::Path::new(&modules).is_dir();
+        if there && !fetched {
+            println!("SKIPPED: {test}: axe-core is not there; `cargo xtask test` fetches it");
+        }
+        there && fetched
+    }
+
+    fn modules() -> String {
+        format!("{}/../npm/node_modules", env!("CARGO_TARGET_TMPDIR"))
+    }
+
+    /// What is found at these addresses.
+    fn look(mode: &str, addresses: &[String]) -> String {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/look.mjs");
+        let quoted: Vec<String> = addresses.iter().map(|one| format!("'{one}'")).collect();
+        let modules = modules();
+        let line = format!(
+            "NODE_PATH={modules} timeout 300 node {script} {mode} {} 2>&1",
+            quoted.join(" ")
+        );
+        sh(&line).unwrap()
+    }
+
+    fn served(place: &Place) -> (Running, String) {
+        let mut running = place.start("serve --port 0");
+        running.says("Ctrl-C ends it");
+        let address = running.out().lines().next().unwrap().to_owned();
+        (running, address)
+    }
+
+    fn end(running: Running) {
+        running.signal("INT");
+        running.wait_at_most(Duration::from_secs(20)).expect(0);
+    }
+
+    #[test]
+    fn every_page_and_report_is_usable_by_everybody() {
+        if !can("pages and reports as axe-core sees them") {
+            return;
+        }
+        let place = Place::new();
+        for depth in ["1,8", "1"] {
+            let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
+            place.run(&words).expect(0);
+        }
+        place.run("note latest one of two").expect(0);
+        place.run("report latest --lang en,ja --output report").expect(0);
+        let (running, base) = served(&place);
+        let id = |n: usize| {
+            place.run("list --json").json()["runs"][n]["id"].as_str().unwrap().to_owned()
+        };
+        let compare = format!("compare?run={}&run={}", id(0), id(1));
+        let pages = ["", "runs/latest", &compare, "live", "media", "media/p3700-800gb", "machines"];
+        let mut addresses = Vec::new();
+        for page in pages {
+            let and = if page.contains('?') { "&" } else { "?" };
+            addresses.push(format!("{base}{page}"));
+            addresses.push(format!("{base}{page}{and}lang=ja"));
+        }
+        let files = sh(&format!("ls {}/*.html", place.path().display())).unwrap();
+        assert_eq!(files.lines().count(), 2, "{files}");
+        addresses.extend(files.lines().map(|file| format!("file://{file}")));
+        assert_eq!(look("pages", &addresses), "");
+        assert_eq!(look("compare", &[base]), "");
+        end(running);
+    }
+
+    #[test]
+    fn the_live_page_changes_within_two_seconds() {
+        if !can("the live page in a browser") {
+            return;
+        }
+        let place = Place::new();
+        let words = "run quick . --area 16MiB --outstanding 1 --warm-up 0s --duration 40s";
+        let mut measured = place.start(&format!("{words} --profile database --no-report"));
+        let (running, base) = served(&place);
+        measured.says("is measured next");
+        assert_eq!(look("live", &[format!("{base}live")]), "");
+        measured.signal("INT");
+        measured.wait_at_most(Duration::from_secs(60)).expect(130);
+        end(running);
+    }
+}

@@ -1,0 +1,82 @@
+// Looks at pages as a person does, with axe-core and in chromium: node browser.mjs MODE ADDRESS…
+// A line for each thing to complain of; none where all is well. NODE_PATH has axe-core and
+// puppeteer-core.
+import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+const folder = process.env.NODE_PATH;
+const require = createRequire(path.join(folder, "anything.js"));
+const puppeteer = require("puppeteer-core");
+const axe = readFileSync(path.join(folder, "axe-core/axe.min.js"), "utf8");
+const [mode, ...addresses] = process.argv.slice(2);
+const complain = (...words) => console.log(words.join(": "));
+
+const browser = await puppeteer.launch({
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+
+async function opened(address) {
+  const page = await browser.newPage();
+  await page.setViewport({ width: 390, height: 844 });
+  page.on("console", (said) => {
+    if (["error", "warn"].includes(said.type())) complain(address, "console", said.text());
+  });
+  page.on("pageerror", (error) => complain(address, "script", error.message));
+  await page.goto(address, { waitUntil: "load" });
+  return page;
+}
+
+/** What axe finds of serious and critical. */
+async function judged(page, address) {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  if (found.passes.length === 0) complain(address, "axe", "looked at nothing");
+  for (const { id, impact, nodes } of found.violations) {
+    if (impact !== "serious" && impact !== "critical") continue;
+    const { html, failureSummary } = nodes[0];
+    complain(address, `${impact} ${id} (${nodes.length})`, html.slice(0, 200), failureSummary.replaceAll("\n", " "));
+  }
+}
+
+const modes = {
+  /** Each address in light and in dark. */
+  async pages() {
+    for (const address of addresses) {
+      const page = await opened(address);
+      for (const value of ["light", "dark"]) {
+        await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+        await judged(page, `${address} (${value})`);
+      }
+      await page.close();
+    }
+  },
+  /** Two runs are chosen in the list and compared. */
+  async compare() {
+    const page = await opened(addresses[0]);
+    const boxes = await page.$$("input[type=checkbox][name=run]");
+    for (const box of boxes.slice(0, 2)) await box.click();
+    await Promise.all([page.waitForNavigation(), page.click("form[action='/compare'] button")]);
+    const text = await page.evaluate(() => document.body.innerText);
+    if (!page.url().includes("/compare?run=")) complain(page.url(), "is no comparison");
+    if (!text.includes("B ÷ A")) complain(page.url(), "compares nothing", text.slice(0, 300));
+    await judged(page, page.url());
+  },
+  /** The figures of a run that is measured change within 2 s, again and again. */
+  async live() {
+    const page = await opened(addresses[0]);
+    const rate = () => document.getElementById("live-rate")?.textContent;
+    await page.waitForFunction(() => /\d/.test(document.getElementById("live-rate")?.textContent ?? ""), { timeout: 30000 });
+    await judged(page, addresses[0]);
+    for (let change = 0; change < 3; change += 1) {
+      const before = await page.evaluate(rate);
+      const is = (text) => document.getElementById("live-rate").textContent !== text;
+      await page.waitForFunction(is, { timeout: 2000, polling: 50 }, before)
+        .catch(() => complain(addresses[0], "no update within 2 s", before));
+    }
+  },
+};
+
+await modes[mode]();
+await browser.close();
