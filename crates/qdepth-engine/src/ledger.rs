@@ -31,6 +31,8 @@ pub struct Interval {
     pub bytes: [u64; 2],
     /// Sum of their service times, ns.
     pub service_time_sum: u64,
+    /// Sum of their response times, ns.
+    pub response_time_sum: u64,
     /// Where the encoded histograms of reads and writes end in the arena.
     ends: [usize; 2],
 }
@@ -44,10 +46,12 @@ impl Interval {
 
     /// Adds what another worker did in the same slice; the histograms lie elsewhere.
     pub(crate) fn add(&mut self, other: &Self) {
-        let Self { start, length, completed, bytes, service_time_sum, ends: _ } = other;
+        let Self { start, length, completed, bytes, service_time_sum, response_time_sum, ends: _ } =
+            other;
         self.start = *start;
         self.length = self.length.max(*length);
         self.service_time_sum += service_time_sum;
+        self.response_time_sum += response_time_sum;
         for direction in 0..2 {
             self.completed[direction] += completed[direction];
             self.bytes[direction] += bytes[direction];
@@ -107,6 +111,11 @@ impl Series {
     }
 }
 
+/// Sum of the response times in the window so far, ns.
+fn response_times(directions: &[DirectionOutcome]) -> u128 {
+    directions.iter().filter_map(|one| one.response_time.as_ref()).map(LatencyHistogram::sum).sum()
+}
+
 /// Keeps the figures of one point. `RESPONSE` says whether response times differ from service
 /// times (open loop).
 ///
@@ -128,6 +137,8 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     current: Interval,
     completed_before: [u64; 2],
     bytes_before: [u64; 2],
+    /// Response times before it, ns.
+    response_before: u128,
     interval_length: Nanos,
     /// When the running interval ends.
     interval_end: Instant,
@@ -178,6 +189,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             current: Interval { length: interval_length, ..Interval::default() },
             completed_before: [0; 2],
             bytes_before: [0; 2],
+            response_before: 0,
             interval_length,
             interval_end: window_start + interval_length,
             stamp: Instant::NEVER,
@@ -377,6 +389,12 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         current.length = length;
         let sums = self.current_histograms.each_ref().map(LatencyHistogram::sum);
         current.service_time_sum = (sums[0] + sums[1]) as u64;
+        current.response_time_sum = current.service_time_sum;
+        if RESPONSE {
+            let all = response_times(&self.out.directions[..2]);
+            current.response_time_sum = (all - self.response_before) as u64;
+            self.response_before = all;
+        }
         for kind in 0..2 {
             current.completed[kind] = self.current_histograms[kind].count();
             current.bytes[kind] = self.bytes[kind] - self.bytes_before[kind];

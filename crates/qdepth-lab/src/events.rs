@@ -18,6 +18,7 @@ use qdepth_workload::Point;
 use crate::begin::Ready;
 use crate::failure::Usage;
 use crate::observer::Observer;
+use crate::rate_so_far::RateSoFar;
 
 /// Time of a point that one event tells of.
 const SECOND: Nanos = Nanos::from_secs(1);
@@ -44,11 +45,12 @@ pub(crate) struct Events<'a> {
     file: Option<&'a Kept>,
     /// What was measured of each point of the group and not told yet.
     untold: BTreeMap<u32, Interval>,
+    rates: BTreeMap<u32, RateSoFar>,
 }
 
 impl<'a> Events<'a> {
     pub(crate) fn new(observer: &'a dyn Observer, file: Option<&'a Kept>) -> Self {
-        Self { observer, file, untold: BTreeMap::new() }
+        Self { observer, file, untold: BTreeMap::new(), rates: BTreeMap::new() }
     }
 
     fn tell(&self, logbook: &Logbook, event: &RunEvent) {
@@ -86,6 +88,7 @@ impl<'a> Events<'a> {
     pub(crate) fn group(&mut self, logbook: &Logbook, group: &[Point], before: Nanos) {
         self.untold.clear();
         for point in group {
+            self.rates.insert(point.index, RateSoFar::of(point));
             let event = event::PointStarted {
                 point: point.index,
                 group: point.group,
@@ -104,8 +107,21 @@ impl<'a> Events<'a> {
         }
     }
 
+    /// These points are measured now; `before` is the planned time of what was measured before.
+    pub(crate) fn visit(&self, logbook: &Logbook, points: &[Point], before: Nanos) {
+        let longest = |length: fn(&Point) -> u64| points.iter().map(length).max().unwrap_or(0);
+        let event = event::VisitStarted {
+            group: points.first().map_or(0, |point| point.group),
+            warm_up_ns: longest(|point| point.warm_up_ns),
+            window_ns: longest(|point| point.stop.duration_ns),
+            planned_before_ns: before.0,
+        };
+        self.tell(logbook, &RunEvent::VisitStarted(event));
+    }
+
     /// A slice of a point's window has passed.
     pub(crate) fn interval(&mut self, logbook: &Logbook, point: u32, slice: &Interval) {
+        self.rates.entry(point).or_default().push(slice);
         let untold = self.untold.entry(point).or_default();
         if untold.length == Nanos::ZERO {
             untold.start = slice.start;
@@ -113,6 +129,7 @@ impl<'a> Events<'a> {
         let end = slice.start + slice.length;
         untold.length = Nanos(end.0.saturating_sub(untold.start.0));
         untold.service_time_sum += slice.service_time_sum;
+        untold.response_time_sum += slice.response_time_sum;
         for direction in 0..2 {
             untold.completed[direction] += slice.completed[direction];
             untold.bytes[direction] += slice.bytes[direction];
@@ -124,7 +141,10 @@ impl<'a> Events<'a> {
 
     /// Nothing more comes of these points for now: others are measured before they go on.
     pub(crate) fn paused(&mut self, logbook: &Logbook, group: &[Point]) {
-        group.iter().for_each(|point| self.told(logbook, point.index));
+        for point in group {
+            self.told(logbook, point.index);
+            self.rates.entry(point.index).or_default().visit_ended();
+        }
     }
 
     /// What is left of a point is told.
@@ -135,7 +155,7 @@ impl<'a> Events<'a> {
         };
         let [reads, writes] = slice.completed;
         let all = reads + writes;
-        let mean = slice.service_time_sum as f64 / all as f64;
+        let mean = |sum: u64| (all > 0).then(|| sum as f64 / all as f64);
         let event = event::Interval {
             point,
             end_ns: (slice.start + slice.length).0,
@@ -144,7 +164,9 @@ impl<'a> Events<'a> {
             writes,
             read_bytes: slice.bytes[0],
             written_bytes: slice.bytes[1],
-            service_time_mean_ns: (all > 0).then_some(mean),
+            service_time_mean_ns: mean(slice.service_time_sum),
+            response_time_mean_ns: mean(slice.response_time_sum),
+            io_per_s_interval: self.rates.get(&point).and_then(RateSoFar::interval),
         };
         self.tell(logbook, &RunEvent::Interval(event));
     }

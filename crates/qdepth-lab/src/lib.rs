@@ -43,6 +43,7 @@ pub mod prepare;
 pub mod preview;
 mod proof;
 pub mod provision;
+mod rate_so_far;
 mod reach;
 pub mod record;
 pub mod request;

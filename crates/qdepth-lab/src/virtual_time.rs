@@ -156,7 +156,8 @@ fn in_virtual_time(
                 .collect();
             let start = target.now();
             let mut see = |driver: usize, interval: &Interval| {
-                let _ = show.try_send((driver, *interval));
+                // Virtual time waits for whoever looks on: every slice is told.
+                let _ = show.send((driver, *interval));
             };
             let outcomes = match shards.as_slice() {
                 // The loop of one load is the faster one.

@@ -107,6 +107,7 @@ pub(crate) fn visit(
     if first.is_none() {
         events.group(logbook, points, *before);
     }
+    events.visit(logbook, points, *before);
     let mut seen = |place: usize, interval: &Interval| {
         events.interval(logbook, points[place].index, &interval.moved(offset));
     };

@@ -22,6 +22,8 @@ pub enum RunEvent {
     Interval(Interval),
     /// A point is in the logbook.
     PointEnded(PointEnded),
+    /// The points of a group are measured, in one go or for one of their visits or rounds.
+    VisitStarted(VisitStarted),
     /// Something is doubtful.
     FindingRaised(FindingRaised),
     /// The run has ended; nothing follows.
@@ -107,9 +109,29 @@ pub struct Interval {
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
-    /// Mean of completed − issued, ns; null without I/Os. In an open loop the response time,
-    /// which counts from when the request was due, may be far longer.
+    /// Mean of completed − issued, ns; null without I/Os.
     pub service_time_mean_ns: Option<f64>,
+    /// Mean response time, ns: in an open loop it counts from when the request was due; null without
+    /// I/Os.
+    pub response_time_mean_ns: Option<f64>,
+    /// 95 % interval of the rate since the window began, I/Os per second, low and high; null where
+    /// none can be given honestly yet.
+    pub io_per_s_interval: Option<[f64; 2]>,
+}
+
+/// The points of a group as they are measured, in one go or for one of their visits or rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct VisitStarted {
+    /// The group.
+    pub group: u32,
+    /// Unrecorded lead-in, ns.
+    pub warm_up_ns: u64,
+    /// Planned length of the measured window, ns; the longest that it may be where another rule
+    /// ends it.
+    pub window_ns: u64,
+    /// Planned time of what was measured before, ns.
+    pub planned_before_ns: u64,
 }
 
 /// What was measured of a point.
@@ -210,6 +232,8 @@ mod tests {
             read_bytes: 12_288,
             written_bytes: 4096,
             service_time_mean_ns: Some(250.5),
+            response_time_mean_ns: Some(1000.0),
+            io_per_s_interval: Some([7.5, 8.5]),
         };
         let whole = |rates: [f64; 2]| rates.map(|rate| rate as u64);
         assert_eq!(whole(interval.io_per_s()), [6, 2]);
@@ -224,7 +248,7 @@ mod tests {
         for (event, line) in [
             (
                 RunEvent::Interval(interval),
-                r#"{"event":"interval","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"service_time_mean_ns":250.5}"#,
+                r#"{"event":"interval","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"service_time_mean_ns":250.5,"response_time_mean_ns":1000.0,"io_per_s_interval":[7.5,8.5]}"#,
             ),
             (
                 RunEvent::FindingRaised(finding),

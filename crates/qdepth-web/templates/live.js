@@ -65,7 +65,7 @@
       const rate = ios / seconds;
       part("rate").textContent = number.format(rate);
       part("throughput").textContent = fine.format((e.read_bytes + e.written_bytes) / seconds / 1048576);
-      part("latency").textContent = time(e.service_time_mean_ns);
+      part("latency").textContent = time(e.response_time_mean_ns ?? e.service_time_mean_ns);
       rates.push(rate); if (rates.length > 60) rates.shift();
       const point = started.get(e.point);
       if (point) progress(point.planned_before_ns + point.warm_up_ns + e.end_ns);

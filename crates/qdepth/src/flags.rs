@@ -187,6 +187,10 @@ pub(crate) struct RunOptions {
     /// standard output, in place of the table
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     pub(crate) events: Option<PathBuf>,
+    /// Tell the course in plain lines that stay, for screen readers and logs; else lines are drawn in
+    /// place where a terminal can
+    #[arg(long, help_heading = "Results")]
+    pub(crate) plain: bool,
     /// Write no report
     #[arg(long, help_heading = "Results")]
     pub(crate) no_report: bool,

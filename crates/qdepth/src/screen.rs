@@ -2,66 +2,135 @@
 //! go to standard output.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use qdepth_record::event::{Interval, PointEnded, PointStarted, RunEvent, RunStarted};
-
-use crate::terminal;
 use qdepth_lab::observer::{Observer, Preparing};
 use qdepth_lab::words::{kept, long};
+use qdepth_measure::{Code, Finding, Instant};
+use qdepth_record::event::{FindingRaised, PointEnded, PointStarted, RunEvent, RunStarted};
+use qdepth_report::{Lang, finding_text};
+
+use crate::flags::RunOptions;
+use crate::terminal::{self, Region};
+
+mod lines;
+mod live;
+#[cfg(test)]
+mod tests;
+
+use lines::{Size, lines, load};
+use live::{Live, Writing};
+
+/// How often the live lines are drawn: warm-up and waiting are seen to go on.
+const DRAWN_EVERY: Duration = Duration::from_millis(500);
 
 /// The terminal, or its absence.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    terminal: bool,
     quiet: bool,
+    /// Whether lines are told one after the other and stay.
+    plain: bool,
     /// Whether the lines of events are the result.
     prints_events: bool,
-    bar: RefCell<ProgressBar>,
-    run: RefCell<Run>,
+    shown: Arc<Shown>,
+    ticker: RefCell<Option<Ticker>>,
 }
 
-/// What is known of the run that is measured.
+/// What the thread that draws again shares with the one that is told what happens.
+#[derive(Debug)]
+struct Shown {
+    began: Instant,
+    state: Mutex<State>,
+}
+
 #[derive(Debug, Default)]
-struct Run {
-    started: Option<RunStarted>,
-    /// Points that have begun.
-    begun: BTreeMap<u32, PointStarted>,
-    /// The one that is shown.
-    shown: u32,
+struct State {
+    live: Live,
+    region: Region,
 }
 
-impl Run {
-    /// The first of the points that run at the same time as this one.
-    fn first_beside(&self, point: &PointStarted) -> u32 {
-        let beside = self.begun.values().find(|other| other.group == point.group);
-        beside.map_or(point.point, |first| first.point)
+impl Shown {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(qdepth_linux::now().since(self.began).0)
+    }
+}
+
+impl State {
+    /// Draws what is known now, below lines that stay.
+    fn draw(&mut self, above: &[String], now: Duration) {
+        let (width, height) = terminal::size();
+        // The last column stays free: terminals differ in what they do behind it.
+        let size = Size { width: width.saturating_sub(1).max(1), height };
+        let lines = lines(&self.live, now, size);
+        let above: Vec<String> =
+            above.iter().flat_map(|line| terminal::told(line, size.width)).collect();
+        self.region.draw(&above, &lines, width);
+    }
+}
+
+/// Draws again and again until it is dropped.
+#[derive(Debug)]
+struct Ticker {
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Ticker {
+    fn start(shown: Arc<Shown>) -> Self {
+        let (end, ended) = channel::<()>();
+        let tick = move || {
+            while ended.recv_timeout(DRAWN_EVERY) == Err(RecvTimeoutError::Timeout) {
+                shown.state().draw(&[], shown.now());
+            }
+        };
+        let thread = std::thread::Builder::new().name("screen".to_owned()).spawn(tick);
+        // Without a thread the lines stand still between two events.
+        Self { end: Some(end), thread: thread.ok() }
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        self.thread.take().map(JoinHandle::join);
     }
 }
 
 impl Screen {
     pub(crate) fn new() -> Self {
+        let shown = Shown { began: qdepth_linux::now(), state: Mutex::default() };
         Self {
-            terminal: std::io::stderr().is_terminal(),
             quiet: false,
+            plain: !terminal::is_drawn_on(),
             prints_events: false,
-            bar: RefCell::new(ProgressBar::hidden()),
-            run: RefCell::default(),
+            shown: Arc::new(shown),
+            ticker: RefCell::default(),
         }
     }
 
     /// One that tells nothing, for programs that read what the standard error says.
     pub(crate) fn quiet() -> Self {
-        Self { terminal: false, quiet: true, ..Self::new() }
+        let mut screen = Self::new();
+        (screen.quiet, screen.plain) = (true, true);
+        screen
     }
 
-    /// One that prints the lines of events where that is asked: then nothing else is a result.
-    pub(crate) fn printing_events(self, prints_events: bool) -> Self {
-        Self { prints_events, ..self }
+    /// The one that a run asks for.
+    pub(crate) fn of(options: &RunOptions) -> Self {
+        let mut screen = Self::new();
+        screen.plain |= options.plain;
+        // Then nothing else is a result.
+        screen.prints_events = options.tells_events_alone();
+        screen
     }
 
     /// Where a run was kept.
@@ -72,62 +141,61 @@ impl Screen {
     /// A line for the person.
     pub(crate) fn say(&self, line: &str) {
         if !self.quiet {
-            self.bar.borrow().suspend(|| terminal::say(line));
+            self.tell(line);
         }
     }
 
-    fn begin(&self, bytes: Option<u64>, template: &str, what: &str) {
-        let draw_target = if self.terminal {
-            ProgressDrawTarget::stderr_with_hz(5)
+    fn tell(&self, line: &str) {
+        if self.plain {
+            terminal::say(line);
         } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(bytes, draw_target);
-        let style = ProgressStyle::with_template(template);
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        bar.set_message(terminal::shown(what).into_owned());
-        self.bar.replace(bar);
+            self.shown.state().draw(&[line.to_owned()], self.shown.now());
+        }
     }
 
-    /// The point that its figures are shown of, and those beside it.
-    fn show(&self, run: &mut Run, index: u32) {
-        run.shown = index;
-        let (Some(started), Some(point)) = (&run.started, run.begun.get(&index)) else { return };
-        let what = match &*point.step {
-            "" => format!("{} × {}", point.profile_title, point.outstanding),
-            step => step.to_owned(),
-        };
-        let others = match run.begun.values().filter(|other| other.group == point.group).count() {
-            1 => String::new(),
-            loads => format!(" ({loads} loads)"),
-        };
-        let target = started.targets.get(point.target as usize).map_or("", String::as_str);
-        let prefix = format!("point {}/{}  {what}{others}  {target}", index + 1, started.points);
-        self.bar.borrow().set_prefix(terminal::shown(&prefix).into_owned());
+    /// Changes what is known, and draws it from now on.
+    fn learn(&self, change: impl FnOnce(&mut Live, Duration)) {
+        let now = self.shown.now();
+        let mut state = self.shown.state();
+        change(&mut state.live, now);
+        if !self.plain && self.ticker.borrow().is_none() {
+            self.ticker.replace(Some(Ticker::start(Arc::clone(&self.shown))));
+        }
     }
 
-    /// Shows an interval of a point; of those that run at the same time, of the first.
-    fn interval(&self, run: &mut Run, interval: &Interval) {
-        let Some(point) = run.begun.get(&interval.point) else { return };
-        if run.first_beside(point) != interval.point {
-            return;
+    /// Nothing is drawn any more, and what was drawn goes.
+    fn rest(&self) {
+        self.ticker.take();
+        if !self.plain {
+            self.shown.state().draw(&[], self.shown.now());
         }
-        let at = point.window_at_ns() + interval.end_ns;
-        if run.shown != interval.point {
-            self.show(run, interval.point);
+    }
+
+    /// Lines of an event that stay; in plain lines also what is measured next.
+    fn lines_of(&self, event: &RunEvent) -> Option<String> {
+        let state = self.shown.state();
+        let begun = |point: u32| state.live.begun.get(&point);
+        let points = state.live.run.as_ref().map_or(0, |run| run.points);
+        match event {
+            RunEvent::RunStarted(run) => Some(begins(run)),
+            RunEvent::PointStarted(point) if self.plain && !state.live.is_emulated() => {
+                Some(measures(point, points))
+            }
+            RunEvent::PointEnded(ended) => begun(ended.point).map(|point| {
+                let emulated = if state.live.is_emulated() { "  EMULATED" } else { "" };
+                format!("{}{emulated}", line(point, ended))
+            }),
+            RunEvent::FindingRaised(finding) => Some(doubt(finding, finding.point.and_then(begun))),
+            _ => None,
         }
-        let planned_ns = run.started.as_ref().map_or(0, |started| started.planned_ns);
-        let bar = self.bar.borrow();
-        bar.set_position(at / 1_000_000);
-        let left = Duration::from_nanos(planned_ns.saturating_sub(at)).as_secs();
-        bar.set_message(format!(
-            "{:.0} IO/s  {:.1} MiB/s  {:.3} ms  {}:{:02} left",
-            interval.io_per_s().iter().sum::<f64>(),
-            interval.bytes_per_s().iter().sum::<f64>() / f64::from(1 << 20),
-            interval.service_time_mean_ns.unwrap_or(0.0) / 1e6,
-            left / 60,
-            left % 60
-        ));
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A run that failed may have left lines.
+        self.shown.state().live = Live::default();
+        self.rest();
     }
 }
 
@@ -137,45 +205,34 @@ impl Observer for Screen {
             // Whoever reads may be gone: the measurement goes on.
             let _ = terminal::print_document(&event.line());
         }
-        let run = &mut *self.run.borrow_mut();
-        match event {
-            RunEvent::RunStarted(started) => {
-                self.say(&begins(started));
-                self.begin(Some(started.planned_ns / 1_000_000), "{bar:24} {prefix}  {msg}", "");
-                *run = Run { started: Some(started.clone()), ..Run::default() };
-            }
-            RunEvent::PointStarted(point) => {
-                run.begun.insert(point.point, point.clone());
-                self.bar.borrow().set_position(point.planned_before_ns / 1_000_000);
-                let first = run.first_beside(point);
-                self.show(run, first);
-            }
-            RunEvent::Interval(interval) => self.interval(run, interval),
-            RunEvent::PointEnded(ended) => {
-                if let Some(point) = run.begun.get(&ended.point) {
-                    let is_emulated = run.started.as_ref().is_some_and(|run| run.emulated);
-                    let emulated = if is_emulated { "  EMULATED" } else { "" };
-                    self.say(&format!("{}{emulated}", line(point, ended)));
-                }
-            }
-            RunEvent::FindingRaised(_) => {}
-            RunEvent::RunEnded(_) => self.bar.borrow().finish_and_clear(),
+        let line = self.lines_of(event);
+        self.learn(|live, now| live.learn(event, now));
+        line.iter().for_each(|line| self.say(line));
+        if matches!(event, RunEvent::RunEnded(_)) {
+            self.rest();
         }
     }
 
     fn preparing(&self, news: Preparing<'_>) {
-        match news {
+        let (phase, what, bytes) = match news {
             Preparing::Filling { path, bytes } => {
                 let what = format!("filling the measurement file in {}", path.display());
-                self.begin(Some(bytes), TO_AN_END, &what);
+                ("preparing", what, Some(bytes))
             }
             Preparing::Preconditioning { step, bytes } => {
-                let template = if bytes.is_some() { TO_AN_END } else { OPEN };
-                self.begin(bytes, template, &format!("preconditioning: {step}"));
+                ("preconditioning", step.to_owned(), bytes)
             }
-            Preparing::Written(bytes) => self.bar.borrow().set_position(bytes),
-            Preparing::Over => self.bar.borrow().finish_and_clear(),
-        }
+            Preparing::Written(bytes) => {
+                return self.learn(|live, _| live.written(bytes));
+            }
+            Preparing::Over => {
+                self.learn(|live, _| live.writing = None);
+                return self.rest();
+            }
+        };
+        self.learn(|live, since| {
+            live.writing = Some(Writing { phase, what, bytes, written: 0, since });
+        });
     }
 
     fn say(&self, line: &str) {
@@ -183,23 +240,22 @@ impl Observer for Screen {
     }
 
     fn warn(&self, line: &str) {
-        self.bar.borrow().suspend(|| terminal::say(line));
+        self.tell(line);
     }
 
     fn ask(&self, question: &str) -> Option<String> {
-        if !self.terminal || !std::io::stdin().is_terminal() {
+        if !std::io::stderr().is_terminal() || self.quiet || !std::io::stdin().is_terminal() {
             return None;
         }
+        // Nothing is drawn while the answer is typed.
+        let mut state = self.shown.state();
+        state.region.draw(&[], &[], terminal::size().0);
         terminal::ask(question);
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer).ok()?;
         Some(answer.trim().to_owned())
     }
 }
-
-const TO_AN_END: &str =
-    "{msg} {bar:30} {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}";
-const OPEN: &str = "{msg} {binary_bytes}, {binary_bytes_per_sec}";
 
 /// What is about to be measured.
 fn begins(run: &RunStarted) -> String {
@@ -215,16 +271,33 @@ fn begins(run: &RunStarted) -> String {
     )
 }
 
-/// A point that has ended.
-fn line(point: &PointStarted, ended: &PointEnded) -> String {
+fn what(point: &PointStarted) -> String {
     let PointStarted { profile_title, outstanding, .. } = point;
-    let what = match &*point.step {
+    match &*point.step {
         "" => format!("{profile_title:<12} × {outstanding:<4}"),
         step => format!("{profile_title:<12} {step}"),
-    };
+    }
+}
+
+/// A point that begins.
+fn measures(point: &PointStarted, points: u32) -> String {
+    format!("{} is measured next, point {} of {points}", load(point), point.point + 1)
+}
+
+/// A point that has ended.
+fn line(point: &PointStarted, ended: &PointEnded) -> String {
     let PointEnded { io_per_s, mib_per_s, grade, .. } = ended;
-    let ms = ended.service_time_mean_ns.unwrap_or(0.0) / 1e6;
+    let ms = ended.response_time_mean_ns.unwrap_or(0.0) / 1e6;
+    let what = what(point);
     format!("{what} {io_per_s:>10.0} IO/s {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}")
+}
+
+/// A doubt as it is raised; the table's end has it with its figures.
+fn doubt(finding: &FindingRaised, point: Option<&PointStarted>) -> String {
+    let known = finding.code.parse::<Code>().map(Finding::remark).ok();
+    let title = known.map_or_else(String::new, |known| finding_text(&known, Lang::En).title);
+    let about = point.map_or_else(|| "the run".to_owned(), load);
+    format!("  {}: {about}: {title} ({})", finding.severity, finding.code)
 }
 
 /// Behind a time that is a medium's.

@@ -1,7 +1,6 @@
 //! What reaches standard output and standard error, and nothing else does: texts of others are made
 //! visible here, and a reader that went away or a full disk is no panic.
 
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Context, Result};
@@ -11,8 +10,13 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::layout::{Style, lay, wrapped};
 
-/// Columns of a terminal where none says how many it has.
+mod region;
+
+pub(crate) use region::Region;
+
+/// Columns and lines of a terminal where none says how many it has.
 const COLUMNS: usize = 80;
+const LINES: usize = 24;
 /// Fewer are no terminal's.
 const COLUMNS_MIN: usize = 20;
 
@@ -75,18 +79,32 @@ fn out(text: &str) -> Result<()> {
     }
 }
 
+/// Whether lines can be drawn again in place where the person looks.
+pub(crate) fn is_drawn_on() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    io::stderr().is_terminal() && !is_dumb
+}
+
+/// Columns and lines of the terminal where the person looks, as they are now.
+pub(crate) fn size() -> (usize, usize) {
+    let size = terminal_size::terminal_size_of(io::stderr());
+    size.map_or((COLUMNS, LINES), |(width, height)| (width.0.into(), height.0.into()))
+}
+
+/// What is told a person in lines of this width.
+pub(crate) fn told(text: &str, width: usize) -> Vec<String> {
+    let text = broken(&visible(text, Lines::Many), Some(width));
+    text.split('\n').map(str::to_owned).collect()
+}
+
 /// Tells the person at the terminal a line. Where nobody can be told there is nobody to tell that.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "{}", visible(line, Lines::Many));
+    let width = io::stderr().is_terminal().then(|| size().0);
+    let _ = writeln!(io::stderr(), "{}", broken(&visible(line, Lines::Many), width));
 }
 
 /// As [`say`], without an end of the line.
 pub(crate) fn ask(question: &str) {
     let mut err = io::stderr();
     let _ = write!(err, "{}", visible(question, Lines::Many)).and_then(|()| err.flush());
-}
-
-/// A text that becomes part of a line that others draw.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
-    visible(text, Lines::One)
 }

@@ -52,6 +52,7 @@ struct Known {
     rates: [f64; 2],
     bytes_per_s: [f64; 2],
     service_time_s: Option<f64>,
+    response_time_s: Option<f64>,
     ios: [u64; 2],
     bytes: [u64; 2],
     outstanding: u32,
@@ -75,7 +76,7 @@ impl Known {
             RunEvent::FindingRaised(finding) => {
                 self.invalid += u64::from(finding.severity == "invalid");
             }
-            RunEvent::RunEnded(_) => {}
+            RunEvent::VisitStarted(_) | RunEvent::RunEnded(_) => {}
         }
     }
 
@@ -83,6 +84,7 @@ impl Known {
         self.rates = interval.io_per_s();
         self.bytes_per_s = interval.bytes_per_s();
         self.service_time_s = interval.service_time_mean_ns.map(|ns| ns / 1e9);
+        self.response_time_s = interval.response_time_mean_ns.map(|ns| ns / 1e9);
         let counts =
             [(interval.reads, interval.read_bytes), (interval.writes, interval.written_bytes)];
         for (direction, (ios, bytes)) in counts.into_iter().enumerate() {
@@ -100,7 +102,7 @@ fn escaped(text: &str) -> String {
 /// A figure: its name, what it is, its type, and its values of a run, with further labels.
 type Metric = (&'static str, &'static str, &'static str, fn(&Known) -> Vec<(&'static str, f64)>);
 
-const METRICS_OF_A_RUN: [Metric; 8] = [
+const METRICS_OF_A_RUN: [Metric; 9] = [
     ("qdepth_points_planned", "Points of the plan.", "gauge", |run| {
         vec![("", f64::from(run.points))]
     }),
@@ -128,6 +130,12 @@ const METRICS_OF_A_RUN: [Metric; 8] = [
         "Mean of completed - issued over the last second told.",
         "gauge",
         |run| run.service_time_s.map(|mean| ("", mean)).into_iter().collect(),
+    ),
+    (
+        "qdepth_response_time_mean_seconds",
+        "Mean of completed - due over the last second told.",
+        "gauge",
+        |run| run.response_time_s.map(|mean| ("", mean)).into_iter().collect(),
     ),
     ("qdepth_ios_total", "I/Os completed within measured windows.", "counter", |run| {
         by_direction(run.ios.map(|ios| ios as f64))

@@ -48,7 +48,7 @@ pub(crate) fn measure(
     request: &RunRequest,
     tell: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
-    let screen = Screen::new().printing_events(options.tells_events_alone());
+    let screen = Screen::of(options);
     measure_on(&screen, options, request, tell)
 }
 

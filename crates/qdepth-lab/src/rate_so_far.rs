@@ -1,0 +1,112 @@
+//! What is known of a point's rate while it is measured: the estimate that its record will give, made
+//! of what the screen was told so far.
+
+use std::collections::BTreeMap;
+
+use qdepth_engine::Interval;
+use qdepth_measure::{Nanos, series_mean, visits_mean};
+use qdepth_workload::Point;
+
+/// Slices that some worker may not have told yet, while others have.
+const LAG: usize = 2;
+/// A visit below this is too short for an interval without what its queue does
+/// (`qdepth_record::PointSummary`).
+const VISIT_LEAST: Nanos = Nanos::from_millis(500);
+
+/// The rate of a point up to now.
+#[derive(Debug, Default)]
+pub(crate) struct RateSoFar {
+    is_in_visits: bool,
+    /// Whether the record gives an interval of another kind, wider than ours would be.
+    is_unknown: bool,
+    /// Rates of the visits that are over.
+    visits: Vec<f64>,
+    /// I/Os of the slices of the visit that goes on, by their start.
+    slices: BTreeMap<u64, u64>,
+    /// Length of a slice, but for the last of a window.
+    length: Nanos,
+}
+
+impl RateSoFar {
+    pub(crate) fn of(point: &Point) -> Self {
+        let stop = &point.stop;
+        let is_in_visits = stop.visits > 1;
+        let is_short = is_in_visits && stop.duration_ns < VISIT_LEAST.0;
+        let is_unknown = stop.steady.is_some() || stop.until.is_some() || is_short;
+        Self { is_in_visits, is_unknown, ..Self::default() }
+    }
+
+    /// A worker's share of a slice.
+    pub(crate) fn push(&mut self, slice: &Interval) {
+        self.length = self.length.max(slice.length);
+        *self.slices.entry(slice.start.0).or_default() += slice.completed.iter().sum::<u64>();
+    }
+
+    /// Others are measured before it goes on.
+    pub(crate) fn visit_ended(&mut self) {
+        let count = self.slices.len() as f64;
+        let ios: u64 = self.slices.values().sum();
+        if count > 0.0 {
+            self.visits.push(ios as f64 / (count * self.length.as_secs_f64()));
+        }
+        self.slices.clear();
+    }
+
+    /// The 95 % interval, I/Os per second; none where none can be given honestly yet.
+    pub(crate) fn interval(&self) -> Option<[f64; 2]> {
+        let estimate = if self.is_unknown {
+            return None;
+        } else if self.is_in_visits {
+            visits_mean(&self.visits)
+        } else {
+            let seconds = self.length.as_secs_f64();
+            let whole = self.slices.len().saturating_sub(LAG);
+            let rates = self.slices.values().take(whole).map(|ios| *ios as f64 / seconds);
+            series_mean(&rates.collect::<Vec<f64>>())
+        };
+        let (low, high) = estimate.interval?;
+        (low.is_finite() && high.is_finite()).then_some([low, high])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slice(start_ms: u64, ios: u64) -> Interval {
+        let mut slice = Interval::default().moved(Nanos::from_millis(start_ms));
+        slice.length = Nanos::from_millis(100);
+        slice.completed = [ios, 0];
+        slice
+    }
+
+    #[test]
+    fn two_workers_of_a_point_make_one_series_that_narrows() {
+        let mut rate = RateSoFar::default();
+        let wave = [48, 51, 50, 52, 49];
+        let mut widths = Vec::new();
+        for number in 0..400 {
+            for worker in 0..2 {
+                rate.push(&slice(number * 100, wave[(number as usize + worker) % 5]));
+            }
+            widths.extend(rate.interval().map(|[low, high]| high - low));
+        }
+        let [low, high] = rate.interval().unwrap_or_default();
+        assert!(low < 1000.0 && 1000.0 < high, "{low} to {high}");
+        assert!(widths.last() < widths.first(), "{widths:?}");
+    }
+
+    #[test]
+    fn visits_have_an_interval_once_four_are_over() {
+        let mut rate = RateSoFar { is_in_visits: true, ..RateSoFar::default() };
+        for visit in 0..4 {
+            assert_eq!(rate.interval(), None);
+            (0..5).for_each(|n| rate.push(&slice(visit * 900 + n * 100, 10 + visit % 2)));
+            rate.visit_ended();
+        }
+        let [low, high] = rate.interval().unwrap_or_default();
+        assert!(low < 105.0 && 105.0 < high, "{low} to {high}");
+        rate.is_unknown = true;
+        assert_eq!(rate.interval(), None);
+    }
+}

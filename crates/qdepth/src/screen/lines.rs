@@ -1,0 +1,359 @@
+//! The live screen as lines: a pure function of what is known, the time, and the terminal's size.
+//! None is wider than the terminal, whatever its width; what matters least is left out first.
+
+use std::time::Duration;
+
+use qdepth_files::{Lines, visible};
+use qdepth_measure::Bytes;
+use qdepth_record::event::PointStarted;
+use unicode_width::UnicodeWidthStr;
+
+use super::live::{Figures, Live, MINUTE, Phase, Writing};
+use crate::layout::shortened;
+
+/// Between two parts of a line.
+const GAP: usize = 2;
+/// Loads that have a line of their own.
+const LOADS_MAX: usize = 12;
+/// Lines besides those of the loads.
+const OTHER_LINES: usize = 6;
+/// A sparkline, and a progress bar, below this tells nothing.
+const DRAWN_MIN: usize = 8;
+/// A name in a column is not made narrower.
+const NAME_MIN: usize = 12;
+
+/// Columns and lines of the terminal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Size {
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+/// What stands on the screen now; nothing between what is told.
+pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
+    let lines = match &live.writing {
+        Some(writing) => of_writing(writing, now, size.width),
+        None => of_visit(live, now, size),
+    };
+    lines.iter().map(|line| cut(line, size.width)).collect()
+}
+
+fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
+    let Writing { phase, what, bytes, written, since } = writing;
+    let seconds = now.saturating_sub(*since).as_secs_f64();
+    let rate = *written as f64 / seconds.max(1e-3);
+    let amount = match bytes {
+        Some(all) => format!("{} of {}", Bytes(*written).for_people(), Bytes(*all).for_people()),
+        None => Bytes(*written).for_people(),
+    };
+    let left = bytes.filter(|_| rate > 0.0).map(|all| {
+        let ns = all.saturating_sub(*written) as f64 / rate * 1e9;
+        format!("{} left", clock(ns as u64))
+    });
+    let bar = bytes.map(|all| (*written as f64 / all.max(1) as f64, amount.as_str()));
+    let mut parts = vec![(1, format!("{}/s", Bytes(rate as u64).for_people()))];
+    parts.extend(left.map(|left| (0, left)));
+    let second = match bar {
+        Some((share, amount)) => barred(share, amount, &parts, width),
+        None => fitted(&[vec![(0, amount.clone())], parts].concat(), width),
+    };
+    vec![
+        fitted(&[(0, (*phase).to_owned()), (0, visible(what, Lines::One).into_owned())], width),
+        second,
+    ]
+}
+
+fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
+    let loads = live.loads();
+    let (Some(run), Some(phase)) = (&live.run, live.phase(now)) else { return Vec::new() };
+    if loads.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![head(live, &loads, size.width)];
+    lines.push(fitted(&phase_parts(phase, run.may_end_early), size.width));
+    lines.extend(table(live, &loads, size));
+    let points = format!("{} of {} points", live.done, run.points);
+    let (of_visit, of_plan) = live.left(now).unwrap_or_default();
+    let at_most = if run.may_end_early { "at most " } else { "" };
+    let virtual_time = if run.emulated { " virtual" } else { "" };
+    let parts = [
+        (0, format!("{at_most}{}{virtual_time} left", clock(of_plan))),
+        (1, format!("{} here", clock(of_visit))),
+    ];
+    let share = 1.0 - of_plan as f64 / run.planned_ns.max(1) as f64;
+    lines.push(barred(share, &points, &parts, size.width));
+    lines
+}
+
+/// What is measured.
+fn head(live: &Live, loads: &[&PointStarted], width: usize) -> String {
+    let points = live.run.as_ref().map_or(0, |run| run.points);
+    let one = loads.first().map_or_else(String::new, |point| load(point));
+    let (what, numbers) = match loads {
+        [point] => (one, format!("point {} of {points}", point.point + 1)),
+        [first, .., last] => {
+            let alike = loads.iter().all(|point| load(point) == one);
+            let count = loads.len();
+            let what = if alike {
+                format!("{one}, {count} at once")
+            } else {
+                format!("{count} loads at once")
+            };
+            (what, format!("points {} to {} of {points}", first.point + 1, last.point + 1))
+        }
+        [] => (String::new(), String::new()),
+    };
+    let mut parts = Vec::new();
+    if live.is_emulated() {
+        parts.push((0, "EMULATED".to_owned()));
+    }
+    parts.extend([(0, what), (1, numbers)]);
+    if let [point] = loads {
+        parts.push((2, target(live, point)));
+    }
+    fitted(&parts, width)
+}
+
+pub(super) fn load(point: &PointStarted) -> String {
+    let text = match &*point.step {
+        "" => format!("{} × {}", point.profile_title, point.outstanding),
+        step => format!("{} {step}", point.profile_title),
+    };
+    visible(&text, Lines::One).into_owned()
+}
+
+fn target(live: &Live, point: &PointStarted) -> String {
+    let names = live.run.as_ref().map(|run| run.targets.as_slice()).unwrap_or_default();
+    let name = names.get(point.target as usize).map_or("", String::as_str);
+    visible(name, Lines::One).into_owned()
+}
+
+fn phase_parts(phase: Phase, may_end_early: bool) -> Vec<(u8, String)> {
+    let of = |passed: u64, all: u64| format!("{} of {}", seconds(passed), seconds(all));
+    let (name, time, why) = match phase {
+        Phase::WarmUp(passed, all) => ("warm-up", of(passed, all), "not recorded"),
+        Phase::Measuring(passed, all) if may_end_early => {
+            ("measuring", format!("{} of at most {}", seconds(passed), seconds(all)), "")
+        }
+        Phase::Measuring(passed, all) => ("measuring", of(passed, all), ""),
+        Phase::Waiting => ("waiting", String::new(), "for what is in flight"),
+    };
+    let parts = [(0, name.to_owned()), (1, time), (2, why.to_owned())];
+    parts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}
+
+/// A column of the table of loads.
+struct Column {
+    heading: &'static str,
+    /// Those of a higher rank are left out first.
+    rank: u8,
+    least: usize,
+    cells: Vec<String>,
+    is_name: bool,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let widest = self.cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
+        widest.max(self.heading.width()).max(self.least)
+    }
+}
+
+/// A line for each load, up to a bound, and one for all of them.
+fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
+    let room = size.height.saturating_sub(OTHER_LINES).clamp(1, LOADS_MAX);
+    let shown = if loads.len() > room { room } else { loads.len() };
+    let figures: Vec<Option<&Figures>> =
+        loads.iter().map(|point| live.figures.get(&point.point)).collect();
+    let names = names(live, loads);
+    let mut columns = columns(&names[..shown], &figures[..shown], loads.len() > 1);
+    let width = |columns: &[Column]| {
+        columns.iter().map(Column::width).sum::<usize>() + GAP * columns.len().saturating_sub(1)
+    };
+    while width(&columns) > size.width && columns.len() > 1 {
+        let names = columns.iter_mut().find(|column| column.is_name);
+        if let Some(names) = names.filter(|names| names.width() > NAME_MIN) {
+            let narrower = names.width() - 1;
+            names.cells.iter_mut().for_each(|name| *name = shortened(name, narrower));
+            names.least = NAME_MIN.min(narrower);
+            continue;
+        }
+        let least = columns.iter().enumerate().max_by_key(|(_, column)| column.rank);
+        let Some((place, _)) = least else { break };
+        columns.remove(place);
+    }
+    let left = size.width.saturating_sub(width(&columns) + GAP).min(MINUTE);
+    let mut lines = vec![row(&columns, |column| column.heading)];
+    if left >= DRAWN_MIN.max("last minute".len()) {
+        lines[0] = format!("{}  last minute", lines[0]);
+    }
+    for (place, figures) in figures[..shown].iter().enumerate() {
+        let text = row(&columns, |column| &column.cells[place]);
+        let drawn = figures.filter(|_| left >= DRAWN_MIN).map(|f| sparkline(f, left));
+        lines.push(drawn.map_or(text.clone(), |drawn| format!("{text}  {drawn}")));
+    }
+    if loads.len() > 1 {
+        lines.push(together(&figures, loads.len() - shown));
+    }
+    lines
+}
+
+/// What tells one load of a group from another.
+fn names(live: &Live, loads: &[&PointStarted]) -> Vec<String> {
+    let targets: Vec<String> = loads.iter().map(|point| target(live, point)).collect();
+    let what: Vec<String> = loads.iter().map(|point| load(point)).collect();
+    let same = |texts: &[String]| texts.windows(2).all(|pair| pair[0] == pair[1]);
+    if same(&what) {
+        targets
+    } else if same(&targets) {
+        what
+    } else {
+        what.iter().zip(&targets).map(|(what, target)| format!("{what} on {target}")).collect()
+    }
+}
+
+fn columns(names: &[String], figures: &[Option<&Figures>], has_names: bool) -> Vec<Column> {
+    let cells = |text: &dyn Fn(&qdepth_record::event::Interval) -> String| {
+        let of = |figures: &Option<&Figures>| {
+            figures.and_then(|figures| figures.last.as_ref()).map_or_else(|| "–".to_owned(), text)
+        };
+        figures.iter().map(of).collect::<Vec<String>>()
+    };
+    let number =
+        |heading, rank, least, cells| Column { heading, rank, least, cells, is_name: false };
+    let mut columns = Vec::new();
+    if has_names {
+        let cells = names.to_vec();
+        columns.push(Column { heading: "", rank: 1, least: 0, cells, is_name: true });
+    }
+    let rate = cells(&|i| grouped(i.io_per_s().iter().sum()));
+    columns.push(number("IO/s", 0, 9, rate));
+    let mib =
+        cells(&|i| format!("{:.1}", i.bytes_per_s().iter().sum::<f64>() / f64::from(1 << 20)));
+    columns.push(number("MiB/s", 4, 8, mib));
+    columns.push(number("response", 1, 8, cells(&|i| time(i.response_time_mean_ns))));
+    let interval = cells(&|i| i.io_per_s_interval.map_or_else(String::new, half_width));
+    // Nothing where there is none yet.
+    if interval.iter().any(|text| text.starts_with('±')) {
+        let mean = cells(&|i| {
+            i.io_per_s_interval.map_or_else(String::new, |[low, high]| grouped((low + high) / 2.0))
+        });
+        columns.push(number("mean", 3, 9, mean));
+        columns.push(number("95 %", 2, 6, interval));
+    }
+    columns
+}
+
+fn row<'a>(columns: &'a [Column], text: impl Fn(&'a Column) -> &'a str) -> String {
+    let cell = |column: &'a Column| {
+        let text = text(column);
+        let space = " ".repeat(column.width().saturating_sub(text.width()));
+        if column.is_name { format!("{text}{space}") } else { format!("{space}{text}") }
+    };
+    columns.iter().map(cell).collect::<Vec<_>>().join("  ")
+}
+
+fn together(figures: &[Option<&Figures>], more: usize) -> String {
+    let last = figures.iter().flatten().filter_map(|figures| figures.last.as_ref());
+    let rate: f64 = last.map(|interval| interval.io_per_s().iter().sum::<f64>()).sum();
+    match more {
+        0 => format!("together {} IO/s", grouped(rate)),
+        more => format!("together {} IO/s, {more} more not shown", grouped(rate)),
+    }
+}
+
+/// The rates of the last minute from 0 up, the newest at the right.
+fn sparkline(figures: &Figures, width: usize) -> String {
+    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let top = figures.rates.iter().copied().fold(0.0, f64::max).max(1e-9);
+    // Each place stands for an equal part of the minute, counted from now.
+    let place = |seconds_ago: usize| seconds_ago * width / MINUTE;
+    let mut places: Vec<(f64, u32)> = vec![(0.0, 0); width];
+    for (ago, rate) in figures.rates.iter().rev().enumerate() {
+        if let Some((sum, count)) = places.get_mut(place(ago)) {
+            (*sum, *count) = (*sum + rate, *count + 1);
+        }
+    }
+    let level = |(sum, count): &(f64, u32)| match count {
+        0 => None,
+        count => LEVELS.get(((sum / f64::from(*count) / top) * 7.0).round() as usize),
+    };
+    places.iter().rev().filter_map(level).collect()
+}
+
+/// A bar of what is left of the width beside its texts.
+fn barred(share: f64, label: &str, parts: &[(u8, String)], width: usize) -> String {
+    let text = fitted(&[vec![(0, label.to_owned())], parts.to_vec()].concat(), width);
+    let room = width.saturating_sub(text.width() + GAP).min(30);
+    if room < DRAWN_MIN {
+        return text;
+    }
+    let full = ((share.clamp(0.0, 1.0) * room as f64) as usize).min(room);
+    format!("{}{}  {text}", "█".repeat(full), "░".repeat(room - full))
+}
+
+/// The parts that there is room for, those of a high rank left out first; of the rest, what is longest
+/// is shortened in the middle.
+fn fitted(parts: &[(u8, String)], width: usize) -> String {
+    let mut kept: Vec<(u8, String)> =
+        parts.iter().filter(|(_, text)| !text.is_empty()).cloned().collect();
+    let needed = |kept: &[(u8, String)]| {
+        kept.iter().map(|(_, text)| text.width()).sum::<usize>()
+            + GAP * kept.len().saturating_sub(1)
+    };
+    while needed(&kept) > width {
+        let least = kept.iter().enumerate().filter(|(_, (rank, _))| *rank > 0);
+        let Some((place, _)) = least.max_by_key(|(_, (rank, _))| *rank) else { break };
+        kept.remove(place);
+    }
+    let over = needed(&kept).saturating_sub(width);
+    if over > 0
+        && let Some((_, longest)) = kept.iter_mut().max_by_key(|(_, text)| text.width())
+    {
+        *longest = shortened(longest, longest.width().saturating_sub(over).max(1));
+    }
+    let texts: Vec<String> = kept.into_iter().map(|(_, text)| text).collect();
+    texts.join("  ")
+}
+
+/// The last resort of a terminal that is narrower than anything.
+fn cut(line: &str, width: usize) -> String {
+    let line = line.trim_end();
+    if line.width() <= width { line.to_owned() } else { shortened(line, width) }
+}
+
+/// `12 s`.
+fn seconds(ns: u64) -> String {
+    format!("{} s", ns / 1_000_000_000)
+}
+
+/// `1:05`.
+fn clock(ns: u64) -> String {
+    let seconds = ns.div_ceil(1_000_000_000);
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, minutes, seconds) => format!("{minutes}:{seconds:02}"),
+        (hours, minutes, seconds) => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
+/// `12,345`.
+fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|part| std::str::from_utf8(part).ok())
+        .collect();
+    parts.join(",")
+}
+
+/// `0.498 ms`.
+fn time(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "–".to_owned(), |ns| format!("{:.3} ms", ns / 1e6))
+}
+
+/// `±0.4 %`.
+fn half_width([low, high]: [f64; 2]) -> String {
+    format!("±{:.1} %", (high - low) / (high + low).max(1e-9) * 100.0)
+}

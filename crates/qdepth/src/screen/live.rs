@@ -1,0 +1,153 @@
+//! What is known of a run while it is measured. Events change it; nothing here prints or reads a
+//! clock: `now` is the time since the screen began.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use qdepth_record::event::{Interval, PointStarted, RunEvent, RunStarted, VisitStarted};
+
+/// What a sparkline reaches back to: a figure a second.
+pub(super) const MINUTE: usize = 60;
+
+/// The run, and what is measured of it now.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    pub(super) run: Option<RunStarted>,
+    /// Points that have begun.
+    pub(super) begun: BTreeMap<u32, PointStarted>,
+    /// What was told of each point.
+    pub(super) figures: BTreeMap<u32, Figures>,
+    /// Points that are in the logbook.
+    pub(super) done: u32,
+    pub(super) visit: Option<Visit>,
+    pub(super) writing: Option<Writing>,
+}
+
+/// What was told of a point.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    pub(super) last: Option<Interval>,
+    /// Rates of the last minute, I/Os per second.
+    pub(super) rates: VecDeque<f64>,
+}
+
+/// What is measured now.
+#[derive(Debug)]
+pub(super) struct Visit {
+    pub(super) told: VisitStarted,
+    since: Duration,
+    /// What has passed of its window, where time is virtual, ns.
+    window_ns: u64,
+    /// Where its first interval began, ns from the start of the point's window.
+    from_ns: Option<u64>,
+}
+
+/// What is written before anything is measured.
+#[derive(Debug)]
+pub(super) struct Writing {
+    pub(super) phase: &'static str,
+    pub(super) what: String,
+    /// In all, where that is known before.
+    pub(super) bytes: Option<u64>,
+    pub(super) written: u64,
+    pub(super) since: Duration,
+}
+
+/// Where a visit is, with what has passed of the phase and its length, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Before the window.
+    WarmUp(u64, u64),
+    /// In the window.
+    Measuring(u64, u64),
+    /// The window is over, and requests are in flight, or other loads go on.
+    Waiting,
+}
+
+impl Live {
+    pub(super) fn learn(&mut self, event: &RunEvent, now: Duration) {
+        match event {
+            RunEvent::RunStarted(run) => {
+                *self = Self { run: Some(run.clone()), done: run.points_done, ..Self::default() };
+            }
+            RunEvent::PointStarted(point) => {
+                self.begun.insert(point.point, point.clone());
+            }
+            RunEvent::VisitStarted(told) => {
+                let (told, since) = (told.clone(), now);
+                self.visit = Some(Visit { told, since, window_ns: 0, from_ns: None });
+            }
+            RunEvent::Interval(interval) => self.interval(interval),
+            RunEvent::PointEnded(ended) => {
+                self.done += 1;
+                // The others of its group, or of its sweep, are sealed next.
+                self.figures.remove(&ended.point);
+            }
+            RunEvent::FindingRaised(_) => {}
+            RunEvent::RunEnded(_) => *self = Self::default(),
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if let Some(visit) = &mut self.visit {
+            let begin = interval.end_ns.saturating_sub(interval.length_ns);
+            let from = *visit.from_ns.get_or_insert(begin);
+            visit.window_ns = visit.window_ns.max(interval.end_ns.saturating_sub(from));
+        }
+        let figures = self.figures.entry(interval.point).or_default();
+        figures.rates.push_back(interval.io_per_s().iter().sum());
+        while figures.rates.len() > MINUTE {
+            figures.rates.pop_front();
+        }
+        figures.last = Some(interval.clone());
+    }
+
+    /// So many bytes of what is written now.
+    pub(super) fn written(&mut self, bytes: u64) {
+        if let Some(writing) = &mut self.writing {
+            writing.written = bytes;
+        }
+    }
+
+    pub(super) fn is_emulated(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.emulated)
+    }
+
+    /// The points that are measured now.
+    pub(super) fn loads(&self) -> Vec<&PointStarted> {
+        let Some(visit) = &self.visit else { return Vec::new() };
+        self.begun.values().filter(|point| point.group == visit.told.group).collect()
+    }
+
+    /// Time of the visit up to now, ns.
+    fn elapsed(&self, visit: &Visit, now: Duration) -> u64 {
+        if !self.is_emulated() {
+            return now.saturating_sub(visit.since).as_nanos() as u64;
+        }
+        let warm_up = if visit.from_ns.is_some() { visit.told.warm_up_ns } else { 0 };
+        warm_up + visit.window_ns
+    }
+
+    /// Where the visit is; none between visits.
+    pub(super) fn phase(&self, now: Duration) -> Option<Phase> {
+        let visit = self.visit.as_ref()?;
+        let VisitStarted { warm_up_ns, window_ns, .. } = visit.told;
+        let elapsed = self.elapsed(visit, now);
+        Some(if elapsed < warm_up_ns {
+            Phase::WarmUp(elapsed, warm_up_ns)
+        } else if elapsed - warm_up_ns < window_ns {
+            Phase::Measuring(elapsed - warm_up_ns, window_ns)
+        } else {
+            Phase::Waiting
+        })
+    }
+
+    /// Time left of the visit and of the plan, ns.
+    pub(super) fn left(&self, now: Duration) -> Option<(u64, u64)> {
+        let (run, visit) = (self.run.as_ref()?, self.visit.as_ref()?);
+        let all = visit.told.warm_up_ns + visit.told.window_ns;
+        let elapsed = self.elapsed(visit, now).min(all);
+        let before = visit.told.planned_before_ns;
+        Some((all - elapsed, run.planned_ns.saturating_sub(before + elapsed)))
+    }
+}

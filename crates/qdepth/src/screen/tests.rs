@@ -1,0 +1,184 @@
+//! The live screen of runs that tell the same events as real ones, in terminals of every size.
+
+use std::time::Duration;
+
+use qdepth_record::event::{Interval, PointStarted, RunEvent, RunStarted, VisitStarted};
+use unicode_width::UnicodeWidthStr;
+
+use super::lines::{Size, lines};
+use super::live::{Live, Writing};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn run(targets: &[&str], emulated: bool) -> RunEvent {
+    RunEvent::RunStarted(RunStarted {
+        schema_version: 1,
+        run: "018f".to_owned(),
+        started_at: "2026-11-23T12:00:00Z".to_owned(),
+        plan: "standard".to_owned(),
+        plan_hash: "0".repeat(64),
+        targets: targets.iter().map(|name| (*name).to_owned()).collect(),
+        emulated,
+        points: 30,
+        points_done: 2,
+        planned_ns: 1050 * SECOND,
+        may_end_early: false,
+        seed: 1,
+    })
+}
+
+fn point(point: u32, target: u32) -> RunEvent {
+    RunEvent::PointStarted(PointStarted {
+        point,
+        group: 7,
+        target,
+        profile: "database".to_owned(),
+        profile_title: "Database".to_owned(),
+        step: String::new(),
+        outstanding: 8,
+        streams: 1,
+        offered_io_per_s: None,
+        warm_up_ns: 5 * SECOND,
+        duration_ns: 30 * SECOND,
+        planned_before_ns: 70 * SECOND,
+    })
+}
+
+fn visit() -> RunEvent {
+    let (warm_up_ns, window_ns) = (5 * SECOND, 30 * SECOND);
+    let planned_before_ns = 70 * SECOND;
+    RunEvent::VisitStarted(VisitStarted { group: 7, warm_up_ns, window_ns, planned_before_ns })
+}
+
+fn interval(point: u32, second: u64) -> RunEvent {
+    RunEvent::Interval(Interval {
+        point,
+        end_ns: second * SECOND,
+        length_ns: SECOND,
+        reads: 100_000 + second * 1000,
+        writes: 20_000,
+        read_bytes: 409_600_000,
+        written_bytes: 81_920_000,
+        service_time_mean_ns: Some(99_000.0),
+        response_time_mean_ns: Some(120_000_000.0),
+        io_per_s_interval: (second > 3).then_some([127_000.0, 129_000.0]),
+    })
+}
+
+/// A screen after these events, and what it shows so many seconds after they were told.
+fn screen(events: &[RunEvent], seconds: u64, (width, height): (usize, usize)) -> Vec<String> {
+    let mut live = Live::default();
+    events.iter().for_each(|event| live.learn(event, Duration::ZERO));
+    lines(&live, Duration::from_secs(seconds), Size { width, height })
+}
+
+fn one_load(intervals: u64) -> Vec<RunEvent> {
+    let mut events = vec![run(&["/dev/nvme0n1"], false), point(2, 0), visit()];
+    events.extend((1..=intervals).map(|second| interval(2, second)));
+    events
+}
+
+fn many_loads(count: u32) -> Vec<RunEvent> {
+    let names: Vec<String> =
+        (0..count).map(|n| format!("/mnt/a/long/path/to/storage/測定対象{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut events = vec![run(&names, false)];
+    events.extend((0..count).map(|n| point(2 + n, n)));
+    events.push(visit());
+    events.extend((0..count).flat_map(|n| (1..=9).map(move |second| interval(2 + n, second))));
+    events
+}
+
+#[test]
+fn each_phase_is_told_and_none_stands_still() {
+    for (seconds, wanted) in [
+        (0, "warm-up  0 s of 5 s  not recorded"),
+        (3, "warm-up  3 s of 5 s"),
+        (5, "measuring  0 s of 30 s"),
+        (17, "measuring  12 s of 30 s"),
+        (36, "waiting  for what is in flight"),
+    ] {
+        let shown = screen(&one_load(0), seconds, (79, 24));
+        assert!(shown[0].contains("Database × 8  point 3 of 30  /dev/nvme0n1"), "{shown:?}");
+        assert!(shown[1].starts_with(wanted), "{seconds}: {shown:?}");
+    }
+    let left = |seconds| screen(&one_load(0), seconds, (79, 24)).pop().unwrap();
+    assert!(left(0).contains("2 of 30 points  16:20 left  0:35 here"), "{}", left(0));
+    assert!(left(17).contains("16:03 left  0:18 here"), "{}", left(17));
+    assert!(screen(&[], 1, (79, 24)).is_empty(), "nothing between what is told");
+}
+
+#[test]
+fn figures_are_those_of_the_response_time_and_of_an_interval_once_there_is_one() {
+    let early = screen(&one_load(3), 8, (79, 24)).join("\n");
+    assert!(early.contains("123,000") && early.contains("120.000 ms"), "{early}");
+    assert!(!early.contains("95 %") && !early.contains("0.099"), "{early}");
+    let late = screen(&one_load(9), 14, (79, 24)).join("\n");
+    assert!(late.contains("128,000") && late.contains("±0.8 %"), "{late}");
+    assert!(late.contains('█') && late.contains("last minute"), "{late}");
+}
+
+#[test]
+fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
+    let few = screen(&many_loads(3), 14, (119, 40));
+    assert!(few[0].contains("Database × 8, 3 at once  points 3 to 5 of 30"), "{few:?}");
+    assert_eq!(few.iter().filter(|line| line.contains("129,000")).count(), 3, "{few:?}");
+    assert!(few.iter().any(|line| line == "together 387,000 IO/s"), "{few:?}");
+    for height in [1, 2, 10, 24, 40] {
+        let many = screen(&many_loads(200), 14, (79, height));
+        assert!(many.len() <= 18 && (height < 8 || many.len() < height), "{height}: {many:?}");
+        assert!(many.iter().any(|line| line.contains("more not shown")), "{many:?}");
+    }
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal_at_any_width() {
+    let writing = Some(Writing {
+        phase: "preparing",
+        what: "filling the measurement file in /mnt/a/long/path/to/some/storage".to_owned(),
+        bytes: Some(4 << 30),
+        written: 1 << 30,
+        since: Duration::ZERO,
+    });
+    let writing = Live { writing, ..Live::default() };
+    for width in 1..=200 {
+        let size = Size { width, height: 24 };
+        let mut all = lines(&writing, Duration::from_secs(2), size);
+        if width >= 60 {
+            assert!(all[0].starts_with("preparing  filling"), "{all:?}");
+            assert!(all[1].contains("1.07 GB of 4.29 GB"), "{all:?}");
+            assert!(all[1].contains("0:06 left"), "{all:?}");
+        }
+        for events in [one_load(0), one_load(70), many_loads(3), many_loads(40)] {
+            let shown = screen(&events, 14, (width, 24));
+            if width >= 20 && events.len() > 20 {
+                assert!(shown.iter().any(|line| line.contains(",000")), "{width}: {shown:?}");
+            }
+            all.extend(shown);
+        }
+        for line in all {
+            assert!(line.width() <= width, "{width}: {} of `{line}`", line.width());
+            assert!(!line.contains(['\n', '\u{1b}']), "{line}");
+        }
+    }
+}
+
+#[test]
+fn an_emulated_run_says_so_and_goes_by_its_own_time() {
+    let mut events = one_load(4);
+    events[0] = run(&["media:p3700-800gb"], true);
+    for width in [39, 79, 119] {
+        // Whatever our own clock says.
+        let shown = screen(&events, 900, (width, 24));
+        assert!(shown[0].starts_with("EMULATED"), "{shown:?}");
+        assert!(shown[1].starts_with("measuring  4 s of 30 s"), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_a_command_to_the_terminal_is_none() {
+    let mut events = one_load(2);
+    events[0] = run(&["evil\u{1b}[2Jname\nin two lines"], false);
+    let shown = screen(&events, 9, (119, 24)).join("\n");
+    assert!(!shown.contains('\u{1b}') && shown.contains("evil"), "{shown}");
+}

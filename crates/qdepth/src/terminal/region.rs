@@ -1,0 +1,65 @@
+//! Lines at the bottom of the terminal that are drawn again in place. Where the terminal became
+//! narrower, it has broken what stands there into more lines, which go as well.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+/// What stands there now.
+#[derive(Debug, Default)]
+pub(crate) struct Region {
+    /// Widths of its lines.
+    drawn: Vec<usize>,
+}
+
+impl Region {
+    /// Puts these lines in place of those that stand there, below what is told above them.
+    pub(crate) fn draw(&mut self, above: &[String], lines: &[String], width: usize) {
+        if above.is_empty() && lines.is_empty() && self.drawn.is_empty() {
+            return;
+        }
+        let text = self.text(above, lines, width);
+        let mut err = io::stderr();
+        // Where nobody can be told there is nobody to tell that.
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+
+    /// What the terminal is sent, at once: a line that was written in part would be seen.
+    fn text(&mut self, above: &[String], lines: &[String], width: usize) -> String {
+        let rows: usize = self.drawn.iter().map(|w| w.div_ceil(width.max(1)).max(1)).sum();
+        let mut text = String::new();
+        if rows > 0 {
+            text.push('\r');
+        }
+        if rows > 1 {
+            text.push_str(&format!("\u{1b}[{}A", rows - 1));
+        }
+        if rows > 0 {
+            text.push_str("\u{1b}[J");
+        }
+        above.iter().for_each(|line| {
+            text.push_str(line);
+            text.push('\n');
+        });
+        text.push_str(&lines.join("\n"));
+        self.drawn = lines.iter().map(|line| line.width()).collect();
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stood_there_goes_also_where_the_terminal_became_narrower() {
+        let mut region = Region::default();
+        let lines = ["x".repeat(70), "y".repeat(30)];
+        let above = ["told".to_owned()];
+        assert!(region.text(&[], &lines, 80).starts_with("xx"), "nothing stood there");
+        assert!(region.text(&above, &lines, 80).starts_with("\r\u{1b}[1A\u{1b}[Jtold\nxx"));
+        assert!(region.text(&[], &lines, 40).starts_with("\r\u{1b}[2A\u{1b}[Jxx"));
+        assert_eq!(region.text(&[], &[], 80), "\r\u{1b}[1A\u{1b}[J");
+        assert_eq!(region.text(&above, &[], 80), "told\n");
+    }
+}

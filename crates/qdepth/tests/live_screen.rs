@@ -1,0 +1,169 @@
+//! The live screen in terminals: what tmux shows while a run is measured, and after it.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use crate::common::{Place, alone, pause, sh};
+
+    /// A terminal of this size, in which the program runs.
+    struct Terminal {
+        socket: String,
+    }
+
+    impl Terminal {
+        /// None where there is no tmux here.
+        fn start(
+            place: &Place,
+            (width, height): (u32, u32),
+            before: &str,
+            words: &str,
+        ) -> Option<Self> {
+            if sh("command -v tmux").is_err() {
+                println!("SKIPPED: the live screen in a terminal: tmux is not installed");
+                return None;
+            }
+            let folder = place.path().file_name().unwrap().to_string_lossy().into_owned();
+            let socket = format!("qdepth-{}", folder.trim_start_matches('.'));
+            let line = format!("{before} {} {words}; echo ended $?", env!("CARGO_BIN_EXE_qdepth"));
+            place.write("line.sh", &format!("{line}\nexec sleep 600\n"));
+            let tmux = format!(
+                "cd {} && env -u COLUMNS -u LINES -u TMUX tmux -L {socket} -f /dev/null \
+                 new-session -d -x {width} -y {height} 'sh line.sh'",
+                place.path().display()
+            );
+            sh(&tmux).unwrap();
+            Some(Self { socket })
+        }
+
+        fn tmux(&self, words: &str) -> String {
+            sh(&format!("tmux -L {} {words}", self.socket)).unwrap()
+        }
+
+        fn resize(&self, width: u32, height: u32) {
+            self.tmux(&format!("resize-window -x {width} -y {height}"));
+        }
+
+        /// What stands on the screen and above it, and whether no line of it goes on in the next.
+        fn seen(&self) -> (String, bool) {
+            // Between the two looks something may be drawn.
+            for _ in 0..20 {
+                let [as_is, joined, again] =
+                    ["-p -S -", "-p -S - -J", "-p -S -"].map(|how| self.look(how));
+                if as_is == again {
+                    let whole = as_is == joined;
+                    return (as_is, whole);
+                }
+            }
+            panic!("never the same twice");
+        }
+
+        fn look(&self, how: &str) -> String {
+            let text = self.tmux(&format!("capture-pane {how}"));
+            text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        }
+
+        /// All that was seen until this stands there.
+        #[track_caller]
+        fn until(&self, text: &str) -> Vec<String> {
+            let began = Instant::now();
+            let mut all = Vec::new();
+            loop {
+                let (seen, whole) = self.seen();
+                assert!(whole, "a line is wider than the terminal:\n{seen}");
+                let is_there = seen.contains(text);
+                all.push(seen);
+                if is_there {
+                    return all;
+                }
+                let last = all.last().map_or("", String::as_str);
+                assert!(began.elapsed() < Duration::from_secs(120), "no `{text}`:\n{last}");
+                pause(100);
+            }
+        }
+    }
+
+    impl Drop for Terminal {
+        fn drop(&mut self) {
+            let _ = sh(&format!("tmux -L {} kill-server", self.socket));
+        }
+    }
+
+    const RUN: &str = "run quick . --area 16MiB --profile database --outstanding 1,2 \
+                       --warm-up 3s --duration 6s --no-report";
+
+    /// Whether a line tells the time that is left, as the last of the live ones does.
+    fn is_live(line: &&str) -> bool {
+        line.ends_with(" left") || line.contains(" left  ")
+    }
+
+    #[test]
+    fn a_run_is_seen_in_its_phases_in_terminals_of_three_sizes() {
+        let _alone = alone();
+        for size in [(80, 24), (120, 40), (40, 20)] {
+            let place = Place::new();
+            let Some(terminal) = Terminal::start(&place, size, "", RUN) else { return };
+            let all = terminal.until("ended ");
+            let during = |text: &str| all.iter().filter(|seen| seen.contains(text)).count();
+            assert!(during("measuring  ") > 1, "{size:?}: {all:?}");
+            assert!(during("warm-up  ") > 1, "{size:?}: {all:?}");
+            assert!(all.iter().any(|seen| seen.contains('█')), "{size:?}: {all:?}");
+            // One live screen at a time, and none at the end.
+            let live: Vec<usize> =
+                all.iter().map(|seen| seen.lines().filter(is_live).count()).collect();
+            assert!(live.iter().filter(|count| **count == 1).count() > 4, "{size:?}: {live:?}");
+            assert!(live.iter().all(|count| *count <= 1) && live.last() == Some(&0), "{live:?}");
+            let last = all.last().unwrap();
+            assert!(!last.contains("measuring  "), "{last}");
+            assert!(last.contains("Database") && last.contains("IO/s"), "{last}");
+            assert!(last.contains("logbook  qdepth.db"), "{last}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_becomes_narrower_is_told_in_its_width() {
+        let _alone = alone();
+        let place = Place::new();
+        let Some(terminal) = Terminal::start(&place, (120, 40), "", RUN) else { return };
+        terminal.until("measuring  ");
+        terminal.resize(50, 20);
+        pause(1500);
+        let (seen, _) = terminal.seen();
+        assert_eq!(seen.lines().filter(is_live).count(), 1, "{seen}");
+        assert_eq!(seen.matches("point ").count(), 1, "{seen}");
+    }
+
+    #[test]
+    fn an_emulated_run_leaves_its_lines_and_an_intact_table() {
+        let _alone = alone();
+        let place = Place::new();
+        let words = "run quick media:p3700-800gb --profile database --outstanding 1,8 --no-report";
+        let Some(terminal) = Terminal::start(&place, (40, 20), "", words) else { return };
+        let all = terminal.until("ended ");
+        let last = all.last().unwrap();
+        assert!(last.contains("EMULATED") && last.contains("Database"), "{last}");
+    }
+
+    #[test]
+    fn plain_lines_stay_and_nothing_is_drawn_in_place() {
+        let _alone = alone();
+        let words = RUN.replace("--warm-up 3s --duration 6s", "--warm-up 1s --duration 2s");
+        for (before, plain) in [("TERM=dumb", ""), ("", "--plain")] {
+            let place = Place::new();
+            let words = format!("{words} {plain}");
+            let Some(terminal) = Terminal::start(&place, (80, 24), before, &words) else { return };
+            let all = terminal.until("ended ");
+            assert!(all.iter().all(|seen| !seen.lines().any(|line| is_live(&line))), "{all:?}");
+            assert!(all.last().unwrap().contains("is measured next, point 2 of 2"), "{all:?}");
+        }
+        // Nor where it is no terminal.
+        let told = Place::new().run(&words).expect_finished().err;
+        assert!(!told.contains(['\u{1b}', '\r']), "{told}");
+        assert!(told.contains("Database × 1 is measured next, point 1 of 2"), "{told}");
+    }
+}
