@@ -171,8 +171,8 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         while let Some((slot, intended)) = self.pacing.next(now) {
             let place = &mut self.slots[slot.0 as usize];
             let request = match self.streams.as_mut_slice() {
-                [only] => only.draw(),
-                streams => streams[usize::from(place.stream)].draw(),
+                [only] => only.draw_after(&place.request),
+                streams => streams[usize::from(place.stream)].draw_after(&place.request),
             };
             self.pacing.drawn(slot, request.size);
             place.put(request, now);
@@ -253,14 +253,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         let mut enough = false;
         ledger.roll(now, &mut |interval| {
             if let Some(rule) = precision {
-                let [reads, writes] = interval.completed;
-                enough |= rule.closed(reads + writes, interval.length);
+                enough |= rule.closed(interval.completed.iter().sum(), interval.length);
             }
             seen(*number, interval);
         });
         enough |= self.samples.is_some_and(|wanted| {
-            let [reads, writes, _] = self.ledger.completed_in_window();
-            reads + writes >= wanted.count
+            let [transfers @ .., _] = self.ledger.completed_in_window();
+            transfers.iter().sum::<u64>() >= wanted.count
                 && now >= self.ledger.window_start + Nanos(wanted.least_ns)
         });
         if enough {
@@ -436,7 +435,11 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> OneDriver<T> for Driver<'_, P, 
 fn shrunk(request: &Request) -> TargetFailure {
     TargetFailure::Gone(format!(
         "a {} of {} B at {} transferred nothing",
-        if request.direction == Direction::Write { "write" } else { "read" },
+        match request.direction {
+            Direction::Write => "write",
+            Direction::Trim => "trim",
+            Direction::Read | Direction::Sync => "read",
+        },
         request.size,
         request.offset
     ))

@@ -126,11 +126,11 @@ fn joined(a: &Series, b: &Series) -> Series {
     for index in 0..count {
         let shards = [a, b].map(|series| series.intervals().get(index).map(|i| (series, i)));
         let mut sum = Interval::default();
-        let mut histograms: [LatencyHistogram; 2] = Default::default();
+        let mut histograms: [LatencyHistogram; 3] = Default::default();
         for (series, interval) in shards.into_iter().flatten() {
             sum.add(interval);
             for (whole, shard) in histograms.iter_mut().zip(series.histograms(index)) {
-                // What was encoded a moment ago is read back.
+                // What was encoded a moment ago is read back; of trims there may be nothing.
                 if let Ok(shard) = shard.decode() {
                     whole.merge(&shard);
                 }
@@ -183,8 +183,9 @@ mod tests {
             for slice in 0..2 {
                 let mut interval = Interval::default().moved(Nanos::from_millis(slice * 100));
                 interval.length = Nanos::from_millis(100);
-                interval.completed = [reads / 2, 0];
-                outcome.series.push(interval, &[histogram.clone(), LatencyHistogram::new()]);
+                interval.completed = [reads / 2, 0, 0];
+                let none = LatencyHistogram::new;
+                outcome.series.push(interval, &[histogram.clone(), none(), none()]);
             }
             outcome
         };

@@ -25,16 +25,17 @@ pub struct Interval {
     pub start: Nanos,
     /// Its length.
     pub length: Nanos,
-    /// Completed reads and writes.
-    pub completed: [u64; 2],
+    /// Completed reads, writes and trims.
+    pub completed: [u64; 3],
     /// Their bytes.
-    pub bytes: [u64; 2],
+    pub bytes: [u64; 3],
     /// Sum of their service times, ns.
     pub service_time_sum: u64,
     /// Sum of their response times, ns.
     pub response_time_sum: u64,
-    /// Where the encoded histograms of reads and writes end in the arena.
-    ends: [usize; 2],
+    /// Where the encoded histograms of reads, writes and trims end in the arena; of trims there is
+    /// none where there are no trims.
+    ends: [usize; 3],
 }
 
 impl Interval {
@@ -52,7 +53,7 @@ impl Interval {
         self.length = self.length.max(*length);
         self.service_time_sum += service_time_sum;
         self.response_time_sum += response_time_sum;
-        for direction in 0..2 {
+        for direction in 0..3 {
             self.completed[direction] += completed[direction];
             self.bytes[direction] += bytes[direction];
         }
@@ -95,25 +96,34 @@ impl Series {
     }
 
     /// Adds a slice; outside the loop, since it allocates.
-    pub fn push(&mut self, mut interval: Interval, histograms: &[LatencyHistogram; 2]) {
-        for (histogram, end) in histograms.iter().zip(&mut interval.ends) {
-            histogram.encode(&mut self.arena);
-            *end = self.arena.len();
+    pub fn push(&mut self, mut interval: Interval, histograms: &[LatencyHistogram; 3]) {
+        for (kind, histogram) in histograms.iter().enumerate() {
+            if is_kept(kind, histogram) {
+                histogram.encode(&mut self.arena);
+            }
+            interval.ends[kind] = self.arena.len();
         }
         self.intervals.push(interval);
     }
 
-    /// Histograms of the service times of reads and writes of a slice; empty where they were lost.
-    pub fn histograms(&self, index: usize) -> [EncodedHistogram; 2] {
-        let start = index.checked_sub(1).map_or(0, |former| self.intervals[former].ends[1]);
-        let ends = self.intervals[index].ends;
-        [start..ends[0], ends[0]..ends[1]].map(|range| EncodedHistogram(self.arena[range].to_vec()))
+    /// Histograms of the service times of reads, writes and trims of a slice; empty where they were
+    /// lost, and of trims where there were none.
+    pub fn histograms(&self, index: usize) -> [EncodedHistogram; 3] {
+        let start = index.checked_sub(1).map_or(0, |former| self.intervals[former].ends[2]);
+        let [reads, writes, trims] = self.intervals[index].ends;
+        [start..reads, reads..writes, writes..trims]
+            .map(|range| EncodedHistogram(self.arena[range].to_vec()))
     }
 }
 
 /// Sum of the response times in the window so far, ns.
 fn response_times(directions: &[DirectionOutcome]) -> u128 {
     directions.iter().filter_map(|one| one.response_time.as_ref()).map(LatencyHistogram::sum).sum()
+}
+
+/// Hardly any load trims: what does not is kept as if nothing could.
+fn is_kept(kind: usize, histogram: &LatencyHistogram) -> bool {
+    kind != Direction::Trim as usize || histogram.count() > 0
 }
 
 /// Keeps the figures of one point. `RESPONSE` says whether response times differ from service
@@ -129,14 +139,14 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     /// Moves to the true end when a point ends by bytes, by a final sync, or by interruption.
     pub(crate) window_end: Instant,
     pub(crate) out: Outcome,
-    /// Bytes of completed reads, writes and syncs since the window's start.
-    bytes: [u64; 3],
-    /// Of reads, writes and syncs in the running interval.
-    current_histograms: [LatencyHistogram; 3],
+    /// Bytes of completed reads, writes, trims and syncs since the window's start.
+    bytes: [u64; 4],
+    /// Of reads, writes, trims and syncs in the running interval.
+    current_histograms: [LatencyHistogram; 4],
     /// Start of the running interval, what was completed before it, and the bytes.
     current: Interval,
-    completed_before: [u64; 2],
-    bytes_before: [u64; 2],
+    completed_before: [u64; 3],
+    bytes_before: [u64; 3],
     /// Response times before it, ns.
     response_before: u128,
     interval_length: Nanos,
@@ -179,16 +189,16 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             arena: Vec::with_capacity((room * INTERVAL_BYTES).min(ARENA_MAX) as usize),
             lost: 0,
         };
-        let directions = [direction.clone(), direction.clone(), direction];
+        let directions = std::array::from_fn(|_| direction.clone());
         Self {
             window_start,
             window_end: window_start + duration,
             out: Outcome { directions, series, ..Outcome::default() },
-            bytes: [0; 3],
+            bytes: [0; 4],
             current_histograms: Default::default(),
             current: Interval { length: interval_length, ..Interval::default() },
-            completed_before: [0; 2],
-            bytes_before: [0; 2],
+            completed_before: [0; 3],
+            bytes_before: [0; 3],
             response_before: 0,
             interval_length,
             interval_end: window_start + interval_length,
@@ -214,12 +224,11 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.interval_end
     }
 
-    /// Requests completed in the window so far.
-    pub(crate) fn completed_in_window(&self) -> [u64; 3] {
-        let [reads, writes] = self.completed_before;
-        let [now_reads, now_writes, syncs] =
-            self.current_histograms.each_ref().map(LatencyHistogram::count);
-        [reads + now_reads, writes + now_writes, syncs]
+    /// Requests completed in the window so far: reads, writes, trims, syncs.
+    pub(crate) fn completed_in_window(&self) -> [u64; 4] {
+        let mut counts = self.current_histograms.each_ref().map(LatencyHistogram::count);
+        counts.iter_mut().zip(self.completed_before).for_each(|(now, before)| *now += before);
+        counts
     }
 
     /// Bytes completed in the window so far.
@@ -359,7 +368,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.window_end = end;
         self.roll(end, seen);
         let rest = end.since(self.window_start).saturating_sub(self.current.start);
-        let counted = self.current_histograms[..2].iter().any(|h| h.count() > 0);
+        let counted = self.current_histograms[..3].iter().any(|h| h.count() > 0);
         if counted || (rest > Nanos::ZERO && end > self.window_start) {
             self.close(rest, seen);
         }
@@ -372,7 +381,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     /// Closes the books, once nothing is in flight or waited for.
     pub(crate) fn into_outcome(mut self) -> Outcome {
         // Syncs are in no interval.
-        self.out.directions[2].service_time.merge(&self.current_histograms[2]);
+        self.out.directions[3].service_time.merge(&self.current_histograms[3]);
         let completed = self.completed_in_window();
         for (kind, direction) in self.out.directions.iter_mut().enumerate() {
             direction.completed = completed[kind];
@@ -388,25 +397,26 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         let current = &mut self.current;
         current.length = length;
         let sums = self.current_histograms.each_ref().map(LatencyHistogram::sum);
-        current.service_time_sum = (sums[0] + sums[1]) as u64;
+        current.service_time_sum = (sums[0] + sums[1] + sums[2]) as u64;
         current.response_time_sum = current.service_time_sum;
         if RESPONSE {
-            let all = response_times(&self.out.directions[..2]);
+            let all = response_times(&self.out.directions[..3]);
             current.response_time_sum = (all - self.response_before) as u64;
             self.response_before = all;
         }
-        for kind in 0..2 {
+        for kind in 0..3 {
             current.completed[kind] = self.current_histograms[kind].count();
             current.bytes[kind] = self.bytes[kind] - self.bytes_before[kind];
             self.completed_before[kind] += current.completed[kind];
             self.bytes_before[kind] = self.bytes[kind];
         }
         let series = &mut self.out.series;
-        let histograms = &mut self.current_histograms[..2];
-        let needed: usize = histograms.iter().map(LatencyHistogram::encoded_len).sum();
+        let histograms = &mut self.current_histograms[..3];
+        let kept = histograms.iter().enumerate().filter(|(kind, each)| is_kept(*kind, each));
+        let needed: usize = kept.map(|(_, histogram)| histogram.encoded_len()).sum();
         let fits = series.arena.capacity() - series.arena.len() >= needed;
         for (kind, histogram) in histograms.iter_mut().enumerate() {
-            if fits {
+            if fits && is_kept(kind, histogram) {
                 histogram.encode(&mut series.arena);
             }
             current.ends[kind] = series.arena.len();

@@ -93,8 +93,8 @@ pub enum Ended {
 pub struct Outcome {
     /// Length of the window.
     pub duration: Nanos,
-    /// Reads, writes and syncs, in this order.
-    pub directions: [DirectionOutcome; 3],
+    /// Reads, writes, trims and syncs, in this order.
+    pub directions: [DirectionOutcome; 4],
     /// Requests issued, warm-up and drain included. Continuations of short transfers are not
     /// counted again.
     pub issued: u64,

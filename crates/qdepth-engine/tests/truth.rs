@@ -28,6 +28,8 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         distribution: qdepth_workload::Distribution::Uniform,
         random_share: 1.0,
         read_share: 0.67,
+        trim_share: 0.0,
+        trims_first: false,
         request_size: SizeMix::one(4096),
         own_writes: None,
         alignment_bytes: 4096,
@@ -97,7 +99,7 @@ fn near(got: f64, truth: f64, error: f64, what: &str) {
 }
 
 fn mean(outcome: &Outcome, response: bool) -> f64 {
-    let [reads, writes, _] = &outcome.directions;
+    let [reads, writes, ..] = &outcome.directions;
     let pick = |d: &qdepth_engine::DirectionOutcome| match (&d.response_time, response) {
         (Some(histogram), true) => histogram.clone(),
         _ => d.service_time.clone(),
@@ -181,7 +183,7 @@ fn percentiles_of_an_exponential_response_are_exact_within_half_a_per_cent() {
     let arrivals = Arrivals::Poisson { rate: 5_000.0 };
     let mut target = ScriptedTarget::new(1, Service::Exponential(service), 3);
     let outcome = run(&mut target, &point(4096, arrivals, Nanos::from_secs(2000)));
-    let [reads, writes, _] = outcome.directions;
+    let [reads, writes, ..] = outcome.directions;
     let mut all = reads.response_time.expect("open loop");
     all.merge(&writes.response_time.expect("open loop"));
     for q in [0.5, 0.9, 0.99f64] {
@@ -297,7 +299,7 @@ fn a_sync_at_the_end_is_part_of_the_time() {
     let outcome = run(&mut ScriptedTarget::new(1, Service::Fixed(service), 1), &point);
     // Four requests are drained and one sync follows.
     assert!(outcome.duration >= Nanos::from_millis(104), "{:?}", outcome.duration);
-    let [_, writes, syncs] = &outcome.directions;
+    let [_, writes, _, syncs] = &outcome.directions;
     assert!(syncs.completed > writes.completed / 20, "{} {}", syncs.completed, writes.completed);
     let facts = facts(&outcome, None);
     let expected = Some(4096 * writes.completed);

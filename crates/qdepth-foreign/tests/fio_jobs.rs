@@ -131,11 +131,11 @@ fn a_refusal_names_option_section_and_line() {
         ("[a]\nfilesize=4k-x\n", "jobs.fio:2: [a] filesize=4k-x: "),
         ("[a]\nstartdelay=1-2\n", "jobs.fio:2: [a] startdelay=1-2: "),
         ("[a]\nsize=1m\n[b]\nsize=1m\n[c]\nsize=1m\nwait_for=a\n", "[c] wait_for=a: refused: "),
-        ("[a]\nrw=randtrim\n", "jobs.fio:2: [a] rw=randtrim: refused: qdepth does not trim"),
+        ("[a]\ntrim_backlog=5\n", "jobs.fio:2: [a] trim_backlog=5: refused: blocks that are"),
         ("[a]\nverify=what\n", "jobs.fio:2: [a] verify=what: md5, "),
         (
             "[a]\nlatency_target=5ms\n",
-            "jobs.fio:2: [a] latency_target=5ms: refused: no depth is searched",
+            "jobs.fio:2: [a] latency_target=5ms: latency_window= says how long",
         ),
         ("bs=4k\n", "jobs.fio:1: `bs=4k` stands before the first [section]"),
         ("[a]\ndirect\n", ""),
@@ -407,11 +407,11 @@ fn what_stands_before_the_first_job_holds_for_all_and_for_files() {
 
 #[test]
 fn all_that_is_refused_is_said_at_once_and_each_option_once() {
-    let text = "[global]\nuid=3\niodept=4\n[a]\nbs=4x\nrw=randtrim\n[b]\nlatency_target=5ms\n";
+    let text = "[global]\nuid=3\niodept=4\n[a]\nbs=4x\nrw=randtrm\n[b]\nlatency_target=5ms\n";
     let all = convert(text).expect_err("five of them").list().to_vec();
     let places: Vec<(u32, &str)> =
         all.iter().map(|refusal| (refusal.line, refusal.option.as_str())).collect();
-    let wanted = ["uid=3", "iodept=4", "bs=4x", "rw=randtrim", "latency_target=5ms"];
+    let wanted = ["uid=3", "iodept=4", "bs=4x", "rw=randtrm", "latency_target=5ms"];
     assert_eq!(all.len(), wanted.len(), "{places:?}");
     for option in wanted {
         assert!(places.iter().any(|(line, known)| *known == option && *line > 0), "{option}");

@@ -44,6 +44,13 @@ pub fn poll_queues(system: &System, target: &Inspected) -> Result<(), Unreachabl
     Err(Unreachable { found, remedy })
 }
 
+/// Most bytes that a device discards at once; 0: it discards nothing. None where the target is no whole
+/// device, or nobody says.
+pub fn discard_max_bytes(system: &System, target: &Inspected) -> Option<u64> {
+    let name = &target.block_device()?.identity.kernel_name;
+    sysfs::number_attribute(system, name, "queue/discard_max_bytes")
+}
+
 /// The way of commands to an NVMe namespace: the character device beside its block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commands {

@@ -148,6 +148,7 @@ fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
         payload: load.payload,
         seed: load.seed,
         engine: EngineChoice::Only(engine),
+        trims: false,
         namespace: None,
     };
     let descriptor: OwnedFd = file.as_fd().try_clone_to_owned()?;

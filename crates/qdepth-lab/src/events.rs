@@ -130,7 +130,7 @@ impl<'a> Events<'a> {
         untold.length = Nanos(end.0.saturating_sub(untold.start.0));
         untold.service_time_sum += slice.service_time_sum;
         untold.response_time_sum += slice.response_time_sum;
-        for direction in 0..2 {
+        for direction in 0..3 {
             untold.completed[direction] += slice.completed[direction];
             untold.bytes[direction] += slice.bytes[direction];
         }
@@ -153,8 +153,8 @@ impl<'a> Events<'a> {
         else {
             return;
         };
-        let [reads, writes] = slice.completed;
-        let all = reads + writes;
+        let [reads, writes, trims] = slice.completed;
+        let all = reads + writes + trims;
         let mean = |sum: u64| (all > 0).then(|| sum as f64 / all as f64);
         let event = event::Interval {
             point,
@@ -164,6 +164,8 @@ impl<'a> Events<'a> {
             writes,
             read_bytes: slice.bytes[0],
             written_bytes: slice.bytes[1],
+            trims,
+            trimmed_bytes: slice.bytes[2],
             service_time_mean_ns: mean(slice.service_time_sum),
             response_time_mean_ns: mean(slice.response_time_sum),
             io_per_s_interval: self.rates.get(&point).and_then(RateSoFar::interval),

@@ -199,11 +199,12 @@ type Worker<'scope> = ScopedJoinHandle<'scope, Result<(Outcome, Used)>>;
 
 /// Bytes read and written by a load, outside its window too; what is outside is split as inside.
 fn all_of(outcome: &Outcome) -> (u64, u64) {
-    let [reads, writes, _] = &outcome.directions;
-    let inside = (reads.bytes + writes.bytes).max(1);
-    let outside = u128::from(outcome.bytes_outside) * u128::from(reads.bytes) / u128::from(inside);
-    let read = reads.bytes + outside as u64;
-    (read, reads.bytes + writes.bytes + outcome.bytes_outside - read)
+    let inside = u128::from(outcome.bytes().max(1));
+    let [reads, writes, ..] = outcome.directions.each_ref().map(|direction| {
+        let outside = u128::from(outcome.bytes_outside) * u128::from(direction.bytes) / inside;
+        direction.bytes + outside as u64
+    });
+    (reads, writes)
 }
 
 fn in_real_time(
@@ -418,6 +419,7 @@ fn open(
         payload: point.payload,
         seed,
         engine,
+        trims: point.trims(),
         namespace,
     };
     let Some(priorities) = &point.priorities else {

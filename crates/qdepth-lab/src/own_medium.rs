@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use qdepth_fit::{Kind, Observed, Provenance, late_ns};
 use qdepth_measure::{Code, Grade};
 use qdepth_record::PointSummary;
-use qdepth_record::{PointRecord, RunRecord, TargetRecord};
+use qdepth_record::{IntervalRecord, PointRecord, RunRecord, TargetRecord};
 use qdepth_workload::{Arrivals, Plan, Point};
 
 use crate::failure::{Missing, Usage};
@@ -116,6 +116,7 @@ fn is_plain(plan: &Plan, point: &Point) -> bool {
         && point.arrivals == Arrivals::Closed
         && point.fsync.every_writes == 0
         && point.own_writes.is_none()
+        && !point.trims()
 }
 
 fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
@@ -124,8 +125,8 @@ fn observed(point: &Point, record: &PointRecord) -> Option<Observed> {
     let times = &summary.service_time;
     let intervals = &record.intervals;
     let third = intervals.len() / 3;
-    let rate = |part: &[qdepth_record::IntervalRecord]| {
-        let count: u64 = part.iter().map(|slice| slice.reads + slice.writes).sum();
+    let rate = |part: &[IntervalRecord]| {
+        let count: u64 = part.iter().map(IntervalRecord::completed).sum();
         count as f64 * 1e9 / part.iter().map(|slice| slice.length_ns).sum::<u64>().max(1) as f64
     };
     let thirds = (third > 0)

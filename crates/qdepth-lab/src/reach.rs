@@ -2,7 +2,7 @@
 //! before anything is claimed.
 
 use anyhow::{Result, bail};
-use qdepth_host::reach::{Commands, Unreachable, poll_queues};
+use qdepth_host::reach::{Commands, Unreachable, discard_max_bytes, poll_queues};
 use qdepth_host::system::System;
 use qdepth_host::target::Inspected;
 use qdepth_linux::{Engine, EngineChoice};
@@ -22,13 +22,37 @@ pub(crate) fn reachable(
     if targets.iter().any(|target| target.real().is_some()) {
         memory::is_enough(system, plan)?;
     }
-    let EngineChoice::Only(engine) = choice else { return Ok(()) };
     for (number, target) in targets.iter().enumerate() {
         if let Found::Real(target) = target {
             let all = plan.precondition.iter().chain(&plan.points);
             let points = all.filter(|point| point.target as usize == number);
-            one(system, engine, target, points)?;
+            if points.clone().any(Point::trims) {
+                discards(system, choice, target)?;
+            }
+            if let EngineChoice::Only(engine) = choice {
+                one(system, engine, target, points)?;
+            }
         }
+    }
+    Ok(())
+}
+
+/// Whether the target discards what is stored, as far as it says so, by this engine.
+fn discards(system: &System, choice: EngineChoice, target: &Inspected) -> Result<()> {
+    if let EngineChoice::Only(engine) = choice
+        && !engine.trims()
+    {
+        bail!(Usage(format!(
+            "{} has no trims: nothing was changed. Choose --engine io_uring, threads or sync",
+            engine.name()
+        )));
+    }
+    if let Some(0) = discard_max_bytes(system, target) {
+        bail!(Missing(format!(
+            "{} discards nothing, says the kernel (discard_max_bytes is 0): nothing was changed. \
+             Leave the trims out, or choose another device",
+            target.spelling.display()
+        )));
     }
     Ok(())
 }

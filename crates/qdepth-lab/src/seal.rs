@@ -38,7 +38,7 @@ pub(crate) fn seal(
 
 fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
     let outcome = &measured.outcome;
-    let [reads, writes, syncs] = outcome.directions.each_ref().map(direction);
+    let [reads, writes, trims, syncs] = outcome.directions.each_ref().map(direction);
     PointRecord {
         index: point.index,
         group: point.group,
@@ -49,6 +49,7 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         profile_title: point.profile_title.clone(),
         random_share: point.random_share,
         read_share: point.read_share,
+        trim_share: point.trim_share,
         request_size: point.request_size.text(),
         request_size_mean_bytes: point.request_size.mean(),
         reported_as_throughput: point.reported_as_throughput,
@@ -66,6 +67,7 @@ fn record(point: &Point, measured: &Measured, started_at: &str) -> PointRecord {
         looks: outcome.looks,
         reads,
         writes,
+        trims,
         syncs,
         issued: outcome.issued,
         completed_outside: outcome.completed_outside,
@@ -111,7 +113,7 @@ fn direction(outcome: &DirectionOutcome) -> DirectionRecord {
 fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
     let series = &measured.outcome.series;
     let one = |(index, interval): (usize, &qdepth_engine::Interval)| {
-        let [read_service_time, write_service_time] = series.histograms(index);
+        let [read_service_time, write_service_time, trim_service_time] = series.histograms(index);
         IntervalRecord {
             start_ns: interval.start.0,
             length_ns: interval.length.0,
@@ -119,8 +121,11 @@ fn intervals(measured: &Measured) -> Vec<IntervalRecord> {
             writes: interval.completed[1],
             read_bytes: interval.bytes[0],
             written_bytes: interval.bytes[1],
+            trims: interval.completed[2],
+            trimmed_bytes: interval.bytes[2],
             read_service_time,
             write_service_time,
+            trim_service_time,
         }
     };
     series.intervals().iter().enumerate().map(one).collect()
@@ -141,11 +146,13 @@ fn facts(
         && !point.fsync.at_end
         && outcome.failure.is_none()
         && !outcome.interrupted;
-    let [reads, writes, _] = &outcome.directions;
+    let [transfers @ .., _] = &outcome.directions;
+    let completed: u64 = transfers.iter().map(|direction| direction.completed).sum();
     // The kernel's counters are those of the target itself only on a raw device with direct I/O:
-    // a file system adds its own, a page cache takes some away, and commands are not counted.
+    // a file system adds its own, a page cache takes some away, and commands are not counted. Trims
+    // are counted apart.
     let commands = measured.engine.as_ref().is_some_and(|used| used.engine.sends_commands());
-    let raw = prepared.is_device() && measured.direct && !commands;
+    let raw = prepared.is_device() && measured.direct && !commands && !point.trims();
     PointFacts {
         duration_ns: outcome.duration.0 as f64,
         outstanding_asked: held.then(|| f64::from(point.in_flight_max())),
@@ -159,14 +166,12 @@ fn facts(
         abandoned: outcome.abandoned,
         histogram_sum: outcome.directions.iter().map(|d| d.service_time.bucket_sum()).sum(),
         bytes: outcome.bytes(),
-        bytes_expected: point
-            .request_size
-            .single()
-            .map(|size| (reads.completed + writes.completed) * u64::from(size)),
+        bytes_expected: point.request_size.single().map(|size| completed * u64::from(size)),
         kernel_bytes: measured.seen.kernel.filter(|_| raw).map(|k| k.read_bytes + k.written_bytes),
         our_bytes_in_kernel_span: outcome.bytes() + outcome.bytes_outside,
         ios_in_kernel_span: ios_in_kernel_span(point, prepared, measured).filter(|_| raw),
-        link_bytes_per_s: prepared.link(),
+        // What is discarded passes no link.
+        link_bytes_per_s: prepared.link().filter(|_| !point.trims()),
         ceiling_io_per_s: ceiling,
     }
 }
@@ -187,7 +192,7 @@ fn ios_in_kernel_span(
     let most = prepared.real()?.inspected.block_device()?.max_request_bytes?;
     let kernel = measured.seen.kernel?;
     let outcome = &measured.outcome;
-    let [reads, writes, _] = &outcome.directions;
+    let [reads, writes, ..] = &outcome.directions;
     // What is outside the window may be a flush, which the kernel counts apart: only loads without.
     let comparable = u64::from(point.request_size.max()) <= most
         && !measured.seen.shared
@@ -246,7 +251,7 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
     );
     found(!point.direct, Finding::remark(Code::Buffered));
     let compressible = point.payload.compressible_share;
-    found(point.writes() && compressible > 0.0, compressible_payload(compressible));
+    found(point.write_share() > 0.0 && compressible > 0.0, compressible_payload(compressible));
     found(
         outcome.series.lost > 0,
         Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
@@ -270,9 +275,9 @@ fn compressible_payload(share: f64) -> Finding {
     if share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
 }
 
-fn errors(directions: &[DirectionOutcome; 3]) -> String {
+fn errors(directions: &[DirectionOutcome; 4]) -> String {
     let mut parts = Vec::new();
-    for (name, direction) in ["read", "write", "sync"].iter().zip(directions) {
+    for (name, direction) in ["read", "write", "trim", "sync"].iter().zip(directions) {
         for (errno, count) in direction.errors.kinds() {
             let text = match errno {
                 Errors::OTHERS => "errors of other kinds".to_owned(),

@@ -34,7 +34,7 @@ impl WorkerResult {
     pub(crate) fn of(outcome: &Outcome) -> Self {
         Self {
             bytes: outcome.bytes(),
-            transfers: outcome.directions[..2].iter().map(|d| d.completed).sum(),
+            transfers: outcome.directions[..3].iter().map(|d| d.completed).sum(),
             moved: outcome.duration,
             ..Self::default()
         }

@@ -76,6 +76,7 @@ fn open(device: &str, engine: Engine) -> Result<KernelTarget, Box<dyn Error>> {
         payload: Payload { compressible_share: 0.0 },
         seed: 1,
         engine: EngineChoice::Only(engine),
+        trims: false,
         namespace: Some(Namespace {
             id: number("nsid")?,
             block_bytes: number("queue/logical_block_size")?,

@@ -79,6 +79,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         payload: point.payload,
         seed: point.seed,
         engine: EngineChoice::Only(engine),
+        trims: false,
         namespace: Some(Namespace { id: 1, block_bytes: 512 }),
     };
     let mut target = KernelTarget::open(file.into(), &options)?;

@@ -16,6 +16,7 @@ use crate::clock::{Clock, cpu_time};
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
 const IOCB_CMD_FSYNC: u16 = 2;
+const IOCB_CMD_NONE: u16 = u16::MAX;
 const IOCB_FLAG_IOPRIO: u32 = 2;
 
 /// `struct iocb` of <linux/aio_abi.h>, little-endian layout.
@@ -152,6 +153,8 @@ impl Target for Aio {
                 Direction::Read => IOCB_CMD_PREAD,
                 Direction::Write => IOCB_CMD_PWRITE,
                 Direction::Sync => IOCB_CMD_FSYNC,
+                // No target of a load that trims is of this engine: the kernel refuses it.
+                Direction::Trim => IOCB_CMD_NONE,
             },
             file: self.file as u32,
             buffer: if request.direction == Direction::Sync { 0 } else { buffer },

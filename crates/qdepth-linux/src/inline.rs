@@ -1,7 +1,7 @@
 //! Synchronous reads and writes by the worker itself, one at a time: on targets that answer within
 //! a few microseconds faster than any queue, and the peer of other tools' synchronous engines.
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
 use qdepth_engine::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};
 use qdepth_measure::{Instant, Nanos};
@@ -11,10 +11,11 @@ use rustix::time::Timespec;
 
 use crate::buffers::Pieces;
 use crate::clock::{Clock, SPIN, cpu_time};
+use crate::discard::Discard;
 use crate::threads::transfer;
 
 pub(crate) struct Inline {
-    file: RawFd,
+    file: (RawFd, Discard),
     clock: Clock,
     pieces: Pieces,
     /// The last stamp.
@@ -23,13 +24,14 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    pub(crate) fn new(file: RawFd, slots: u32, pieces: Pieces) -> std::io::Result<Self> {
+    pub(crate) fn new(file: BorrowedFd<'_>, slots: u32, pieces: Pieces) -> std::io::Result<Self> {
         if slots > 1 {
             return Err(std::io::Error::other(format!(
                 "it holds one I/O at a time, and {slots} were asked for"
             )));
         }
         let clock = Clock::get();
+        let file = (file.as_raw_fd(), Discard::of(file)?);
         Ok(Self { file, clock, pieces, last: clock.now(), next: None })
     }
 

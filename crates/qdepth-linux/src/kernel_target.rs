@@ -12,6 +12,7 @@ use thiserror::Error;
 use crate::aio::Aio;
 use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
+use crate::discard::Discard;
 use crate::inline::Inline;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::ring_queue::CompletionMode;
@@ -80,6 +81,11 @@ impl Engine {
         matches!(self, Self::IoUringPolled | Self::IoUringPassthroughPolled)
     }
 
+    /// Whether its requests may be trims: polled rings and Linux AIO take none.
+    pub const fn trims(self) -> bool {
+        matches!(self, Self::IoUring | Self::IoUringSqPoll | Self::Threads | Self::Sync)
+    }
+
     /// Whether requests are commands of the drive, which pass the block layer and its counters by.
     pub const fn sends_commands(self) -> bool {
         matches!(self, Self::IoUringPassthrough | Self::IoUringPassthroughPolled)
@@ -133,6 +139,8 @@ pub struct OpenOptions {
     pub seed: u64,
     /// Which engine.
     pub engine: EngineChoice,
+    /// Whether what is stored is discarded.
+    pub trims: bool,
     /// The namespace, where the file is the way of commands to one.
     pub namespace: Option<Namespace>,
 }
@@ -155,6 +163,11 @@ pub enum OpenError {
     /// The engines that were tried, with the kernel's answers.
     #[error("no engine can be used here: {0}")]
     NoEngine(String),
+    /// What is stored cannot be discarded.
+    #[error(
+        "nothing was discarded: the file system has no holes in files ({0}). Choose another directory or a device that discards, or leave the trims out"
+    )]
+    NoTrims(std::io::Error),
     /// Requests cannot bear the priorities that are asked for.
     #[error(
         "requests of the engine {0} bear no priorities of their own: take io_uring or linux-aio"
@@ -172,7 +185,8 @@ pub struct Probe {
 }
 
 enum Queue {
-    Uring(Box<Uring>),
+    Uring(Box<Uring<false>>),
+    Trimming(Box<Uring<true>>),
     Aio(Aio),
     Threads(Threads),
     Inline(Inline),
@@ -225,7 +239,13 @@ impl KernelTarget {
         let mut buffers = Buffers::new(slots, size_max).map_err(memory)?;
         fill(buffers.as_mut_slice(), payload, seed);
         let mut found = Probe::default();
+        if options.trims {
+            let possible = Discard::of(file.as_fd()).and_then(|it| it.is_possible(file.as_fd()));
+            possible.map_err(OpenError::NoTrims)?;
+        }
         let candidates = match engine {
+            // Linux AIO has no trims.
+            EngineChoice::Auto if options.trims => vec![Engine::IoUring, Engine::Threads],
             EngineChoice::Auto => vec![Engine::IoUring, Engine::LinuxAio, Engine::Threads],
             EngineChoice::Only(engine) => vec![engine],
         };
@@ -258,6 +278,14 @@ impl KernelTarget {
         let slots = options.slots;
         let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());
         Ok(match engine {
+            _ if options.trims && !engine.trims() => {
+                return Err(std::io::Error::other("it has no trims"));
+            }
+            Engine::IoUring | Engine::IoUringSqPoll if options.trims => {
+                probe()?;
+                let queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
+                Queue::Trimming(Box::new(queue))
+            }
             Engine::IoUring | Engine::IoUringPolled | Engine::IoUringSqPoll => {
                 probe()?;
                 let queue = Uring::new(file.as_fd(), slots, completion_mode, buffers, missing)?;
@@ -278,9 +306,9 @@ impl KernelTarget {
                 )?;
                 Queue::Passthrough(Box::new(queue))
             }
-            Engine::Sync => Queue::Inline(Inline::new(file.as_raw_fd(), slots, pieces)?),
+            Engine::Sync => Queue::Inline(Inline::new(file.as_fd(), slots, pieces)?),
             Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots, pieces)?),
-            Engine::Threads => Queue::Threads(Threads::new(file.as_raw_fd(), slots, pieces)?),
+            Engine::Threads => Queue::Threads(Threads::new(file.as_fd(), slots, pieces)?),
         })
     }
 
@@ -293,6 +321,7 @@ impl KernelTarget {
         let draw = PriorityDraw::new(priorities, seed);
         match &mut *self.queue {
             Queue::Uring(engine) => engine.prioritise(draw),
+            Queue::Trimming(engine) => engine.prioritise(draw),
             Queue::Aio(engine) => engine.prioritise(draw),
             Queue::Threads(_) | Queue::Inline(_) if priorities.others.is_empty() => {}
             _ => return Err(OpenError::NoPriorities(self.engine.name())),
@@ -319,6 +348,7 @@ impl KernelTarget {
     pub fn on_engine<F: OnEngine>(&mut self, what: F) -> F::Made {
         match &mut *self.queue {
             Queue::Uring(engine) => what.on(&mut **engine),
+            Queue::Trimming(engine) => what.on(&mut **engine),
             Queue::Aio(engine) => what.on(engine),
             Queue::Threads(engine) => what.on(engine),
             Queue::Inline(engine) => what.on(engine),
@@ -331,6 +361,7 @@ impl KernelTarget {
     pub fn by_any(&mut self) -> &mut dyn Target {
         match &mut *self.queue {
             Queue::Uring(engine) => &mut **engine,
+            Queue::Trimming(engine) => &mut **engine,
             Queue::Aio(engine) => engine,
             Queue::Threads(engine) => engine,
             Queue::Inline(engine) => engine,
@@ -341,6 +372,7 @@ impl KernelTarget {
     fn in_kernel(&self) -> u32 {
         match &*self.queue {
             Queue::Uring(queue) => queue.in_kernel(),
+            Queue::Trimming(queue) => queue.in_kernel(),
             Queue::Aio(queue) => queue.in_kernel(),
             Queue::Threads(queue) => queue.in_kernel(),
             Queue::Inline(queue) => queue.in_kernel(),

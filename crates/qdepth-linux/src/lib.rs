@@ -10,6 +10,7 @@ mod buffers;
 mod calibrate;
 mod call;
 mod clock;
+mod discard;
 mod inline;
 mod kernel_target;
 mod memory;

@@ -163,6 +163,8 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
         Engine::LinuxAio | Engine::Threads | Engine::Sync => {
             let reads = Point {
                 read_share: 1.0,
+                trim_share: 0.0,
+                trims_first: false,
                 request_size: SizeMix::one(ZEROS),
                 own_writes: None,
                 alignment_bytes: u64::from(ZEROS),
@@ -174,6 +176,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 payload: reads.payload,
                 seed: reads.seed,
                 engine: EngineChoice::Only(engine),
+                trims: false,
                 namespace: None,
             };
             let file = zero.try_clone_to_owned().ok()?;

@@ -164,6 +164,9 @@ impl Target for Passthrough {
         if direction == Direction::Write && !self.writable {
             return self.refuse(slot, Errno::BADF);
         }
+        if direction == Direction::Trim {
+            return self.refuse(slot, Errno::OPNOTSUPP);
+        }
         if direction != Direction::Sync && !takes(self.namespace, offset, size) {
             return self.refuse(slot, Errno::INVAL);
         }
@@ -174,7 +177,7 @@ impl Target for Passthrough {
         match direction {
             Direction::Read => command.transfer(Command::READ, offset >> shift, size >> shift),
             Direction::Write => command.transfer(Command::WRITE, offset >> shift, size >> shift),
-            Direction::Sync => command.flush(),
+            Direction::Sync | Direction::Trim => command.flush(),
         }
         let size = if direction == Direction::Sync { 0 } else { size };
         let memory = if size == 0 { std::ptr::null_mut() } else { buffer };

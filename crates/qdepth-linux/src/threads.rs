@@ -1,7 +1,7 @@
 //! Synchronous reads and writes in threads: the last resort, which works everywhere. A thread for
 //! each slot, up to a limit; requests beyond it wait for a thread, and the point says so.
 
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
@@ -14,6 +14,7 @@ use qdepth_workload::{Direction, Request};
 use crate::buffers::Pieces;
 use crate::call::call;
 use crate::clock::{Clock, cpu_time};
+use crate::discard::Discard;
 
 /// Most threads: one each for the 512 outstanding I/Os of the method.
 const THREADS_MAX: u32 = 512;
@@ -30,7 +31,9 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    pub(crate) fn new(file: RawFd, entries: u32, pieces: Pieces) -> std::io::Result<Self> {
+    pub(crate) fn new(file: BorrowedFd<'_>, entries: u32, pieces: Pieces) -> std::io::Result<Self> {
+        let discard = Discard::of(file)?;
+        let file = file.as_raw_fd();
         let (report, from) = channel();
         let file = Arc::new(file);
         let mut to = Vec::new();
@@ -40,7 +43,7 @@ impl Threads {
             thread::Builder::new()
                 .name("qdepth-io".to_owned())
                 .stack_size(128 << 10)
-                .spawn(move || serve(*file, pieces, &work, &report))?;
+                .spawn(move || serve((*file, discard), pieces, &work, &report))?;
             to.push(sender);
         }
         Ok(Self { to, from, in_kernel: 0 })
@@ -97,7 +100,12 @@ impl Target for Threads {
     }
 }
 
-fn serve(file: RawFd, pieces: Pieces, work: &Receiver<Work>, report: &Sender<Completion>) {
+fn serve(
+    file: (RawFd, Discard),
+    pieces: Pieces,
+    work: &Receiver<Work>,
+    report: &Sender<Completion>,
+) {
     while let Ok(Work { slot, request }) = work.recv() {
         let result = transfer(file, request, pieces.of(slot));
         let completion = Completion { slot: Slot(slot), result, at: Clock::get().now() };
@@ -108,8 +116,15 @@ fn serve(file: RawFd, pieces: Pieces, work: &Receiver<Work>, report: &Sender<Com
 }
 
 #[inline(always)]
-pub(crate) fn transfer(file: RawFd, request: Request, memory: *mut u8) -> i32 {
+pub(crate) fn transfer(
+    (file, discard): (RawFd, Discard),
+    request: Request,
+    memory: *mut u8,
+) -> i32 {
     let Request { direction, offset, size } = request;
+    if direction == Direction::Trim {
+        return discard.now(file, request);
+    }
     let file = file as usize;
     let (number, arguments) = match direction {
         Direction::Sync => (libc::SYS_fsync, [file, 0, 0, 0, 0, 0]),

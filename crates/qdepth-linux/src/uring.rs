@@ -15,23 +15,27 @@ use rustix::io_uring::{
 
 use crate::buffers::{Buffers, Pieces};
 use crate::clock::cpu_time;
+use crate::discard::{Discard, Sizes};
 use crate::ring::Ring;
 use crate::ring_queue::{CompletionMode, RingQueue};
 
 /// Largest transfer that one registered buffer may hold (`io_uring_register`(2): 1 GiB in all).
 const REGISTERED_MAX: usize = 1 << 30;
 
-pub(crate) struct Uring {
+/// A kind of its own for loads that trim, so that the others are asked nothing for it.
+pub(crate) struct Uring<const TRIMS: bool> {
     ring_queue: RingQueue<false>,
-    /// Operations of reads, writes and syncs.
-    operations: [IoringOp; 3],
+    /// Operations of reads, writes, trims and syncs; trims are entered apart.
+    operations: [IoringOp; 4],
+    discard: Discard,
+    sizes: Sizes,
     flags: IoringSqeFlags,
     pieces: Pieces,
     /// Boxed and apart, since hardly any load has them.
     priorities: Option<Box<PriorityDraw>>,
 }
 
-impl Uring {
+impl<const TRIMS: bool> Uring<TRIMS> {
     /// A ring for this many requests in flight on `file`.
     ///
     /// # Errors
@@ -43,12 +47,16 @@ impl Uring {
         buffers: &mut Buffers,
         missing: &mut Vec<(String, String)>,
     ) -> io::Result<Self> {
+        let discard = Discard::of(file)?;
+        if TRIMS {
+            discard.by_ring(file)?;
+        }
         let mut ring_queue = RingQueue::new(file, slots, completion_mode, missing)?;
         let operations = match register(&ring_queue.ring, buffers) {
-            Ok(()) => [IoringOp::ReadFixed, IoringOp::WriteFixed, IoringOp::Fsync],
+            Ok(()) => [IoringOp::ReadFixed, IoringOp::WriteFixed, IoringOp::Nop, IoringOp::Fsync],
             Err(why) => {
                 missing.push(("registered buffers".to_owned(), why.to_string()));
-                [IoringOp::Read, IoringOp::Write, IoringOp::Fsync]
+                [IoringOp::Read, IoringOp::Write, IoringOp::Nop, IoringOp::Fsync]
             }
         };
         let mut flags = IoringSqeFlags::FIXED_FILE;
@@ -57,7 +65,15 @@ impl Uring {
             flags |= IoringSqeFlags::ASYNC;
         }
         ring_queue.start_heartbeat(missing);
-        Ok(Self { ring_queue, operations, flags, pieces: buffers.pieces(), priorities: None })
+        Ok(Self {
+            ring_queue,
+            operations,
+            discard,
+            sizes: Sizes::new(slots),
+            flags,
+            pieces: buffers.pieces(),
+            priorities: None,
+        })
     }
 
     pub(crate) fn prioritise(&mut self, priorities: PriorityDraw) {
@@ -69,7 +85,7 @@ impl Uring {
     }
 }
 
-impl Target for Uring {
+impl<const TRIMS: bool> Target for Uring<TRIMS> {
     #[inline(always)]
     fn now(&mut self) -> Instant {
         self.ring_queue.now()
@@ -78,6 +94,11 @@ impl Target for Uring {
     #[inline(always)]
     fn submit(&mut self, slot: Slot, request: Request) {
         let entry = self.ring_queue.next(slot);
+        if TRIMS && request.direction == Direction::Trim {
+            self.discard.enter(entry, request, self.flags);
+            self.sizes.began(slot.0, request.size);
+            return self.ring_queue.queue();
+        }
         entry.opcode = self.operations[request.direction as usize];
         entry.flags = self.flags;
         entry.op_flags.rw_flags = ReadWriteFlags::empty();
@@ -89,6 +110,9 @@ impl Target for Uring {
             self.pieces.of(slot.0).cast::<c_void>()
         };
         entry.addr_or_splice_off_in.addr = io_uring_ptr::new(buffer);
+        if TRIMS {
+            entry.addr3_or_cmd.addr3.addr3 = 0;
+        }
         if let Some(priorities) = &mut self.priorities {
             entry.ioprio.ioprio = priorities.next(request);
         }
@@ -97,7 +121,13 @@ impl Target for Uring {
 
     #[inline(always)]
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
-        self.ring_queue.wait(until, done)
+        let answer = self.ring_queue.wait(until, done);
+        if TRIMS {
+            for completion in done.as_mut_slice() {
+                completion.result = self.sizes.result(completion.slot.0, completion.result);
+            }
+        }
+        answer
     }
 
     #[inline(always)]

@@ -79,7 +79,7 @@ impl<'a, T: WithBuffers> Verifying<'a, T> {
                     completion.result = -NOT_AS_WRITTEN;
                 }
             }
-            Direction::Read | Direction::Sync => {}
+            Direction::Read | Direction::Trim | Direction::Sync => {}
         }
     }
 }
@@ -122,7 +122,7 @@ impl<T: WithBuffers> Target for Verifying<'_, T> {
                 let blocks = blocks(&self.writes, offset, size as usize);
                 in_flight.oldest.extend(blocks.map(|(at, _)| self.writes.oldest(at)));
             }
-            Direction::Sync => {}
+            Direction::Trim | Direction::Sync => {}
         }
         self.inner.target().submit(slot, request);
     }

@@ -17,6 +17,7 @@ fn options(engine: Engine) -> OpenOptions {
         payload: Payload { compressible_share: 0.0 },
         seed: 1,
         engine: EngineChoice::Only(engine),
+        trims: false,
         namespace: None,
     }
 }

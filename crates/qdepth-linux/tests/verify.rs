@@ -75,7 +75,7 @@ impl Target for InMemory {
                 let found = self.medium.read(request.offset, length);
                 self.buffer[..length].copy_from_slice(&found);
             }
-            Direction::Sync => {}
+            Direction::Trim | Direction::Sync => {}
         }
         self.now = self.now + Nanos(1);
         self.done = Some(Completion { slot, result: length as i32, at: self.now });
@@ -268,6 +268,7 @@ fn no_corruption_is_missed_in_a_file() {
         payload: Payload { compressible_share: 0.0 },
         seed: 7,
         engine: EngineChoice::Only(Engine::Sync),
+        trims: false,
         namespace: None,
     };
     let mut inner = KernelTarget::open(file.into(), &options).expect("opens");

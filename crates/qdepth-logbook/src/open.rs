@@ -19,7 +19,7 @@ use crate::read::unreadable;
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
-pub const SCHEMA_VERSION: i64 = 11;
+pub const SCHEMA_VERSION: i64 = 12;
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// The oldest schema whose tables hold what the newest reads of every run; before it there were no
 /// steps (migration 3).
@@ -300,6 +300,7 @@ fn migrations() -> Migrations<'static> {
         ),
         M::up(include_str!("../migrations/0010_below.sql")),
         M::up(include_str!("../migrations/0011_certificate.sql")),
+        M::up(include_str!("../migrations/0012_trim.sql")),
     ])
 }
 

@@ -29,6 +29,12 @@ fn count(row: &Row<'_>, column: &str) -> Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
+/// Of a column that older logbooks have not, or that is NULL where there is nothing.
+fn optional_count(row: &Row<'_>, column: &str) -> Result<u64> {
+    let count = since_later_version(row.get::<_, Option<i64>>(column))?;
+    Ok(count.unwrap_or(0).cast_unsigned())
+}
+
 /// SQLite stores no NaN: it becomes NULL.
 fn real(row: &Row<'_>, column: &str) -> Result<f64> {
     Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
@@ -317,6 +323,9 @@ pub(crate) fn point(parts: &mut Parts<'_>) -> Result<Option<Attempt>> {
     let point = &mut attempt.point;
     point.reads = parts.read("reads", |rows| direction(rows, id, "read"))?;
     point.writes = parts.read("writes", |rows| direction(rows, id, "write"))?;
+    if point.trim_share > 0.0 {
+        point.trims = parts.read("trims", |rows| trims(rows, id))?;
+    }
     point.syncs = parts.read("syncs", |rows| direction(rows, id, "sync"))?;
     point.intervals = parts.read("series", |rows| intervals(rows, id))?;
     point.witnesses = parts.read("witnesses", |rows| witnesses(rows, id))?;
@@ -350,6 +359,7 @@ fn point_row(row: &Row<'_>) -> Result<Attempt> {
         profile_title: row.get("profile_title")?,
         random_share: real(row, "random_share")?,
         read_share: real(row, "read_share")?,
+        trim_share: since_later_version(row.get::<_, Option<f64>>("trim_share"))?.unwrap_or(0.0),
         request_size: row.get("request_size")?,
         request_size_mean_bytes: real(row, "request_size_mean_bytes")?,
         reported_as_throughput: row.get("reported_as_throughput")?,
@@ -396,27 +406,38 @@ fn kernel(row: &Row<'_>) -> Result<Option<KernelCounts>> {
 
 fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRecord> {
     let query = "SELECT * FROM direction WHERE point = ?1 AND direction = ?2";
-    let found = rows.query(query, params![point, name], |row| {
-        let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
-        let stated: Option<String> = since_later_version(row.get("stated"))?;
-        Ok(DirectionRecord {
-            completed: count(row, "completed")?,
-            bytes: count(row, "bytes")?,
-            errors: Vec::new(),
-            short: count(row, "short")?,
-            service_time: histogram_of(row, "service_time")?,
-            response_time: response.map(|bytes| histogram(bytes, "response_time")).transpose()?,
-            stated: stated
-                .map(|text| serde_json::from_str(&text).map_err(unreadable))
-                .transpose()?,
-        })
-    })?;
+    let found = rows.query(query, params![point, name], books)?;
     let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
     let query = "SELECT * FROM io_error WHERE point = ?1 AND direction = ?2 ORDER BY place";
-    record.errors = rows.query(query, params![point, name], |row| {
-        Ok(ErrorCount { errno: row.get("errno")?, count: count(row, "count")? })
-    })?;
+    record.errors = rows.query(query, params![point, name], error_count)?;
     Ok(record)
+}
+
+fn trims(rows: &mut Rows<'_>, point: i64) -> Result<DirectionRecord> {
+    let found = rows.query("SELECT * FROM trim WHERE point = ?1", [point], books)?;
+    let mut record = found.into_iter().next().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let query = "SELECT * FROM trim_error WHERE point = ?1 ORDER BY place";
+    record.errors = rows.query(query, [point], error_count)?;
+    Ok(record)
+}
+
+/// A direction without its errors, which are rows of their own.
+fn books(row: &Row<'_>) -> Result<DirectionRecord> {
+    let response = row.get_ref("response_time")?.as_blob_or_null().map_err(unreadable)?;
+    let stated: Option<String> = since_later_version(row.get("stated"))?;
+    Ok(DirectionRecord {
+        completed: count(row, "completed")?,
+        bytes: count(row, "bytes")?,
+        errors: Vec::new(),
+        short: count(row, "short")?,
+        service_time: histogram_of(row, "service_time")?,
+        response_time: response.map(|bytes| histogram(bytes, "response_time")).transpose()?,
+        stated: stated.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()?,
+    })
+}
+
+fn error_count(row: &Row<'_>) -> Result<ErrorCount> {
+    Ok(ErrorCount { errno: row.get("errno")?, count: count(row, "count")? })
 }
 
 fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
@@ -429,8 +450,14 @@ fn intervals(rows: &mut Rows<'_>, point: i64) -> Result<Vec<IntervalRecord>> {
             writes: count(row, "writes")?,
             read_bytes: count(row, "read_bytes")?,
             written_bytes: count(row, "written_bytes")?,
+            trims: optional_count(row, "trims")?,
+            trimmed_bytes: optional_count(row, "trimmed_bytes")?,
             read_service_time: EncodedHistogram(row.get("read_service_time")?),
             write_service_time: EncodedHistogram(row.get("write_service_time")?),
+            trim_service_time: EncodedHistogram(
+                since_later_version(row.get::<_, Option<Vec<u8>>>("trim_service_time"))?
+                    .unwrap_or_default(),
+            ),
         })
     })
 }

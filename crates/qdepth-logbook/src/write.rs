@@ -175,8 +175,11 @@ pub(crate) fn point(
     for (name, record) in directions {
         direction(connection, id, name, record)?;
     }
+    if point.trim_share > 0.0 {
+        trims(connection, id, &point.trims)?;
+    }
     for (place, record) in (0i64..).zip(&point.intervals) {
-        interval(connection, id, place, record)?;
+        interval(connection, (id, place), record, point.trim_share > 0.0)?;
     }
     for (place, record) in (0i64..).zip(&point.witnesses) {
         witness(connection, id, place, record)?;
@@ -207,7 +210,7 @@ fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -
                 ended_by, tolerance, looks, issued, completed_outside, failed_outside, abandoned, in_flight_integral_ns,
                 latency_in_window_ns, longest_gap_ns, gaps_100ms, gaps_1s, gaps_10s, backlog_max,
                 cpu_user_ns, cpu_system_ns, kernel_reads, kernel_read_bytes, kernel_writes,
-                kernel_written_bytes, load_group, step, workers, offered_io_per_s, variant)
+                kernel_written_bytes, load_group, step, workers, offered_io_per_s, variant, trim_share)
              VALUES (:run, :place, :attempt, :target, :profile, :profile_title, :random_share,
                 :read_share, :request_size, :request_size_mean_bytes, :reported_as_throughput,
                 :arrivals, :outstanding, :streams, :direct, :started_at, :warm_up_ns, :duration_ns,
@@ -215,9 +218,10 @@ fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -
                 :latency_in_window_ns, :longest_gap_ns, :gaps_100ms, :gaps_1s, :gaps_10s,
                 :backlog_max, :cpu_user_ns, :cpu_system_ns, :kernel_reads, :kernel_read_bytes,
                 :kernel_writes, :kernel_written_bytes, :load_group, :step, :workers,
-                :offered_io_per_s, :variant)",
+                :offered_io_per_s, :variant, :trim_share)",
         )?
         .execute(named_params! {
+            ":trim_share": Some(p.trim_share).filter(|share| *share > 0.0),
             ":variant": p.variant, ":load_group": p.group, ":step": p.step, ":workers": p.workers,
             ":offered_io_per_s": p.offered_io_per_s, ":run": run, ":place": p.index, ":attempt": attempt, ":target": p.target,
             ":profile": p.profile, ":profile_title": p.profile_title,
@@ -284,17 +288,43 @@ fn direction(
     Ok(())
 }
 
+fn trims(connection: &Connection, point: i64, record: &DirectionRecord) -> Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO trim (point, completed, bytes, short, service_time, response_time, stated)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            point,
+            bits(record.completed),
+            bits(record.bytes),
+            bits(record.short),
+            encoded(&record.service_time),
+            record.response_time.as_ref().map(encoded),
+            record.stated.as_ref().and_then(|stated| serde_json::to_string(stated).ok())
+        ])?;
+    for (place, error) in (0i64..).zip(&record.errors) {
+        connection
+            .prepare_cached(
+                "INSERT INTO trim_error (point, place, errno, count) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![point, place, error.errno, bits(error.count)])?;
+    }
+    Ok(())
+}
+
 fn interval(
     connection: &Connection,
-    point: i64,
-    place: i64,
+    (point, place): (i64, i64),
     record: &IntervalRecord,
+    trims: bool,
 ) -> Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO interval (point, place, start_ns, length_ns, reads, writes, read_bytes,
-                written_bytes, read_service_time, write_service_time)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                written_bytes, read_service_time, write_service_time, trims, trimmed_bytes,
+                trim_service_time)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
         )?
         .execute(params![
             point,
@@ -306,7 +336,10 @@ fn interval(
             bits(record.read_bytes),
             bits(record.written_bytes),
             record.read_service_time.0,
-            record.write_service_time.0
+            record.write_service_time.0,
+            trims.then(|| bits(record.trims)),
+            trims.then(|| bits(record.trimmed_bytes)),
+            trims.then_some(&record.trim_service_time.0)
         ])?;
     Ok(())
 }

@@ -8,7 +8,7 @@ mod common;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::{certificate, point, run};
+use common::{BEFORE_TRIMS, certificate, point, run, trimming};
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding};
 use qdepth_record::{PointRecord, RunRecord, RunState};
@@ -21,11 +21,15 @@ const END: &str = "2025-03-01T11:00:00Z";
 
 /// Two runs, one of them with a point that was measured twice.
 fn good(directory: &Path) -> PathBuf {
+    good_with(directory, &trimming(0))
+}
+
+fn good_with(directory: &Path, first: &PointRecord) -> PathBuf {
     let file = directory.join("qdepth.db");
     let mut logbook = Logbook::open(&file).unwrap();
     for id in [ID, OTHER] {
         logbook.begin_run(&run(id)).unwrap();
-        logbook.add_point(id, &point(0)).unwrap();
+        logbook.add_point(id, first).unwrap();
         let cut = PointRecord { findings: vec![Finding::invalid(Code::Interrupted)], ..point(1) };
         logbook.add_point(id, &cut).unwrap();
         logbook.add_point(id, &point(1)).unwrap();
@@ -252,13 +256,14 @@ fn which_run_is_the_latest_is_not_guessed() {
 /// As a version of qdepth before digests left it.
 fn of_older_schema(file: &Path) {
     let connection = Connection::open(file).unwrap();
+    connection.execute_batch(BEFORE_TRIMS).unwrap();
     connection.execute_batch("DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8").unwrap();
 }
 
 #[test]
 fn an_older_logbook_gets_its_digests_when_it_is_opened_for_writing() {
     let directory = tempfile::tempdir().unwrap();
-    let file = good(directory.path());
+    let file = good_with(directory.path(), &point(0));
     let before = told(&read(&file, ID).unwrap());
     of_older_schema(&file);
     assert!(told(&read(&file, ID).unwrap()) == before);

@@ -95,8 +95,9 @@ impl Queue {
     }
 
     fn pass(&mut self, now: Tick, io: Io) -> Tick {
-        self.free =
-            self.free.max(now) + self.request + cost(io.size, self.per_kib[usize::from(io.read)]);
+        self.free = self.free.max(now)
+            + self.request
+            + cost(io.moved(), self.per_kib[usize::from(io.read)]);
         self.free
     }
 }
@@ -226,6 +227,10 @@ impl Array {
 
     /// A read goes to its data; a write reads the old data and parity first, then writes both.
     fn parity(&mut self, now: Tick, slot: u32, io: Io) {
+        if io.trim {
+            // Stripes whose data are discarded keep their parity.
+            return self.parity_parts(now, slot, io, false);
+        }
         if !io.read {
             self.open[slot as usize].write_after = Some((io.offset, io.size));
         }
@@ -315,7 +320,7 @@ impl Array {
         self.release(slot);
         let Some((offset, size)) = self.open[slot as usize].write_after.take() else { return };
         self.open[slot as usize] = Open { parts: 1, ..Open::default() };
-        self.parity_parts(now, slot, Io { read: false, offset, size }, true);
+        self.parity_parts(now, slot, Io { read: false, trim: false, offset, size }, true);
         ends.extend(self.closed(slot, End { slot, at: now, errno: 0 }));
     }
 
@@ -374,7 +379,7 @@ mod tests {
             let (mut one, mut parts) = (striped(count, stripe, start), striped(count, stripe, start));
             for (index, (offset, size, read)) in ios.into_iter().enumerate() {
                 let (now, slot) = (index as u64 * 1000, index as u32);
-                let io = Io { read, offset, size };
+                let io = Io { read, trim: false, offset, size };
                 prop_assert_eq!(one.submit(now, slot, io), parts.in_parts(now, slot, io));
                 if index % 3 == 0 {
                     one.completed(slot);

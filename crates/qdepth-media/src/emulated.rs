@@ -98,7 +98,7 @@ impl Emulated {
             held: Vec::with_capacity(slots),
             places: owned.chain(std::iter::repeat(last)).take(slots).map(place).collect(),
             lanes,
-            requests: vec![Io { read: true, offset: 0, size: 0 }; slots],
+            requests: vec![Io { read: true, trim: false, offset: 0, size: 0 }; slots],
             pending: Calendar::new(slots),
             handed: 0,
             host_events: BinaryHeap::with_capacity(slots),
@@ -299,6 +299,7 @@ impl Target for Emulated {
         let lane = self.lanes[stream];
         let io = Io {
             read: request.direction == Direction::Read,
+            trim: request.direction == Direction::Trim,
             offset: request.offset - lane.from.min(request.offset) + lane.to,
             size: request.size,
         };

@@ -57,6 +57,10 @@ impl Hdd {
 
     /// The end, where it is known at once: a contiguous request with nothing before it.
     pub(crate) fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Option<Tick> {
+        if io.trim {
+            // Nothing that rotates has anything to discard: it says so at once.
+            return Some(now + self.command);
+        }
         let side = usize::from(io.read);
         let contiguous = io.offset == self.next[side];
         self.next[side] = io.offset + u64::from(io.size);

@@ -68,12 +68,12 @@ impl Host {
     /// the kernel that is shared once more.
     #[inline]
     pub(crate) fn process(&mut self, now: Tick, stream: usize, io: Io, further: u32) -> Tick {
-        let mut busy =
-            self.request[usize::from(io.read)] + cost(io.size, self.per_kib[usize::from(io.read)]);
+        let mut busy = self.request[usize::from(io.read)]
+            + cost(io.moved(), self.per_kib[usize::from(io.read)]);
         busy += self.shared * u64::from(further);
         let free = &mut self.processes[stream];
         *free = now.max(*free) + busy;
-        *free + cost(io.size, self.thread_per_kib)
+        *free + cost(io.moved(), self.thread_per_kib)
     }
 
     /// When the shared part of the kernel has passed on the request and its further physical ones;

@@ -6,8 +6,18 @@ use crate::tick::Tick;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Io {
     pub(crate) read: bool,
+    /// Discards what is stored; no read then.
+    pub(crate) trim: bool,
     pub(crate) offset: u64,
     pub(crate) size: u32,
+}
+
+impl Io {
+    /// Bytes that are moved for it.
+    #[inline]
+    pub(crate) fn moved(self) -> u32 {
+        if self.trim { 0 } else { self.size }
+    }
 }
 
 /// The end of a request that came to be known.

@@ -11,6 +11,7 @@ mod calendar;
 mod catalogue;
 mod checked;
 mod description;
+mod discarded;
 mod emulated;
 mod error;
 mod hdd;

@@ -33,7 +33,7 @@ impl Pressured {
         while self.next <= now {
             let place = (u128::from(self.random.next_u64()) * u128::from(self.places)) >> 64;
             let offset = place as u64 * u64::from(SIZE);
-            self.drive.submit(self.next, Io { read: false, offset, size: SIZE });
+            self.drive.submit(self.next, Io { read: false, trim: false, offset, size: SIZE });
             self.drive.completed();
             self.next += self.gap;
         }

@@ -55,7 +55,7 @@ impl Servers {
 
     fn length(&mut self, io: Io) -> Tick {
         let side = usize::from(io.read);
-        let mean = self.service[side] + cost(io.size, self.per_kib[side]);
+        let mean = self.service[side] + cost(io.moved(), self.per_kib[side]);
         if !self.exponential {
             return mean;
         }
@@ -111,9 +111,9 @@ impl Volume {
         self.credits = self.credits + lacks - self.gap;
         self.counted = begin;
         self.free = begin + self.burst_gap;
-        self.bytes_free = self.bytes_free.max(now) + cost(io.size, self.per_kib);
+        self.bytes_free = self.bytes_free.max(now) + cost(io.moved(), self.per_kib);
         let side = usize::from(io.read);
-        let latency = self.latency[side] + cost(io.size, self.latency_per_kib[side]);
+        let latency = self.latency[side] + cost(io.moved(), self.latency_per_kib[side]);
         (begin + latency).max(self.bytes_free)
     }
 }

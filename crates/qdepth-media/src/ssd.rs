@@ -6,6 +6,7 @@
 //! moment (behind a die, say) would block everything that arrives before it.
 
 use crate::amplification::Collection;
+use crate::discarded::Discarded;
 use crate::io::Io;
 use crate::parameter::Values;
 use crate::thermal::Thermal;
@@ -105,6 +106,8 @@ pub(crate) struct Ssd {
     buffer: Vec<Tick>,
     buffer_next: usize,
     wear: Wear,
+    /// What was discarded and not written since; none before the first trim.
+    discarded: Option<Box<Discarded>>,
     fresh_bytes: u64,
     cache_left: u64,
     thermal: Option<Thermal>,
@@ -190,6 +193,7 @@ impl Ssd {
             buffer: vec![0; get("buffer_chunks") as usize],
             buffer_next: 0,
             wear,
+            discarded: None,
             // A fresh drive has all of its flash free, a preconditioned one its spare.
             fresh_bytes: if wear.overwritten == 0 { (user + spare) as u64 } else { spare as u64 },
             cache_left: cache_bytes as u64,
@@ -201,6 +205,9 @@ impl Ssd {
     #[inline]
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
         self.in_flight += 1;
+        if io.trim {
+            return self.trim(now, io);
+        }
         let write_16 = u64::from(!io.read) << 16;
         self.writes_16 = self.writes_16 - (self.writes_16 >> 6) + (write_16 >> 6);
         let end = if io.read { self.read(now, io) } else { self.write(now, io) };
@@ -245,7 +252,9 @@ impl Ssd {
             return start.max(ready) + self.times.prefetch + link + beyond;
         }
         self.link_out_free = self.link_out_free.max(start) + link;
-        let sensed = self.sense(start, io);
+        let nothing = |of: &Discarded| of.holds_nothing(io.offset, io.size);
+        let is_empty = self.discarded.as_deref().is_some_and(nothing);
+        let sensed = if is_empty { start } else { self.sense(start, io) };
         sensed.max(path_end).max(self.link_out_free) + self.times.read_fixed
     }
 
@@ -274,7 +283,29 @@ impl Ssd {
         ready
     }
 
+    /// A command without data: it takes the controller and the path as a write's does, and its pages
+    /// hold nothing from then on. What held something is free room, so that as many bytes are written
+    /// at random before garbage is collected again.
+    #[cold]
+    fn trim(&mut self, now: Tick, io: Io) -> Tick {
+        let start = now.max(self.controller_free);
+        self.controller_free = start + self.times.write.command;
+        self.path_free = self.path_free.max(start) + self.times.path_command;
+        let discarded = self.discarded.get_or_insert_default();
+        let freed = discarded.discard(io.offset, io.size);
+        if self.wear.overwritten > 0 {
+            let most = self.fresh_bytes.saturating_add(1);
+            self.wear.overwritten = self.wear.overwritten.min(most).saturating_sub(freed).max(1);
+        }
+        let end = self.path_free + self.times.write_fixed;
+        self.idle_from = self.idle_from.max(end);
+        end
+    }
+
     fn write(&mut self, now: Tick, io: Io) -> Tick {
+        if let Some(discarded) = &mut self.discarded {
+            discarded.write(io.offset, io.size);
+        }
         let contiguous = io.offset == self.next_write;
         self.next_write = io.offset + u64::from(io.size);
         let collected = !contiguous && self.worn(io.size);

@@ -131,6 +131,9 @@ pub struct PointEntry {
     pub random_share: f64,
     /// Share of reads, 0..1.
     pub read_share: f64,
+    /// Share of trims, 0..1: requests that discard what is stored.
+    #[serde(default)]
+    pub trim_share: f64,
     /// Request size or weighted mix, as written.
     pub request_size: String,
     /// Mean request size in bytes; of one size that size.
@@ -170,7 +173,7 @@ pub struct PointEntry {
     pub tolerance: Option<f64>,
     /// How often the precision was looked at.
     pub looks: u32,
-    /// Transaction rate, I/Os per second: reads and writes completed in full.
+    /// Transaction rate, I/Os per second: reads, writes and trims completed in full.
     pub io_per_s: f64,
     /// 95 % interval of `io_per_s`, low and high; null where none can be given honestly.
     pub interval: Option<[f64; 2]>,
@@ -180,12 +183,18 @@ pub struct PointEntry {
     pub reads: u64,
     /// Writes completed in full.
     pub writes: u64,
+    /// Trims completed in full.
+    #[serde(default)]
+    pub trims: u64,
     /// Flushes completed.
     pub syncs: u64,
     /// Bytes of the reads.
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
+    /// Bytes of the trims.
+    #[serde(default)]
+    pub trimmed_bytes: u64,
     /// Completed − issued, ns.
     pub service_time_ns: LatencyByDirection,
     /// Completed − intended, ns; in a closed loop the same as the service time.
@@ -240,14 +249,17 @@ pub struct LatencyByDirection {
     pub reads: Latency,
     /// Writes.
     pub writes: Latency,
-    /// Reads and writes together.
+    /// Trims.
+    #[serde(default)]
+    pub trims: Latency,
+    /// Reads, writes and trims together.
     pub all: Latency,
     /// Flushes, which are in none of the others.
     pub syncs: Latency,
 }
 
 /// A latency distribution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Default, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
     /// Number of I/Os.
     pub count: u64,
@@ -450,6 +462,7 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         profile_title: point.profile_title.clone(),
         random_share: finite(point.random_share),
         read_share: finite(point.read_share),
+        trim_share: finite(point.trim_share),
         request_size: point.request_size.clone(),
         request_size_bytes: Some(point.request_size_mean_bytes).filter(|size| size.is_finite()),
         arrivals: point.arrivals.clone(),
@@ -473,9 +486,11 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         mib_per_s: summary.mib_per_s,
         reads: point.reads.completed,
         writes: point.writes.completed,
+        trims: point.trims.completed,
         syncs: point.syncs.completed,
         read_bytes: point.reads.bytes,
         written_bytes: point.writes.bytes,
+        trimmed_bytes: point.trims.bytes,
         service_time_ns: by_direction(&summary.service_time),
         response_time_ns: by_direction(&summary.response_time),
         cpu_ns_per_io: summary
@@ -512,7 +527,8 @@ fn finite(share: f64) -> f64 {
 }
 
 fn directions(point: &PointRecord) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {
-    [("read", &point.reads), ("write", &point.writes), ("sync", &point.syncs)].into_iter()
+    let [reads, writes, trims] = point.transfers();
+    [("read", reads), ("write", writes), ("trim", trims), ("sync", &point.syncs)].into_iter()
 }
 
 fn errors(point: &PointRecord) -> Vec<ErrorEntry> {
@@ -530,6 +546,7 @@ fn by_direction(summary: &ByDirection) -> LatencyByDirection {
     LatencyByDirection {
         reads: latency(&summary.reads),
         writes: latency(&summary.writes),
+        trims: latency(&summary.trims),
         all: latency(&summary.all),
         syncs: latency(&summary.syncs),
     }

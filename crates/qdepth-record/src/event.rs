@@ -109,6 +109,12 @@ pub struct Interval {
     pub read_bytes: u64,
     /// Bytes of the writes.
     pub written_bytes: u64,
+    /// Trims completed in full.
+    #[serde(default)]
+    pub trims: u64,
+    /// Bytes of the trims.
+    #[serde(default)]
+    pub trimmed_bytes: u64,
     /// Mean of completed − issued, ns; null without I/Os.
     pub service_time_mean_ns: Option<f64>,
     /// Mean response time, ns: in an open loop it counts from when the request was due; null without
@@ -188,17 +194,17 @@ impl PointStarted {
 }
 
 impl Interval {
-    /// Completed reads and writes a second.
-    pub fn io_per_s(&self) -> [f64; 2] {
-        self.per_second([self.reads, self.writes])
+    /// Completed reads, writes and trims a second.
+    pub fn io_per_s(&self) -> [f64; 3] {
+        self.per_second([self.reads, self.writes, self.trims])
     }
 
-    /// Bytes of reads and writes a second.
-    pub fn bytes_per_s(&self) -> [f64; 2] {
-        self.per_second([self.read_bytes, self.written_bytes])
+    /// Bytes of reads, writes and trims a second.
+    pub fn bytes_per_s(&self) -> [f64; 3] {
+        self.per_second([self.read_bytes, self.written_bytes, self.trimmed_bytes])
     }
 
-    fn per_second(&self, counts: [u64; 2]) -> [f64; 2] {
+    fn per_second(&self, counts: [u64; 3]) -> [f64; 3] {
         let seconds = self.length_ns.max(1) as f64 / 1e9;
         counts.map(|count| count as f64 / seconds)
     }

@@ -252,7 +252,7 @@ pub struct ErrorCount {
     pub count: u64,
 }
 
-/// What one direction (reads, writes or syncs) of a point did within the measured window.
+/// What one direction (reads, writes, trims or syncs) of a point did within the measured window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DirectionRecord {
     /// I/Os completed in full.
@@ -301,10 +301,28 @@ pub struct IntervalRecord {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
+    /// Trims completed.
+    pub trims: u64,
+    /// Bytes discarded.
+    pub trimmed_bytes: u64,
     /// Service times of the reads.
     pub read_service_time: EncodedHistogram,
     /// Service times of the writes.
     pub write_service_time: EncodedHistogram,
+    /// Service times of the trims; empty where the point does not trim.
+    pub trim_service_time: EncodedHistogram,
+}
+
+impl IntervalRecord {
+    /// Reads, writes and trims completed.
+    pub fn completed(&self) -> u64 {
+        self.reads.saturating_add(self.writes).saturating_add(self.trims)
+    }
+
+    /// Bytes of those.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes.saturating_add(self.written_bytes).saturating_add(self.trimmed_bytes)
+    }
 }
 
 /// What the kernel counted on the device while a point ran (`/sys/block/DEV/stat`).
@@ -395,6 +413,8 @@ pub struct PointRecord {
     pub random_share: f64,
     /// Share of reads, 0..=1.
     pub read_share: f64,
+    /// Share of trims, 0..=1: requests that discard what is stored.
+    pub trim_share: f64,
     /// Request size or weighted mix, as written (`8KiB`, `4KiB:60,64KiB:40`).
     pub request_size: String,
     /// Mean request size in bytes.
@@ -430,6 +450,8 @@ pub struct PointRecord {
     pub reads: DirectionRecord,
     /// Writes.
     pub writes: DirectionRecord,
+    /// Trims: what was stored was discarded.
+    pub trims: DirectionRecord,
     /// Flushes (fsync, fdatasync).
     pub syncs: DirectionRecord,
     /// Requests issued, from the first of the warm-up to the last.
@@ -462,4 +484,26 @@ pub struct PointRecord {
     pub witnesses: Vec<WitnessRecord>,
     /// Doubts.
     pub findings: Vec<Finding>,
+}
+
+impl PointRecord {
+    /// Reads, writes and trims, which are what its rate and its latency are of.
+    pub fn transfers(&self) -> [&DirectionRecord; 3] {
+        [&self.reads, &self.writes, &self.trims]
+    }
+
+    /// Reads, writes and trims completed in full.
+    pub fn completed(&self) -> u64 {
+        self.transfers().map(|each| each.completed).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Bytes of those.
+    pub fn bytes(&self) -> u64 {
+        self.transfers().map(|each| each.bytes).into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Share of requests that write data, 0..=1.
+    pub fn write_share(&self) -> f64 {
+        1.0 - self.read_share - self.trim_share
+    }
 }

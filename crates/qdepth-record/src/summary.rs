@@ -38,7 +38,9 @@ pub struct ByDirection {
     pub reads: LatencySummary,
     /// Writes.
     pub writes: LatencySummary,
-    /// Reads and writes together.
+    /// Trims.
+    pub trims: LatencySummary,
+    /// Reads, writes and trims together.
     pub all: LatencySummary,
     /// Flushes, which are in none of the others.
     pub syncs: LatencySummary,
@@ -47,8 +49,8 @@ pub struct ByDirection {
 /// The figures of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointSummary {
-    /// Transaction rate, I/Os per second: reads and writes completed in full, by the length of the
-    /// window. Its 95 % interval comes from the series (`qdepth_measure::series_mean`).
+    /// Transaction rate, I/Os per second: reads, writes and trims completed in full, by the length of
+    /// the window. Its 95 % interval comes from the series (`qdepth_measure::series_mean`).
     pub io_per_s: Estimate,
     /// Throughput, MiB/s (2^20 bytes), of the same I/Os.
     pub mib_per_s: f64,
@@ -71,8 +73,8 @@ pub struct PointSummary {
 impl PointSummary {
     /// The figures of `point`. Never NaN or infinite, whatever the record holds.
     pub fn of(point: &PointRecord) -> Self {
-        let completed = point.reads.completed.saturating_add(point.writes.completed);
-        let bytes = point.reads.bytes.saturating_add(point.writes.bytes);
+        let completed = point.completed();
+        let bytes = point.bytes();
         let seconds = point.duration_ns as f64 / 1e9;
         let io_per_s = ratio(completed as f64, seconds).unwrap_or(0.0);
         Self {
@@ -85,7 +87,7 @@ impl PointSummary {
             cpu_user_ns_per_io: ratio(point.cpu_user_ns as f64, completed as f64),
             cpu_system_ns_per_io: ratio(point.cpu_system_ns as f64, completed as f64),
             mean_in_flight: ratio(point.in_flight_integral_ns, point.duration_ns as f64),
-            failed: [&point.reads, &point.writes, &point.syncs]
+            failed: [&point.reads, &point.writes, &point.trims, &point.syncs]
                 .into_iter()
                 .map(failed)
                 .fold(0, u64::saturating_add),
@@ -97,7 +99,7 @@ impl PointSummary {
 /// Whether a point reached the load that it was offered, by 99 %; a closed loop always does.
 pub fn follows(point: &PointRecord) -> bool {
     let Some(offered) = point.offered_io_per_s else { return true };
-    let completed = point.reads.completed.saturating_add(point.writes.completed) as f64;
+    let completed = point.completed() as f64;
     completed / (point.duration_ns.max(1) as f64 / 1e9) >= offered * FOLLOWED
 }
 
@@ -124,9 +126,7 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
     let series: Vec<f64> = intervals
         .iter()
         .filter(|slice| nominal > 0 && slice.length_ns >= nominal - nominal / 10)
-        .map(|slice| {
-            slice.reads.saturating_add(slice.writes) as f64 / (slice.length_ns as f64 / 1e9)
-        })
+        .map(|slice| slice.completed() as f64 / (slice.length_ns as f64 / 1e9))
         .collect();
     let visits = visits(point, nominal);
     let estimate = match visits.as_slice() {
@@ -150,7 +150,7 @@ fn estimate(io_per_s: f64, point: &PointRecord) -> Estimate {
 /// Requests one after another on each place in the queue, in each of so many visits, where those are
 /// short.
 fn turnovers_of_short(point: &PointRecord, visits: f64) -> Option<f64> {
-    let completed = point.reads.completed.saturating_add(point.writes.completed) as f64;
+    let completed = point.completed() as f64;
     let in_flight = point.in_flight_integral_ns / point.duration_ns.max(1) as f64;
     let is_short = (point.duration_ns as f64) < visits * SHORT_VISIT_NS as f64;
     // Nothing in flight: nothing that could be in step.
@@ -167,8 +167,7 @@ fn visits(point: &PointRecord, nominal: u64) -> Vec<f64> {
         return Vec::new();
     }
     let rate = |visit: &[IntervalRecord]| {
-        let ios: u64 =
-            visit.iter().map(|s| s.reads.saturating_add(s.writes)).fold(0, u64::saturating_add);
+        let ios: u64 = visit.iter().map(IntervalRecord::completed).fold(0, u64::saturating_add);
         let ns: u64 = visit.iter().map(|s| s.length_ns).fold(0, u64::saturating_add);
         ratio(ios as f64, ns as f64 / 1e9)
     };
@@ -181,13 +180,17 @@ fn by_direction(
 ) -> ByDirection {
     let mut all = latency(&point.reads).clone();
     all.merge(latency(&point.writes));
+    all.merge(latency(&point.trims));
     let one = |direction: &DirectionRecord| match &direction.stated {
         Some(stated) if direction.service_time.count() == 0 => stated_summary(stated),
         _ => latency_summary(latency(direction)),
     };
-    let (reads, writes) = (one(&point.reads), one(&point.writes));
-    let all = if all.count() == 0 { both(&reads, &writes) } else { latency_summary(&all) };
-    ByDirection { reads, writes, all, syncs: one(&point.syncs) }
+    let [reads, writes, trims] = point.transfers().map(one);
+    let all = match all.count() {
+        0 => both(&both(&reads, &writes), &trims),
+        _ => latency_summary(&all),
+    };
+    ByDirection { reads, writes, trims, all, syncs: one(&point.syncs) }
 }
 
 /// What another program said: the percentiles of a report that it said and that ten samples lie

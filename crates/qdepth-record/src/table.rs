@@ -67,12 +67,13 @@ fn header() -> Vec<String> {
     .map(str::to_owned)
     .into();
     for kind in ["service_time", "response_time"] {
-        for direction in ["reads", "writes", "all"] {
+        for direction in ["reads", "writes", "trims", "all"] {
             let column = |figure: &str| format!("{kind}_ns_{direction}_{figure}");
             names.extend(["min", "mean", "max"].map(column));
             names.extend(PERCENTILES.map(|name| column(&format!("p{name}"))));
         }
     }
+    names.extend(["trim_share", "trims", "trimmed_bytes"].map(str::to_owned));
     names.extend(["expected_medium", "expected_io_per_s", "expected_mean_ns"].map(str::to_owned));
     names
 }
@@ -80,7 +81,8 @@ fn header() -> Vec<String> {
 fn row(run: &RunRecord, point: &PointRecord) -> Vec<String> {
     let summary = PointSummary::of(point);
     let interval = summary.io_per_s.interval;
-    let short = point.reads.short.saturating_add(point.writes.short);
+    let short = point.transfers().map(|each| each.short);
+    let short = short.into_iter().fold(point.syncs.short, u64::saturating_add);
     let mut cells = vec![
         text(&run.id),
         run.emulated.to_string(),
@@ -115,7 +117,7 @@ fn row(run: &RunRecord, point: &PointRecord) -> Vec<String> {
         point.reads.bytes.to_string(),
         point.writes.bytes.to_string(),
         summary.failed.to_string(),
-        short.saturating_add(point.syncs.short).to_string(),
+        short.to_string(),
         point.abandoned.to_string(),
         real(summary.mean_in_flight),
         real(summary.cpu_user_ns_per_io),
@@ -124,10 +126,12 @@ fn row(run: &RunRecord, point: &PointRecord) -> Vec<String> {
         text(&codes(&point.findings)),
     ];
     for times in [&summary.service_time, &summary.response_time] {
-        for latency in [&times.reads, &times.writes, &times.all] {
+        for latency in [&times.reads, &times.writes, &times.trims, &times.all] {
             cells.extend(figures(latency));
         }
     }
+    cells.push(real(Some(point.trim_share)));
+    cells.extend([point.trims.completed, point.trims.bytes].map(|figure| figure.to_string()));
     let expected = run.expected_at(point.index);
     cells.push(text(expected.map_or("", |expected| &expected.medium)));
     cells.push(real(expected.map(|expected| expected.io_per_s)));

@@ -33,7 +33,7 @@ impl Cell<'_> {
         let whole = |slice: &&IntervalRecord| slice.start_ns + slice.length_ns <= first;
         let slices = || self.whole.intervals.iter().filter(whole);
         let seconds = slices().map(|slice| slice.length_ns).sum::<u64>() as f64 / 1e9;
-        let ended = slices().map(|s| s.reads.saturating_add(s.writes)).fold(0, u64::saturating_add);
+        let ended = slices().map(IntervalRecord::completed).fold(0, u64::saturating_add);
         (seconds > 0.0).then(|| ended as f64 / seconds)
     }
 }
@@ -69,6 +69,7 @@ fn together(parts: &[&PointRecord], variant: &VariantRecord) -> PointRecord {
 fn add(mut sum: PointRecord, part: &PointRecord) -> PointRecord {
     direction(&mut sum.reads, &part.reads);
     direction(&mut sum.writes, &part.writes);
+    direction(&mut sum.trims, &part.trims);
     direction(&mut sum.syncs, &part.syncs);
     series(&mut sum.intervals, &part.intervals);
     for finding in &part.findings {
@@ -124,12 +125,14 @@ fn series(sum: &mut Vec<IntervalRecord>, part: &[IntervalRecord]) {
     for slice in sum.iter_mut() {
         slice.read_service_time = Default::default();
         slice.write_service_time = Default::default();
+        slice.trim_service_time = Default::default();
     }
     for (index, slice) in part.iter().enumerate() {
         let Some(mine) = sum.get_mut(index) else {
             sum.push(IntervalRecord {
                 read_service_time: Default::default(),
                 write_service_time: Default::default(),
+                trim_service_time: Default::default(),
                 ..slice.clone()
             });
             continue;
@@ -139,5 +142,7 @@ fn series(sum: &mut Vec<IntervalRecord>, part: &[IntervalRecord]) {
         mine.writes = mine.writes.saturating_add(slice.writes);
         mine.read_bytes = mine.read_bytes.saturating_add(slice.read_bytes);
         mine.written_bytes = mine.written_bytes.saturating_add(slice.written_bytes);
+        mine.trims = mine.trims.saturating_add(slice.trims);
+        mine.trimmed_bytes = mine.trimmed_bytes.saturating_add(slice.trimmed_bytes);
     }
 }

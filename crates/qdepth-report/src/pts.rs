@@ -219,7 +219,7 @@ fn throughput_from(record: &PointRecord, from_ns: u64) -> f64 {
 fn parts(record: &PointRecord, length_ns: u64) -> Vec<(u64, u64, u64, u64)> {
     let (mut all, mut ios, mut bytes, mut took) = (Vec::new(), 0, 0, 0);
     for interval in &record.intervals {
-        ios += interval.reads + interval.writes;
+        ios += interval.completed();
         bytes += interval.read_bytes + interval.written_bytes;
         took += interval.length_ns;
         if took >= length_ns {

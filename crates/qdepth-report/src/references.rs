@@ -57,6 +57,7 @@ fn is_published(record: &PointRecord) -> bool {
         *name == record.profile
             && (random - record.random_share).abs() < 1e-6
             && (read - record.read_share).abs() < 1e-6
+            && record.trim_share <= 0.0
             && (bytes - record.request_size_mean_bytes).abs() < 0.5
     };
     record.streams == 1 && PUBLISHED.iter().any(same)

@@ -180,15 +180,15 @@ fn exact(value: f64) -> Estimate {
 /// The load profiles as measured.
 pub(crate) fn profiles(view: &View<'_>) -> Table {
     let words = &view.words.columns;
-    let columns = vec![
+    let trims = view.loads.iter().any(|load| load.first().trim_share > 0.0);
+    let mut columns = vec![
         text(words.profile),
         text(words.access),
         number_in(words.read_share, "%"),
         number_in(words.write_share, "%"),
-        text(words.request_size),
-        text(words.arrivals),
-        text(words.application),
     ];
+    columns.extend(trims.then(|| number_in(words.trim_share, "%")));
+    columns.extend([text(words.request_size), text(words.arrivals), text(words.application)]);
     let row = |load: &Load<'_>| {
         let first = load.first();
         let random = number::percent(first.random_share);
@@ -199,12 +199,15 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
         };
         let known = view.words.applications.iter().find(|[name, _]| *name == first.profile);
         let percent = |share: f64| Cell::plain(number::thousands(share * 100.0, 0));
-        let cells = vec![
+        let mut cells = vec![
             // Without what sets loads apart: the columns have all of it that is the profile's.
             Cell::head(profile_title(first, view.words)),
             Cell::plain(access),
             percent(first.read_share),
-            percent(1.0 - first.read_share),
+            percent(first.write_share()),
+        ];
+        cells.extend(trims.then(|| percent(first.trim_share)));
+        cells.extend([
             Cell::plain(number::spaced_sizes(&first.request_size)),
             Cell::plain(if load.stepped && load.is_open_loop() {
                 words.by_step.to_owned()
@@ -212,7 +215,7 @@ pub(crate) fn profiles(view: &View<'_>) -> Table {
                 arrivals(first, view.words)
             }),
             Cell::or_dash(known.map(|[_, text]| (*text).to_owned())),
-        ];
+        ]);
         Row { cells, opens_group: false }
     };
     // By more streams a profile is no other one.
@@ -353,7 +356,7 @@ fn point_cells(view: &View<'_>, point: &Point<'_>, unit: TimeUnit, ends: bool) -
     cells
 }
 
-/// Reads and writes of a mixed load apart; nothing for a load of one direction.
+/// Reads, writes and trims of a mixed load apart; nothing for a load of one direction.
 pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     if !load.points.iter().any(Point::is_mixed) {
         return None;
@@ -367,11 +370,14 @@ pub(crate) fn directions(view: &View<'_>, load: &Load<'_>) -> Option<Table> {
     columns.extend(latency_columns(view, unit));
     let (mut rows, mut points) = (Vec::new(), Vec::new());
     for point in &load.points {
+        let (record, times) = (point.record, &point.summary.response_time);
+        let trims = (words.trims, &record.trims, &times.trims);
         let both = [
-            (words.reads, &point.record.reads, &point.summary.response_time.reads),
-            (words.writes, &point.record.writes, &point.summary.response_time.writes),
+            (words.reads, &record.reads, &times.reads),
+            (words.writes, &record.writes, &times.writes),
         ];
-        for (index, (name, direction, latency)) in both.into_iter().enumerate() {
+        let all = both.into_iter().chain((record.trim_share > 0.0).then_some(trims));
+        for (index, (name, direction, latency)) in all.enumerate() {
             let rate = direction.completed as f64 / (point.record.duration_ns.max(1) as f64 / 1e9);
             let invalid = !point.is_valid();
             let mut cells: Vec<Cell> = target_cell(view, point.record.target).into_iter().collect();

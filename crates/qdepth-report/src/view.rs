@@ -74,12 +74,12 @@ impl Point<'_> {
     pub(crate) fn main(&self) -> &Estimate {
         if self.record.reported_as_throughput { &self.mib_per_s } else { &self.summary.io_per_s }
     }
-    /// Reads and writes together. The response time, which in a closed loop is the service time.
+    /// Reads, writes and trims together. The response time, which in a closed loop is the service time.
     pub(crate) fn latency(&self) -> &LatencySummary {
         &self.summary.response_time.all
     }
     pub(crate) fn is_mixed(&self) -> bool {
-        self.record.reads.completed > 0 && self.record.writes.completed > 0
+        self.record.transfers().iter().filter(|direction| direction.completed > 0).count() > 1
     }
     pub(crate) fn cpu_ns_per_io(&self) -> Option<f64> {
         let Self { summary, .. } = self;
@@ -123,7 +123,7 @@ impl<'a> Load<'a> {
     }
     pub(crate) fn is_open_loop(&self) -> bool {
         let own_arrivals =
-            |p: &PointRecord| p.reads.response_time.is_some() || p.writes.response_time.is_some();
+            |p: &PointRecord| p.transfers().iter().any(|each| each.response_time.is_some());
         self.points.iter().any(|p| own_arrivals(p.record))
     }
 }
@@ -316,10 +316,11 @@ fn facts(run: &RunRecord, emulated: bool) -> impl Iterator<Item = &Observation> 
 fn load_key(record: &PointRecord) -> String {
     let arrivals = if record.step.is_empty() { &*record.arrivals } else { "in steps" };
     format!(
-        "{}|{}|{}|{}|{}|{}|{}",
+        "{}|{}|{}|{}|{}|{}|{}|{}",
         record.profile,
         record.random_share,
         record.read_share,
+        record.trim_share,
         record.request_size,
         arrivals,
         record.streams,
@@ -374,8 +375,7 @@ pub(crate) fn arrivals(record: &PointRecord, words: &Words) -> String {
 fn point(record: &PointRecord) -> Point<'_> {
     let summary = PointSummary::of(record);
     let io_per_s = &summary.io_per_s;
-    let completed = record.reads.completed.saturating_add(record.writes.completed);
-    let bytes = record.reads.bytes.saturating_add(record.writes.bytes);
+    let (completed, bytes) = (record.completed(), record.bytes());
     let one_size = (completed as f64 * record.request_size_mean_bytes - bytes as f64).abs() < 0.5;
     let scale = summary.mib_per_s / io_per_s.value;
     let interval = io_per_s.interval.filter(|_| one_size && scale.is_finite());

@@ -61,10 +61,10 @@
       progress(e.planned_before_ns);
     },
     "interval"(e) {
-      const seconds = e.length_ns / 1e9, ios = e.reads + e.writes;
+      const seconds = e.length_ns / 1e9, ios = e.reads + e.writes + e.trims;
       const rate = ios / seconds;
       part("rate").textContent = number.format(rate);
-      part("throughput").textContent = fine.format((e.read_bytes + e.written_bytes) / seconds / 1048576);
+      part("throughput").textContent = fine.format((e.read_bytes + e.written_bytes + e.trimmed_bytes) / seconds / 1048576);
       part("latency").textContent = time(e.response_time_mean_ns ?? e.service_time_mean_ns);
       rates.push(rate); if (rates.length > 60) rates.shift();
       const point = started.get(e.point);

@@ -120,6 +120,8 @@ impl BandwidthSpec {
             random: 0.0,
             distribution: None,
             read: [0.0, 100.0][direction],
+            trim: None,
+            trim_first: None,
             request_size: SizeSpec::One(row.transfer.to_owned()),
             priorities: None,
             write_size: None,

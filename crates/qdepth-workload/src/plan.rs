@@ -222,6 +222,12 @@ pub struct Point {
     pub distribution: Distribution,
     /// Share of reads, 0..=1.
     pub read_share: f64,
+    /// Share of requests that discard what is stored, 0..=1.
+    #[serde(default, skip_serializing_if = "is_none_of_all")]
+    pub trim_share: f64,
+    /// Whether each write follows a trim of its place, which is complete by then.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub trims_first: bool,
     /// Request sizes.
     pub request_size: SizeMix,
     /// Which of the sizes are of writes; none = all are of both.
@@ -290,6 +296,10 @@ fn is_zero(value: &u64) -> bool {
     *value == 0
 }
 
+fn is_none_of_all(share: &f64) -> bool {
+    *share == 0.0
+}
+
 fn is_no(value: &bool) -> bool {
     !value
 }
@@ -311,9 +321,17 @@ fn one() -> u32 {
 }
 
 impl Point {
-    /// Whether it writes.
+    /// Whether it changes what is stored: it writes, or discards.
     pub fn writes(&self) -> bool {
         self.read_share < 1.0
+    }
+    /// Whether it discards what is stored.
+    pub fn trims(&self) -> bool {
+        self.trim_share > 0.0
+    }
+    /// Share of requests that write data, 0..=1.
+    pub fn write_share(&self) -> f64 {
+        (1.0 - self.read_share - self.trim_share).max(0.0)
     }
     /// Bytes that its streams move, all together; 0: no limit.
     pub fn bytes_of_streams(&self) -> u64 {

@@ -90,6 +90,17 @@ impl Point {
         };
         share("random share", self.random_share)?;
         share("read share", self.read_share)?;
+        share("trim share", self.trim_share)?;
+        share("share of reads and trims", self.read_share + self.trim_share)?;
+        let halves = (self.trim_share - 0.5).abs() < f64::EPSILON;
+        if self.trims_first && (self.read_share > 0.0 || !halves) {
+            return Err(
+                "trims before writes are half of all requests, and nothing reads".to_owned()
+            );
+        }
+        if self.trims() && (self.verify || self.own_writes.is_some()) {
+            return Err("trims with verify, or with sizes of writes alone".to_owned());
+        }
         share("compressible share", self.payload.compressible_share)?;
         self.distribution.check(self.request_size.sizes.len())?;
         if let Some(until) = self.stop.until_steady.filter(|until| until.rounds == 0) {

@@ -96,6 +96,12 @@ pub struct Profile {
     pub distribution: Option<Distribution>,
     /// Share of reads in per cent.
     pub read: f64,
+    /// Share of requests that discard what is stored at their place (trim), in per cent; what is
+    /// neither this nor a read is a write. It is allowed like a write, and refused like one. Left out: 0.
+    pub trim: Option<f64>,
+    /// Whether each place is trimmed first and then written, by the next request in the same place of
+    /// the queue: half of the requests are trims then, and none reads. Left out: no.
+    pub trim_first: Option<bool>,
     /// Request size.
     pub request_size: SizeSpec,
     /// Request size of the writes of a mix, where that is another. Left out: as reads.

@@ -15,6 +15,8 @@ pub enum Direction {
     Read,
     /// Writes.
     Write,
+    /// Discards what is stored.
+    Trim,
     /// Forces what was written to stable storage.
     Sync,
 }
@@ -37,6 +39,10 @@ pub struct RequestStream {
     address: AddressPattern,
     /// A read where a draw of 32 bits is below this.
     read_threshold: u64,
+    /// Else a trim where it is below this.
+    trim_threshold: u64,
+    /// Whether a place that was trimmed is written by the next request in the same slot.
+    trims_first: bool,
     sizes: Sizes,
     /// Where writes with sizes of their own go; boxed, since most loads have none.
     writes: Option<Box<(AddressPattern, Sizes)>>,
@@ -46,6 +52,8 @@ pub struct RequestStream {
     plain: Option<u32>,
     sync_every: u32,
     writes_since_sync: u32,
+    /// The last request of [`draw`](Self::draw).
+    former: Request,
 }
 
 /// Sizes to draw from.
@@ -141,24 +149,47 @@ impl RequestStream {
             writes.iter_mut().for_each(|own| own.0.begin_at(draw));
         }
         let segments = Segments::new(point, number);
-        let bare = address.is_plain() && segments.is_none() && point.fsync.every_writes == 0;
+        let bare = address.is_plain()
+            && segments.is_none()
+            && point.fsync.every_writes == 0
+            && !point.trims();
+        let threshold = |share: f64| (share * 4_294_967_296.0).round() as u64;
         Self {
             address,
             random,
             plain: single.filter(|_| bare),
-            read_threshold: (point.read_share * 4_294_967_296.0).round() as u64,
+            read_threshold: threshold(point.read_share),
+            trim_threshold: match point.trims_first {
+                // Each place that is drawn is trimmed.
+                true => 1 << 32,
+                false => threshold(point.read_share + point.trim_share),
+            },
+            trims_first: point.trims_first,
             sizes: Sizes::new(sizes),
             writes,
             segments,
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
+            former: Request { direction: Direction::Read, offset: 0, size: 0 },
         }
     }
 
-    /// The next request. The same numbers are drawn for it on either way.
-    #[inline(always)]
+    /// The next request of a stream with one outstanding I/O: it follows the former.
     pub fn draw(&mut self) -> Request {
+        let former = self.former;
+        self.former = self.draw_after(&former);
+        self.former
+    }
+
+    /// The next request, in the slot whose last one is `former`. The same numbers are drawn for it on
+    /// either way.
+    #[inline(always)]
+    pub fn draw_after(&mut self, former: &Request) -> Request {
         let Some(size) = self.plain else {
+            if self.trims_first && former.direction == Direction::Trim {
+                self.writes_since_sync += 1;
+                return Request { direction: Direction::Write, ..*former };
+            }
             let (offset, (size, direction)) = self.draw_any();
             return Request { direction, offset, size };
         };
@@ -181,17 +212,24 @@ impl RequestStream {
             return (0, (0, Direction::Sync));
         }
         let draw = self.random.next_u64();
-        let read = (draw & 0xffff_ffff) < self.read_threshold;
+        let direction = self.direction(draw & 0xffff_ffff);
         let (address, sizes) = match &mut self.writes {
-            Some(own) if !read => (&mut own.0, &own.1),
+            Some(own) if direction != Direction::Read => (&mut own.0, &own.1),
             _ => (&mut self.address, &self.sizes),
         };
         let size = sizes.draw(&mut self.random);
         let offset = address.next(draw >> 32, &mut self.random, u64::from(size));
         let offset = self.segments.map_or(offset, |segments| segments.place(offset));
-        self.writes_since_sync += u32::from(!read);
-        let direction = if read { Direction::Read } else { Direction::Write };
+        self.writes_since_sync += u32::from(direction == Direction::Write);
         (offset, (size, direction))
+    }
+
+    fn direction(&self, draw: u64) -> Direction {
+        match draw {
+            draw if draw < self.read_threshold => Direction::Read,
+            draw if draw < self.trim_threshold => Direction::Trim,
+            _ => Direction::Write,
+        }
     }
 }
 

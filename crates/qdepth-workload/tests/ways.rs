@@ -75,3 +75,50 @@ fn own_sizes_are_of_plain_mixes() {
         assert!(told.contains(why), "{more}: {told}");
     }
 }
+
+#[test]
+fn trims_are_a_share_of_all_requests_or_come_before_each_write() {
+    let mixed = point("random = 100\nread = 50\ntrim = 20\nrequest_size = \"4KiB\"\n").unwrap();
+    assert!(mixed.writes() && mixed.trims() && (mixed.write_share() - 0.3).abs() < 1e-12);
+    let mut stream = RequestStream::new(&mixed, 0);
+    let mut counts = [0_i32; 4];
+    (0..100_000).for_each(|_| counts[stream.draw().direction as usize] += 1);
+    for (count, share) in counts.into_iter().zip([50_000, 30_000, 20_000, 0]) {
+        assert!(count.abs_diff(share) < 600, "{counts:?}");
+    }
+    let once = "random = 100\ndistribution = { kind = \"each-once\" }\nread = 0\n\
+                trim_first = true\nrequest_size = \"64KiB\"\n";
+    let first = point(once).unwrap();
+    let mut stream = RequestStream::new(&first, 0);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..1024 {
+        let (trim, write) = (stream.draw(), stream.draw());
+        assert_eq!((trim.direction, write.direction), (Direction::Trim, Direction::Write));
+        assert_eq!((trim.offset, trim.size), (write.offset, write.size));
+        seen.insert(trim.offset);
+    }
+    assert_eq!(seen.len(), 1024, "each place once");
+    // In several places of the queue each write follows the trim of its own.
+    let mut formers =
+        [stream.draw_after(&Request { direction: Direction::Read, offset: 0, size: 0 }); 4];
+    for place in [3, 1, 2, 0, 3, 3] {
+        let former: Request = formers[place];
+        formers[place] = stream.draw_after(&former);
+        if former.direction == Direction::Trim {
+            assert_eq!(formers[place], Request { direction: Direction::Write, ..former });
+        }
+    }
+}
+
+#[test]
+fn trims_that_nothing_can_mean_are_refused() {
+    let refused = |more: &str| {
+        point(&format!("random = 100\nrequest_size = \"4KiB\"\n{more}")).expect_err(more)
+    };
+    assert!(refused("read = 70\ntrim = 40\n").contains("more than 100 per cent"));
+    assert!(refused("read = 50\ntrim_first = true\n").contains("read = 0"));
+    assert!(refused("read = 0\ntrim = 100\nverify = true\n").contains("not trimmed"));
+    assert!(
+        refused("read = 50\ntrim = 10\nwrite_size = \"8KiB\"\n").contains("sizes of their own")
+    );
+}

@@ -51,6 +51,9 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
         option("zonesize", strides.zone_bytes.to_string());
         option("zoneskip", strides.skip_bytes.to_string());
     }
+    if point.trims() && !point.trims_first && point.trim_share < 1.0 {
+        option("; not here: share of trims", point.trim_share.to_string());
+    }
     if point.read_share > 0.0 && point.read_share < 1.0 {
         // fio has whole per cents only.
         option("rwmixread", format!("{:.0}", point.read_share * 100.0));
@@ -99,6 +102,8 @@ fn section(text: &mut String, point: &Point, target: &str, first: bool) {
 
 fn direction(point: &Point) -> String {
     let what = match point.read_share {
+        _ if point.trims_first => "trimwrite",
+        _ if point.trim_share >= 1.0 => "trim",
         share if share >= 1.0 => "read",
         share if share <= 0.0 => "write",
         _ => "rw",
@@ -150,9 +155,11 @@ fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
     };
     // By bytes: fio's I/Os per second are whole numbers.
     let [reads, writes] = point.sizes_by_way().map(|sizes| rate * sizes.mean());
-    let (read, write) = (reads * point.read_share, writes * (1.0 - point.read_share));
+    let (read, write) = (reads * point.read_share, writes * point.write_share());
+    let trim = reads * point.trim_share;
     let figure = |rate: f64| if rate < 1.0 { String::new() } else { format!("{rate:.0}") };
-    option("rate", format!("{},{}", figure(read), figure(write)));
+    let trim = if point.trims() { format!(",{}", figure(trim)) } else { String::new() };
+    option("rate", format!("{},{}{trim}", figure(read), figure(write)));
     option("rate_process", process.to_owned());
 }
 

@@ -6,8 +6,8 @@ use super::JobSet;
 use super::job::{Ends, Job};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::toml_text;
-use super::values::{Amount, Engine};
-use loads::{end, on_all, parent, places, read_back, refuse, slug};
+use super::values::{Amount, Engine, Trims};
+use loads::{NOTHING_BYTES, depths, end, on_all, parent, places, read_back, refuse, slug};
 
 /// Time limit of a job that ends with its bytes alone, nanoseconds: a day.
 const UNTIL_DONE_NS: u64 = 86_400_000_000_000;
@@ -77,6 +77,8 @@ pub(super) struct Load {
     pub(super) reads_back: bool,
     /// Whether all of its step end when it does.
     pub(super) ends_step: bool,
+    /// Whether the page cache is bypassed.
+    pub(super) direct: bool,
     /// Which of the areas that are to be made its offset counts from.
     area_of: Option<usize>,
 }
@@ -141,12 +143,16 @@ impl JobSet {
             if job.reads_back {
                 back.extend(loads.iter().map(read_back));
             }
-            if let Some(step) = steps.last_mut() {
+            let next = self.jobs.get(number + 1);
+            let ends = next.is_none_or(|next| next.stonewall || next.waits_for.is_some());
+            if let Some(goal) = job.goal {
+                let alone = ends && steps.last().is_none_or(Vec::is_empty);
+                steps.pop();
+                steps.extend(refused.keep(depths(job, goal, &loads, alone)).unwrap_or_default());
+            } else if let Some(step) = steps.last_mut() {
                 step.extend(loads);
             }
             // What a step wrote is read back when all of it is written.
-            let next = self.jobs.get(number + 1);
-            let ends = next.is_none_or(|next| next.stonewall || next.waits_for.is_some());
             if ends && !back.is_empty() {
                 steps.push(std::mem::take(&mut back));
             }
@@ -157,6 +163,7 @@ impl JobSet {
         }
         for step in &mut steps {
             refused.keep(self.end_together(step));
+            self.trim_as_beside(step);
         }
         self.end_run(&mut steps, &mut made);
         let file_bytes = made.lay_out(steps.iter_mut().flatten());
@@ -220,6 +227,20 @@ impl JobSet {
         Ok(())
     }
 
+    /// A trim passes the page cache by, whatever `direct` says: it is as what runs beside it there.
+    fn trim_as_beside(&self, step: &mut [Load]) {
+        let only_trims = |load: &Load| self.jobs[load.origin.job].trims == Trims::All;
+        let others: Vec<(usize, bool)> = step
+            .iter()
+            .filter(|load| !only_trims(load))
+            .map(|load| (load.target, load.direct))
+            .collect();
+        for load in step.iter_mut().filter(|load| only_trims(load)) {
+            let beside = others.iter().find(|(target, _)| *target == load.target);
+            load.direct = beside.is_none_or(|(_, direct)| *direct);
+        }
+    }
+
     /// `exit_what=all`: what is behind the step of such a job is not run.
     fn end_run(&self, steps: &mut Vec<Vec<Load>>, made: &mut Making) {
         let ends_run = |step: &Vec<Load>| {
@@ -265,9 +286,10 @@ impl JobSet {
     }
 
     fn engine(&self) -> Option<Engine> {
-        let first = self.jobs.first()?.engine;
-        (self.jobs.iter().all(|job| job.engine == first) && first != Engine::Synchronous)
-            .then_some(first)
+        // What does nothing has none.
+        let mut engines = self.jobs.iter().map(|job| job.engine).filter(|e| *e != Engine::Null);
+        let first = engines.next()?;
+        (engines.all(|engine| engine == first) && first != Engine::Synchronous).then_some(first)
     }
 }
 
@@ -417,7 +439,11 @@ impl Making {
     ) -> Result<Load, FioRefusal> {
         let Place { path, folder, depth } = file;
         let share = files as u64;
-        let existing = if folder.is_some() { None } else { whole(path) };
+        let existing = match job.engine {
+            Engine::Null => Some(whole(path).unwrap_or(NOTHING_BYTES)),
+            _ if folder.is_some() => None,
+            _ => whole(path),
+        };
         let offset = self.begin(job, origin.clone, path, existing)?;
         let asked = match job.span.size {
             Amount::Bytes(bytes) => Some(bytes / share),

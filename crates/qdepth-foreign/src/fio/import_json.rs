@@ -129,7 +129,7 @@ fn unit(version: &str, job: &Map<String, Value>) -> Result<u64, String> {
     if major.and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3) {
         return Ok(1);
     }
-    for side in ["read", "write", "mixed"].iter().filter_map(|side| job.get(*side)) {
+    for side in ["read", "write", "trim", "mixed"].iter().filter_map(|side| job.get(*side)) {
         let figure = |key: &str| side.get(key).and_then(Value::as_f64).unwrap_or(0.0);
         let moved = figure("io_bytes");
         if side.get("io_kbytes").is_some() {
@@ -192,18 +192,25 @@ impl Options<'_> {
 fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRecord {
     let first = job.get("read").or_else(|| job.get("mixed"));
     let (mut reads, mut writes) = (direction(first, unit), direction(job.get("write"), unit));
+    let mut trims = direction(job.get("trim"), unit);
     let error = job.get("error").and_then(Value::as_i64).unwrap_or(0);
     if let Ok(errno) = i32::try_from(error)
         && errno != 0
     {
         let failed = job.get("total_err").and_then(Value::as_u64).unwrap_or(1);
-        let side = if reads.completed > 0 { &mut reads } else { &mut writes };
+        let side = match (reads.completed, trims.completed) {
+            (0, 0) => &mut writes,
+            (0, _) => &mut trims,
+            _ => &mut reads,
+        };
         side.errors.push(ErrorCount { errno, count: failed });
     }
     let runtime = |key: &str| job.get(key).and_then(|d| d.get("runtime")?.as_u64()).unwrap_or(0);
-    let runtime_ms = runtime("read").max(runtime("write")).max(runtime("mixed"));
-    let requests = reads.completed + writes.completed;
-    let bytes = reads.bytes.saturating_add(writes.bytes);
+    let runtime_ms = ["read", "write", "trim", "mixed"].map(runtime).into_iter().max();
+    let runtime_ms = runtime_ms.unwrap_or(0);
+    let requests = reads.completed + writes.completed + trims.completed;
+    let bytes = reads.bytes.saturating_add(writes.bytes).saturating_add(trims.bytes);
+    let share = |side: &DirectionRecord| side.completed as f64 / requests as f64;
     let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
     let cpu = |key: &str| {
         let share = job.get(key).and_then(Value::as_f64).unwrap_or(0.0) / 100.0;
@@ -215,7 +222,8 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
         profile: text(job, "jobname"),
         profile_title: text(job, "jobname"),
         random_share: if rw.starts_with("rand") { 1.0 } else { 0.0 },
-        read_share: if requests == 0 { 1.0 } else { reads.completed as f64 / requests as f64 },
+        read_share: if requests == 0 { 1.0 } else { share(&reads) },
+        trim_share: if requests == 0 { 0.0 } else { share(&trims) },
         request_size: options
             .get("bssplit")
             .or_else(|| options.get("bs"))
@@ -232,6 +240,7 @@ fn point(job: &Map<String, Value>, options: &Options<'_>, unit: u64) -> PointRec
         syncs: syncs(job.get("sync")),
         reads,
         writes,
+        trims,
         cpu_user_ns: cpu("usr_cpu"),
         cpu_system_ns: cpu("sys_cpu"),
         ..PointRecord::default()

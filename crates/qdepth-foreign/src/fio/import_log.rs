@@ -109,9 +109,10 @@ pub(crate) fn read(files: &[(&str, std::borrow::Cow<'_, str>)]) -> Result<Import
 /// One window of the series being filled.
 #[derive(Default)]
 struct Window {
-    ios: [f64; 2],
-    bytes: [f64; 2],
-    times: [Option<Box<LatencyHistogram>>; 2],
+    /// Of reads, writes and trims.
+    ios: [f64; 3],
+    bytes: [f64; 3],
+    times: [Option<Box<LatencyHistogram>>; 3],
 }
 
 fn point(name: &str, logs: &[(Kind, Vec<LogRow>)]) -> PointRecord {
@@ -128,9 +129,9 @@ fn point(name: &str, logs: &[(Kind, Vec<LogRow>)]) -> PointRecord {
 struct Filling {
     window_ms: u64,
     windows: BTreeMap<u64, Window>,
-    times: [LatencyHistogram; 2],
+    times: [LatencyHistogram; 3],
     /// Sum and number of means of windows, and the largest.
-    means: [(f64, u64, u64); 2],
+    means: [(f64, u64, u64); 3],
 }
 
 impl Filling {
@@ -138,14 +139,14 @@ impl Filling {
         Self {
             window_ms,
             windows: BTreeMap::new(),
-            times: [LatencyHistogram::new(), LatencyHistogram::new()],
-            means: [(0.0, 0, 0); 2],
+            times: Default::default(),
+            means: [(0.0, 0, 0); 3],
         }
     }
 
     fn log(&mut self, kind: Kind, rows: &[LogRow], rates: bool, bytes: bool) {
-        let mut former = [0_u64; 2];
-        for row in rows.iter().filter(|row| row.direction < 2) {
+        let mut former = [0_u64; 3];
+        for row in rows.iter().filter(|row| row.direction < 3) {
             let side = row.direction;
             let seconds = row.time_ms.saturating_sub(former[side]) as f64 / 1e3;
             former[side] = row.time_ms;
@@ -171,22 +172,24 @@ impl Filling {
 
     fn into_point(self, name: &str, last_ms: u64) -> PointRecord {
         let total = |pick: fn(&Window) -> f64| self.windows.values().map(pick).sum::<f64>() as u64;
-        let [reads, writes] = [total(|w| w.ios[0]), total(|w| w.ios[1])];
-        let [read_bytes, written_bytes] = [total(|w| w.bytes[0]), total(|w| w.bytes[1])];
-        let side = |place: usize, completed: u64, bytes: u64| DirectionRecord {
-            completed,
-            bytes,
+        let counts = [total(|w| w.ios[0]), total(|w| w.ios[1]), total(|w| w.ios[2])];
+        let moved = [total(|w| w.bytes[0]), total(|w| w.bytes[1]), total(|w| w.bytes[2])];
+        let side = |place: usize| DirectionRecord {
+            completed: counts[place],
+            bytes: moved[place],
             service_time: self.times[place].clone(),
-            stated: stated(self.means[place], completed),
+            stated: stated(self.means[place], counts[place]),
             ..DirectionRecord::default()
         };
-        let requests = reads.saturating_add(writes);
-        let bytes = read_bytes.saturating_add(written_bytes);
+        let requests = counts.into_iter().fold(0, u64::saturating_add);
+        let bytes = moved.into_iter().fold(0, u64::saturating_add);
+        let share = |count: u64| count as f64 / requests as f64;
         let mean = if requests == 0 { 0.0 } else { bytes as f64 / requests as f64 };
         PointRecord {
             profile: name.to_owned(),
             profile_title: name.to_owned(),
-            read_share: if requests == 0 { 1.0 } else { reads as f64 / requests as f64 },
+            read_share: if requests == 0 { 1.0 } else { share(counts[0]) },
+            trim_share: if requests == 0 { 0.0 } else { share(counts[2]) },
             request_size: format!("{mean:.0}B"),
             request_size_mean_bytes: mean,
             arrivals: "closed".to_owned(),
@@ -194,8 +197,9 @@ impl Filling {
             streams: 1,
             duration_ns: last_ms.saturating_mul(1_000_000),
             issued: requests,
-            reads: side(0, reads, read_bytes),
-            writes: side(1, writes, written_bytes),
+            reads: side(0),
+            writes: side(1),
+            trims: side(2),
             intervals: self.windows.iter().map(|(n, w)| interval(*n, w, self.window_ms)).collect(),
             ..PointRecord::default()
         }
@@ -223,7 +227,10 @@ fn interval(number: u64, window: &Window, window_ms: u64) -> IntervalRecord {
         writes: window.ios[1] as u64,
         read_bytes: window.bytes[0] as u64,
         written_bytes: window.bytes[1] as u64,
+        trims: window.ios[2] as u64,
+        trimmed_bytes: window.bytes[2] as u64,
         read_service_time: times(0),
         write_service_time: times(1),
+        trim_service_time: times(2),
     }
 }

@@ -12,7 +12,7 @@ use super::number::Base;
 use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
 use super::setting::{Section, Setting};
-use super::values::{Amount, Distribution, Durability, Engine, Sizes, texts};
+use super::values::{Amount, Distribution, Durability, Engine, Sizes, Trims, texts};
 
 /// Most clones of a job.
 const CLONES_MAX: u64 = 256;
@@ -46,6 +46,8 @@ pub struct Job {
     pub random: f64,
     /// Share of reads, 0..=100.
     pub read: f64,
+    /// What it discards.
+    pub trims: Trims,
     /// Request sizes, and where requests begin.
     pub sizes: Sizes,
     /// Bytes left out behind each sequential request; its alignment steps over them.
@@ -108,6 +110,19 @@ pub struct Job {
     pub span: Span,
     /// What is reported.
     pub report: Reporting,
+    /// The latency that its depth is to keep, where that is searched for.
+    pub goal: Option<Goal>,
+}
+
+/// A latency that a share of the requests is to keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Goal {
+    /// At most so long, nanoseconds.
+    pub target_ns: u64,
+    /// How long each depth is measured, nanoseconds.
+    pub window_ns: u64,
+    /// Share of the requests that keep it, per cent.
+    pub percentile: f64,
 }
 
 /// What else ends with a job that has `exitall`.
@@ -210,14 +225,14 @@ impl Job {
 
     fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
         let access = look.access()?;
-        let Access { random, read, back, .. } = access;
-        let mut sizes = look.sizes(read)?;
+        let Access { random, back, trims, .. } = access;
+        let mut sizes = look.sizes(&access)?;
         let gap = gap(look, &access, &sizes)?;
         if gap > 0 || back.is_some() {
             sizes.alignment = sizes.smallest() + gap;
         }
-        let (rate, rated) = look.rate(read, &sizes)?;
-        let engine = look.engine()?;
+        let (rate, rated) = look.rate(&access, &sizes)?;
+        let engine = look.engine(trims)?;
         remarks.extend(look.notes(engine)?);
         let distribution =
             look.value("random_distribution", Distribution::Uniform, Distribution::read)?;
@@ -227,10 +242,7 @@ impl Job {
             remarks.extend(drawn_independently(look.section));
         }
         let depth = depth(look, engine)?;
-        let clones = look.whole("numjobs", 1)?;
-        if clones == 0 || clones > CLONES_MAX {
-            return Err(look.refuse("numjobs", format!("1 to {CLONES_MAX} are possible")));
-        }
+        let clones = clones(look)?;
         Ok(Self {
             file: look.section.file.to_string(),
             line: look.section.line,
@@ -239,7 +251,7 @@ impl Job {
             rw_name: look.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
             engine_name: look.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,
             thread: look.switch("thread", false)?,
-            clones: clones as u32,
+            clones,
             stonewall: look.switch("stonewall", false)?,
             new_group: look.switch("new_group", false)?,
             group_reporting: look.switch("group_reporting", false)?,
@@ -250,6 +262,7 @@ impl Job {
             poisson: look.value("rate_process", false, poisson)?,
             random,
             read: rated,
+            trims,
             gap,
             backwards: back.is_some(),
             zones: look.zones(&access, &sizes)?,
@@ -276,7 +289,15 @@ impl Job {
             split_cpus: look.value("cpus_allowed_policy", false, split)?,
             remarks,
             report: look.reporting()?,
+            goal: look.goal()?,
         })
+    }
+}
+
+fn clones(look: &Look<'_>) -> Result<u32, FioRefusal> {
+    match look.whole("numjobs", 1)? {
+        clones @ 1..=CLONES_MAX => Ok(clones as u32),
+        _ => Err(look.refuse("numjobs", format!("1 to {CLONES_MAX} are possible"))),
     }
 }
 

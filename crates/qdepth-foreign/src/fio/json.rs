@@ -9,6 +9,7 @@ use qdepth_measure::LatencyHistogram;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
+use super::job::Goal;
 pub(super) use latency::FioLatency;
 use latency::shares;
 use qdepth_record::{DirectionRecord, PointRecord};
@@ -63,6 +64,8 @@ pub struct FioEntry {
     pub members: u32,
     /// How reads and writes are reported.
     pub unified: Unified,
+    /// The latency that its depth was to keep.
+    pub goal: Option<Goal>,
     /// The points that it consists of, as places in the list of points.
     pub points: Vec<usize>,
 }
@@ -220,7 +223,8 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
     let batches = ["0", "4", "8", "16", "32", "64", ">=64"];
     let error = members
         .iter()
-        .flat_map(|p| p.reads.errors.iter().chain(&p.writes.errors).chain(&p.syncs.errors))
+        .flat_map(|p| p.transfers().into_iter().chain([&p.syncs]))
+        .flat_map(|side| &side.errors)
         .map(|error| error.errno)
         .next();
     JobEntry {
@@ -252,9 +256,10 @@ fn job(entry: &FioEntry, members: &[&PointRecord], moment: &FioMoment, plus: boo
         latency_us: shares(&all, latency::US),
         latency_ms: shares(&all, latency::MS),
         latency_depth: entry.depth,
-        latency_target: 0,
-        latency_percentile: 100.0,
-        latency_window: 0,
+        latency_target: entry.goal.map_or(0, |goal| goal.target_ns),
+        latency_percentile: entry.goal.map_or(100.0, |goal| goal.percentile),
+        // In microseconds, as fio tells it.
+        latency_window: entry.goal.map_or(0, |goal| goal.window_ns / 1000),
         desc: entry.description.clone(),
     }
 }
@@ -272,7 +277,6 @@ fn merged(members: &[&PointRecord], side: Side) -> LatencyHistogram {
 pub(super) enum Side {
     Reads,
     Writes,
-    /// Nothing trims.
     Trims,
     Both,
     Syncs,
@@ -283,8 +287,8 @@ impl Side {
         match self {
             Self::Reads => vec![&point.reads],
             Self::Writes => vec![&point.writes],
-            Self::Trims => Vec::new(),
-            Self::Both => vec![&point.reads, &point.writes],
+            Self::Trims => vec![&point.trims],
+            Self::Both => point.transfers().to_vec(),
             Self::Syncs => vec![&point.syncs],
         }
     }

@@ -1,5 +1,5 @@
 //! A point's series as a log of fio's form: a row for each window and direction,
-//! `time_ms, value, direction, 0, 0`; direction 0 reads, 1 writes.
+//! `time_ms, value, direction, 0, 0`; direction 0 reads, 1 writes, 2 trims.
 
 use std::fmt::Write;
 
@@ -25,7 +25,7 @@ pub fn export_fio_log(kind: FioLog, point: &PointRecord, window_ms: u64, start_m
     for (end_ms, window) in windows(point, window_ms) {
         let length_ns: u64 = window.iter().map(|interval| interval.length_ns).sum();
         let end_ms = start_ms.saturating_add(end_ms);
-        for direction in 0..2 {
+        for direction in 0..3 {
             if let Some(value) = value(kind, window, direction, length_ns) {
                 // Writing to a String never fails.
                 let _ = writeln!(text, "{end_ms}, {value}, {direction}, 0, 0");
@@ -49,7 +49,7 @@ pub fn export_fio_histograms(
 ) -> String {
     let mut text = String::new();
     for (end_ms, window) in windows(point, window_ms) {
-        for direction in 0..2 {
+        for direction in 0..3 {
             let mut counts = vec![0_u64; CLASSES >> coarseness];
             let Some(all) = service_times(window, direction) else { continue };
             for (low, high, count) in all.occupied() {
@@ -93,8 +93,15 @@ fn windows(point: &PointRecord, window_ms: u64) -> impl Iterator<Item = (u64, &[
 fn service_times(window: &[IntervalRecord], direction: usize) -> Option<LatencyHistogram> {
     let mut all = LatencyHistogram::new();
     for interval in window {
-        let times =
-            if direction == 0 { &interval.read_service_time } else { &interval.write_service_time };
+        let times = match direction {
+            0 => &interval.read_service_time,
+            1 => &interval.write_service_time,
+            _ => &interval.trim_service_time,
+        };
+        // There is none of trims where there were none.
+        if direction > 1 && interval.trims == 0 {
+            continue;
+        }
         all.merge(&times.decode().ok()?);
     }
     Some(all)

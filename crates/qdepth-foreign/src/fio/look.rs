@@ -9,7 +9,7 @@ use super::job::{Flow, Reporting, Span};
 use super::number::{Base, size, size as size_of, time_ns, time_with};
 use super::refusal::{FioRefusal, FioRefusals};
 use super::setting::{Section, Setting};
-use super::values::{Amount, SizePart, Sizes, by_way, number, sizes, texts};
+use super::values::{Amount, SizePart, Sizes, Trims, by_way, number, sizes, texts};
 
 pub(super) use more::Access;
 
@@ -208,19 +208,35 @@ impl Look<'_> {
     }
 
     /// Sizes with weights, and the alignments of random requests.
-    pub(super) fn sizes(&self, read: f64) -> Result<Sizes, FioRefusal> {
+    pub(super) fn sizes(
+        &self,
+        Access { read, trims: trimming, .. }: &Access,
+    ) -> Result<Sizes, FioRefusal> {
+        let read = *read;
         let name = ["bssplit", "bsrange", "bs"].into_iter().find(|name| self.get(name).is_some());
         let name = name.unwrap_or("bs");
         let usual = || vec![SizePart { bytes: 4096, weight: 1 }];
-        let [reads, writes] =
-            self.value(name, [usual(), usual()], |text| sizes(name, text, self.base))?;
+        let [reads, writes, trims] =
+            self.value(name, [usual(), usual(), usual()], |text| sizes(name, text, self.base))?;
         let aligned =
-            self.value("ba", [0, 0], |text| by_way(text, |one| size_of(one, self.base)))?;
+            self.value("ba", [0; 3], |text| by_way(text, |one| size_of(one, self.base)))?;
         let with = |parts: Vec<SizePart>, asked: u64| {
             let smallest = parts.iter().map(|part| part.bytes).min().unwrap_or(4096);
             (parts, if asked > 0 { asked } else { smallest })
         };
         let (reads, writes) = (with(reads, aligned[0]), with(writes, aligned[1]));
+        let trims = with(trims, aligned[2]);
+        match trimming {
+            Trims::None => {}
+            Trims::BeforeWrites if trims != writes => {
+                return Err(
+                    self.refuse(name, "refused: what is trimmed is written: give both one size")
+                );
+            }
+            Trims::All | Trims::BeforeWrites => {
+                return Ok(Sizes { parts: trims.0, alignment: trims.1, writes: None });
+            }
+        }
         let is_mix = read > 0.0 && read < 100.0;
         let own = (is_mix && reads != writes).then(|| writes.clone());
         let (parts, alignment) = if read > 0.0 { reads } else { writes };
@@ -229,15 +245,28 @@ impl Look<'_> {
 
     /// Requests per second of both directions together, and the share of reads that they leave:
     /// in a mix each direction keeps to its own rate, whatever the mix says.
-    pub(super) fn rate(&self, read: f64, sizes: &Sizes) -> Result<(Option<f64>, f64), FioRefusal> {
+    pub(super) fn rate(
+        &self,
+        Access { read, trims: trimming, .. }: &Access,
+        sizes: &Sizes,
+    ) -> Result<(Option<f64>, f64), FioRefusal> {
+        let read = *read;
         for name in ["rate_iops", "rate"] {
             if self.get(name).is_none() {
                 continue;
             }
-            let [reads, writes] = self.value(name, [None, None], |text| rates(text, self.base))?;
+            let [reads, writes, trims] =
+                self.value(name, [None; 3], |text| rates(text, self.base))?;
+            let trims = trims.map(|rate| rate * requests(&sizes.parts, name));
             let reads = reads.map(|rate| rate * requests(&sizes.parts, name));
             let writes = writes.map(|rate| rate * requests(sizes.of_writes(), name));
             return match (reads, writes) {
+                _ if *trimming == Trims::All => Ok((trims, read)),
+                _ if *trimming == Trims::BeforeWrites => match writes.zip(trims) {
+                    Some((writes, trims)) if (writes - trims).abs() > 1e-9 * writes => Err(self
+                        .refuse(name, "refused: what is trimmed is written: give both one rate")),
+                    both => Ok((both.map(|(writes, trims)| writes + trims), read)),
+                },
                 _ if read >= 100.0 => Ok((reads, read)),
                 _ if read <= 0.0 => Ok((writes, read)),
                 (None, None) => Ok((None, read)),
@@ -284,7 +313,11 @@ impl Look<'_> {
             | "meta" | "1" | "pattern" | "pattern_hdr" => Ok(true),
             _ => Err("md5, crc…, xxhash, sha…, meta and pattern are possible".to_owned()),
         };
-        self.value("verify", false, known)
+        let verifies = self.value("verify", false, known)?;
+        if verifies && self.access()?.trims != Trims::None {
+            return Err(self.refuse("verify", "refused: what is trimmed holds nothing to verify"));
+        }
+        Ok(verifies)
     }
 
     pub(super) fn compressible(&self) -> Result<f64, FioRefusal> {
@@ -334,9 +367,8 @@ fn requests(sizes: &[SizePart], name: &str) -> f64 {
     unit * weight / bytes
 }
 
-/// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes; one figure is for each direction.
-fn rates(text: &str, base: Base) -> Result<[Option<f64>; 2], String> {
-    let mut parts = text.split(',').map(str::trim);
+/// `1m`, `1m,500k`, `,500k`, `1m,`: reads, writes, trims; the last that is written goes on.
+fn rates(text: &str, base: Base) -> Result<[Option<f64>; 3], String> {
     let one = |text: &str| -> Result<Option<f64>, String> {
         match text {
             "" => Ok(None),
@@ -346,6 +378,5 @@ fn rates(text: &str, base: Base) -> Result<[Option<f64>; 2], String> {
             },
         }
     };
-    let reads = one(parts.next().unwrap_or(""))?;
-    Ok([reads, parts.next().map_or(Ok(reads), one)?])
+    by_way(text, one)
 }

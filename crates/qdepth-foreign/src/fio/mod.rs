@@ -29,7 +29,7 @@ mod variables;
 pub use as_fio::as_fio;
 pub use command_line::{CommandLine, Inform, OutputFormat};
 pub use convert::{Absent, Converted, Origin};
-pub use job::{Ends, Job, Reporting, Span};
+pub use job::{Ends, Goal, Job, Reporting, Span};
 pub use json::{FioEntry, FioMoment, Unified, export_fio_json};
 pub use log::{FioLog, export_fio_histograms, export_fio_log};
 pub use normal::{export_fio_heads, export_fio_normal};
@@ -37,7 +37,7 @@ pub use options::fio_options;
 pub use read::Surroundings;
 pub use refusal::{FioRefusal, FioRefusals, FioRemark};
 pub use terse::export_fio_terse;
-pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes};
+pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes, Trims};
 
 use read::Reader;
 
@@ -60,17 +60,16 @@ impl JobSet {
         files: &[(String, String)],
         around: &Surroundings<'_>,
     ) -> Result<Self, FioRefusals> {
-        let mut reader = Reader::new(around);
+        let mut reader = Reader::new(around, &line.sections);
         from_command_line(line, &mut reader)?;
         let mut globals = own_globals(&reader.globals);
         for (name, text) in files {
             let said = reader.file(name, text)?;
             globals.extend(own_globals(&said));
         }
-        let wanted = |name: &String| line.sections.is_empty() || line.sections.contains(name);
         let mut jobs = Vec::new();
         let mut refused = FioRefusals::default();
-        for section in reader.sections.iter().filter(|section| wanted(&section.name)) {
+        for section in reader.sections.iter().filter(|section| reader.wants(&section.name)) {
             let Some(mut job) = refused.keep(Job::of(section)) else { continue };
             job.stonewall |= section.next_file;
             if line.read_only && job.writes() {

@@ -71,8 +71,8 @@ pub fn export_fio_normal(
     text
 }
 
-fn sides(job: &JobEntry) -> [(&'static str, &Option<Direction>); 3] {
-    [("read", &job.read), ("write", &job.write), ("mixed", &job.mixed)]
+fn sides(job: &JobEntry) -> [(&'static str, &Option<Direction>); 4] {
+    [("read", &job.read), ("write", &job.write), ("trim", &job.trim), ("mixed", &job.mixed)]
 }
 
 fn moved(job: &JobEntry) -> bool {
@@ -151,8 +151,8 @@ fn footer(text: &mut String, job: &JobEntry) {
     line(
         text,
         &format!(
-            "     latency   : target=0, window=0, percentile={:.2}%, depth={}",
-            job.latency_percentile, job.latency_depth
+            "     latency   : target={}, window={}, percentile={:.2}%, depth={}",
+            job.latency_target, job.latency_window, job.latency_percentile, job.latency_depth
         ),
     );
 }
@@ -278,7 +278,7 @@ fn shares(text: &mut String, unit: &str, pairs: &Pairs<f64>) {
 /// What all of a group moved in each direction.
 fn summary(text: &mut String, group: u32, members: &[&JobEntry]) {
     line(text, &format!("\nRun status group {group} (all jobs):"));
-    for (place, name) in ["   READ", "  WRITE", "  MIXED"].into_iter().enumerate() {
+    for (place, name) in ["   READ", "  WRITE", "   TRIM", "  MIXED"].into_iter().enumerate() {
         let of = |job: &&JobEntry| sides(job)[place].1.as_ref().map(Facts::of);
         let list: Vec<Facts> =
             members.iter().filter_map(of).filter(|facts| facts.runtime > 0).collect();

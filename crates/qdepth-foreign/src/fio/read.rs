@@ -40,6 +40,8 @@ pub(super) struct Reader<'a> {
     read_bytes: usize,
     pub(super) globals: Vec<Rc<Setting>>,
     pub(super) sections: Vec<Section>,
+    /// The only sections that are jobs; none: all are.
+    only: &'a [String],
 }
 
 /// Where options go at the moment.
@@ -51,14 +53,20 @@ enum Place {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(around: &'a Surroundings<'a>) -> Self {
+    pub(super) fn new(around: &'a Surroundings<'a>, only: &'a [String]) -> Self {
         Self {
             around,
             budget: Budget::default(),
             read_bytes: 0,
             globals: Vec::new(),
             sections: Vec::new(),
+            only,
         }
+    }
+
+    /// Whether a section is to be a job.
+    pub(super) fn wants(&self, section: &String) -> bool {
+        self.only.is_empty() || self.only.contains(section)
     }
 
     /// One job file. Its globals hold for no other file, those of the command line (which are
@@ -207,6 +215,11 @@ impl<'a> Reader<'a> {
         value: Option<&str>,
         global: bool,
     ) -> Result<(), FioRefusal> {
+        // As in fio, what is left out may say what it likes.
+        let left_out = |job: &Section| !global && !self.wants(&job.name);
+        if self.sections.last().is_some_and(left_out) {
+            return Ok(());
+        }
         let written = Setting {
             name: name.to_owned(),
             value: value.map(str::to_owned),

@@ -6,7 +6,7 @@ use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
 use super::job::{Flow, Job};
-use super::values::{Amount, Distribution, Durability, SizePart};
+use super::values::{Amount, Distribution, Durability, SizePart, Trims};
 
 /// The text of a plan: profiles, one for each load, then the steps.
 pub(super) fn plan(
@@ -82,6 +82,11 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     line(text, "random", &job.random.to_string());
     let read = if load.reads_back { 100.0 } else { job.read };
     line(text, "read", &read.to_string());
+    match job.trims {
+        Trims::None => {}
+        Trims::All => line(text, "trim", "100"),
+        Trims::BeforeWrites => line(text, "trim_first", "true"),
+    }
     if job.verify {
         line(text, "verify", "true");
         line(text, "verify_unwritten", "false");
@@ -124,7 +129,7 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     if job.compressible > 0.0 {
         line(text, "compressible", &job.compressible.to_string());
     }
-    line(text, "direct", &job.direct.to_string());
+    line(text, "direct", &load.direct.to_string());
     line(text, "fsync", &fsync(job));
     if let Some(distribution) = distribution(job, load) {
         line(text, "distribution", &distribution);

@@ -40,6 +40,17 @@ impl Amount {
     }
 }
 
+/// What a job discards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trims {
+    /// Nothing.
+    None,
+    /// With every request.
+    All,
+    /// With every other: the next one writes the same place.
+    BeforeWrites,
+}
+
 /// How requests are to reach the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
@@ -59,6 +70,8 @@ pub enum Engine {
     PassthroughPolled,
     /// Asynchronous, in threads (`posixaio`).
     Threads,
+    /// Nothing is done (`null`).
+    Null,
 }
 
 /// When a write returns.
@@ -90,7 +103,7 @@ impl Engine {
             "io_uring" => return Ok(Self::IoUring),
             "io_uring_cmd" => return Ok(Self::Passthrough),
             "posixaio" => return Ok(Self::Threads),
-            "null" => "; what the program itself costs is said by `qdepth host calibrate`",
+            "null" => return Ok(Self::Null),
             "windowsaio" | "solarisaio" => "; libaio or io_uring is the same on Linux",
             "sg" | "splice" | "guasi" => "; libaio on the same device is near",
             "nbd" => "; libaio on the device of nbd-client is near",
@@ -100,7 +113,7 @@ impl Engine {
             _ => "",
         };
         Err(format!(
-            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap){near}"
+            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio, null and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap){near}"
         ))
     }
 }
@@ -252,35 +265,36 @@ pub(super) fn texts(text: &str) -> Vec<String> {
     list
 }
 
-/// One figure for reads and writes, or one for each; a third, of trims, is nobody's here.
+/// One figure for reads, writes and trims, or one for each; the last that is written goes on.
 pub(super) fn by_way<T>(
     text: &str,
     one: impl Fn(&str) -> Result<T, String>,
-) -> Result<[T; 2], String> {
+) -> Result<[T; 3], String> {
     let (reads, rest) = text.split_once(',').unwrap_or((text, text));
-    let writes = rest.split_once(',').map_or(rest, |(writes, _)| writes);
-    Ok([one(reads.trim())?, one(writes.trim())?])
+    let (writes, trims) = rest.split_once(',').unwrap_or((rest, rest));
+    Ok([one(reads.trim())?, one(writes.trim())?, one(trims.trim())?])
 }
 
-/// Sizes of `bs`, `bsrange` or `bssplit` for reads and for writes.
-pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePart>; 2], String> {
+/// Sizes of `bs`, `bsrange` or `bssplit` for reads, for writes and for trims.
+pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePart>; 3], String> {
     // As fio reads it, `bs=4k-64k` is no range: 4 KiB for reads, 64 KiB for writes.
     let ends_part = |letter: char| letter == ',' || (option == "bs" && letter == '-');
     let parts: Vec<&str> = text.split(ends_part).map(str::trim).collect();
     let reads = parts[0];
     // The last that is written goes on for the directions behind it.
     let writes = parts.get(1).copied().unwrap_or(reads);
+    let trims = parts.get(2).copied().unwrap_or(writes);
     let one = |text: &str| match option {
         "bssplit" => split(text, base),
         "bsrange" => range(text, base),
         _ if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
     };
-    let both = [one(reads)?, one(writes)?];
-    if both.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 64 << 20) {
+    let all = [one(reads)?, one(writes)?, one(trims)?];
+    if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 64 << 20) {
         return Err("a request has 1 byte to 64 MiB".to_owned());
     }
-    Ok(both)
+    Ok(all)
 }
 
 /// `low-high`: multiples of the lower size are drawn alike.

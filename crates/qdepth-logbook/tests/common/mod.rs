@@ -154,8 +154,31 @@ pub(crate) fn point(index: u32) -> PointRecord {
             Finding::invalid(Code::Hung).value("abandoned", 13.0).value("ratio", f64::INFINITY),
             Finding::remark(Code::Buffered).label("why", "日本語 \"quoted\""),
         ],
+        ..PointRecord::default()
     }
 }
+
+/// The same, which trims besides.
+pub(crate) fn trimming(index: u32) -> PointRecord {
+    let trimming = |(n, interval): (u64, IntervalRecord)| IntervalRecord {
+        trims: 7,
+        trimmed_bytes: 7 * 8192,
+        trim_service_time: (&histogram(&[n])).into(),
+        ..interval
+    };
+    let point = point(index);
+    PointRecord {
+        trim_share: 0.1,
+        trims: direction(4, true),
+        intervals: (0..).zip(point.intervals.clone()).map(trimming).collect(),
+        ..point
+    }
+}
+
+/// Takes back what the schema of trims added.
+pub(crate) const BEFORE_TRIMS: &str = "DROP TABLE trim_error; DROP TABLE trim;
+    ALTER TABLE interval DROP COLUMN trims; ALTER TABLE interval DROP COLUMN trimmed_bytes;
+    ALTER TABLE interval DROP COLUMN trim_service_time; ALTER TABLE point DROP COLUMN trim_share;";
 
 fn interval(n: u64) -> IntervalRecord {
     IntervalRecord {
@@ -167,6 +190,7 @@ fn interval(n: u64) -> IntervalRecord {
         written_bytes: 50 * 8192,
         read_service_time: (&histogram(&[n + 1, 2 * n + 2])).into(),
         write_service_time: (&histogram(&[])).into(),
+        ..IntervalRecord::default()
     }
 }
 
@@ -205,13 +229,15 @@ prop_compose! {
         reals in prop::array::uniform5(prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::INFINITE),
         texts in prop::array::uniform5(any::<String>()),
         flags in prop::array::uniform3(any::<bool>()),
-        directions in prop::array::uniform3(any_direction()),
+        directions in prop::array::uniform4(any_direction()),
+        trims_too in any::<bool>(),
         loads in any::<(u32, u32)>(),
         figures in prop::collection::btree_map("[a-z]{1,9}", prop::num::f64::NORMAL | prop::num::f64::INFINITE, 0..3),
         labels in prop::collection::btree_map(any::<String>(), any::<String>(), 0..3),
         code in 0..Code::ALL.len(),
     ) -> PointRecord {
-        let [reads, writes, syncs] = directions;
+        let [reads, writes, trims, syncs] = directions;
+        let trims = if trims_too { trims } else { DirectionRecord::default() };
         let [profile, profile_title, request_size, arrivals, started_at] = texts;
         // Interrupted would be superseded, which is another test's matter.
         let code = if Code::ALL[code] == Code::Interrupted { Code::Stall } else { Code::ALL[code] };
@@ -225,6 +251,7 @@ prop_compose! {
             started_at,
             random_share: reals[0],
             read_share: reals[1],
+            trim_share: if trims_too { 0.25 } else { 0.0 },
             request_size_mean_bytes: reals[2],
             in_flight_integral_ns: reals[3],
             latency_in_window_ns: reals[4],
@@ -261,13 +288,20 @@ prop_compose! {
                 writes: whole[4],
                 read_bytes: whole[5],
                 written_bytes: whole[6],
+                trims: if trims_too { whole[7] } else { 0 },
+                trimmed_bytes: if trims_too { whole[8] } else { 0 },
                 read_service_time: (&reads.service_time).into(),
                 write_service_time: (&writes.service_time).into(),
+                trim_service_time: match trims_too {
+                    true => (&trims.service_time).into(),
+                    false => Default::default(),
+                },
             }],
             witnesses: vec![witness("cpu steal_share", reals[4])],
             findings: vec![Finding { values: figures, labels, ..Finding::remark(code) }],
             reads,
             writes,
+            trims,
             syncs,
         }
     }

@@ -124,14 +124,15 @@ fn is_like(one: &TargetRecord, other: &TargetRecord) -> bool {
 /// The share of the connection that the load uses in the direction that it uses more.
 fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<Cause> {
     let record = top.record;
-    let one_way = record.read_share.max(1.0 - record.read_share);
+    // What is discarded passes no connection.
+    let one_way = record.read_share.max(record.write_share());
     let mib_per_s = io_per_s * one_way * record.request_size_mean_bytes / MIB;
     Some(Cause::Connection(mib_per_s / link_limit(storage)?))
 }
 
 /// The shares of the time for which the parts of an emulated solid-state drive are busy, at least.
 fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
-    let alone = !storage.spelling.contains(['(', '*', ',']);
+    let alone = !storage.spelling.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
     // The computer and the medium have parameters of one name.
     let fact = |of_computer: bool, key: &str| {
         let mut all = storage.facts.iter().filter(|_| alone);

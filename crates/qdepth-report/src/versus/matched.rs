@@ -19,7 +19,7 @@ pub(super) struct Key {
     pub(super) target: u32,
     request_size: String,
     /// Of random accesses and of reads, in millionths.
-    shares: [u32; 2],
+    shares: [u32; 3],
     arrivals: String,
     throughput: bool,
     /// Which of several such points of one run.
@@ -40,7 +40,7 @@ impl Key {
                 .target_of(point)
                 .map_or_else(|| point.target.parse().unwrap_or(0), |target| target.index),
             request_size: point.request_size.clone(),
-            shares: [millionths(point.random_share), millionths(point.read_share)],
+            shares: [point.random_share, point.read_share, point.trim_share].map(millionths),
             arrivals: point.arrivals.clone(),
             throughput: as_throughput(point),
             again: 0,

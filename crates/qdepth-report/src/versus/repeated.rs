@@ -59,7 +59,7 @@ impl Rounds {
     /// Of these runs, the first round first.
     pub fn of(runs: &[Measured]) -> Self {
         let tracks = |point: &PointRecord| {
-            point.read_share <= 0.0
+            point.write_share() >= 1.0
                 && point.random_share >= 1.0
                 && (point.request_size_mean_bytes - 4096.0).abs() < 0.5
         };

@@ -165,7 +165,7 @@ fn one(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoint {
 fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
     let (mut all, mut completed, mut took) = (Vec::new(), 0, 0);
     for interval in &point.intervals {
-        completed += interval.reads + interval.writes;
+        completed += interval.completed();
         took += interval.length_ns;
         if took >= length {
             all.push(completed as f64 / (took as f64 / 1e9));

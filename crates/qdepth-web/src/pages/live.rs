@@ -49,12 +49,13 @@ struct Known {
     labels: String,
     points: u32,
     done: u32,
-    rates: [f64; 2],
-    bytes_per_s: [f64; 2],
+    /// Of reads, writes and trims.
+    rates: [f64; 3],
+    bytes_per_s: [f64; 3],
     service_time_s: Option<f64>,
     response_time_s: Option<f64>,
-    ios: [u64; 2],
-    bytes: [u64; 2],
+    ios: [u64; 3],
+    bytes: [u64; 3],
     outstanding: u32,
     invalid: u64,
 }
@@ -145,8 +146,9 @@ const METRICS_OF_A_RUN: [Metric; 9] = [
     }),
 ];
 
-fn by_direction(values: [f64; 2]) -> Vec<(&'static str, f64)> {
-    vec![(",direction=\"read\"", values[0]), (",direction=\"write\"", values[1])]
+fn by_direction(values: [f64; 3]) -> Vec<(&'static str, f64)> {
+    let names = [",direction=\"read\"", ",direction=\"write\"", ",direction=\"trim\""];
+    names.into_iter().zip(values).collect()
 }
 
 /// The runs that are measured now, in Prometheus' text format.

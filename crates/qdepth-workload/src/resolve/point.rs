@@ -5,6 +5,7 @@ use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
 use crate::arrival::Arrivals;
 use crate::comparison::Place;
+use crate::distribution::Distribution;
 use crate::payload::Payload;
 use crate::plan::{
     Extent, Flow, Fsync, Layout, OwnWrites, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
@@ -53,20 +54,18 @@ pub(crate) fn point(
     let alignment_bytes = alignment(profile, &read_size, block).map_err(bad)?;
     let (request_size, own_writes) =
         own_writes(profile, choices, read_size, (alignment_bytes, block)).map_err(bad)?;
-    let distribution = profile.distribution.clone().unwrap_or_default();
-    distribution.check(request_size.sizes.len()).map_err(bad)?;
+    let distribution = distribution(profile, &request_size).map_err(bad)?;
     let area = area(&area_spec(profile, choices, place), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
     let slack = if file.bandwidth.is_some() || layout.makes_files() { 0 } else { alignment_bytes };
     has_room(&area, streams, u64::from(request_size.max()), slack).map_err(bad)?;
-    let part = area.length_bytes / u64::from(streams) / alignment_bytes * alignment_bytes;
-    let stop = stop(file, choices, &load.spec, part).map_err(bad)?;
+    let pass = pass(profile, &area, streams, alignment_bytes);
+    let stop = stop(file, choices, &load.spec, pass).map_err(bad)?;
     let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / request_size.mean());
     let arrivals = arrivals(match load.spec.io_per_s.or(of_bytes) {
         None => profile.arrivals,
         Some(rate) => Some(Arrivals::Fixed { rate: rate / f64::from(streams) }),
     });
-    let default_warm_up = Nanos((stop.duration_ns / 10).max(200_000_000));
     Ok(Point {
         index: 0,
         group: 0,
@@ -79,6 +78,8 @@ pub(crate) fn point(
         random_share: profile.random / 100.0,
         distribution,
         read_share: profile.read / 100.0,
+        trim_share: trims(profile).map_err(bad)?,
+        trims_first: profile.trim_first.unwrap_or(false),
         alignment_bytes,
         area,
         layout,
@@ -101,7 +102,7 @@ pub(crate) fn point(
         fsync: fsync(profile, direct),
         reported_as_throughput: as_throughput(profile),
         delay_ns: delay(&load.spec).map_err(bad)?,
-        warm_up_ns: warm_up(file, choices, &load.spec, default_warm_up).map_err(bad)?,
+        warm_up_ns: warm_up(file, choices, &load.spec, &stop).map_err(bad)?,
         stop,
         seed: 0,
     })
@@ -151,8 +152,9 @@ fn warm_up(
     file: &PlanFile,
     choices: &Choices,
     load: &LoadSpec,
-    default: Nanos,
+    stop: &Stop,
 ) -> Result<u64, String> {
+    let default = Nanos((stop.duration_ns / 10).max(200_000_000));
     let warm_up = choices.warm_up.or(load.warm_up).or(file.warm_up).unwrap_or(default);
     if warm_up > DELAY_MAX {
         return Err(format!("a warm-up of {warm_up}; at most {DELAY_MAX} is possible"));
@@ -185,6 +187,29 @@ fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> R
         ));
     }
     Ok(segments)
+}
+
+/// Their share of all requests, 0..=1.
+fn trims(profile: &Profile) -> Result<f64, String> {
+    let first = profile.trim_first.unwrap_or(false);
+    let share = profile.trim.unwrap_or(0.0);
+    if !(0.0..=100.0).contains(&share) || share + profile.read > 100.0 {
+        let read = profile.read;
+        return Err(format!("read = {read} and trim = {share} are more than 100 per cent"));
+    }
+    if !first && share <= 0.0 {
+        return Ok(0.0);
+    }
+    if first && (profile.read > 0.0 || share > 0.0) {
+        return Err("trim_first is of a load with read = 0, without trim: half of its requests are trims, and half are writes".to_owned());
+    }
+    if profile.verify == Some(true) {
+        return Err("what is verified is written and read back, and not trimmed".to_owned());
+    }
+    if profile.write_size.is_some() {
+        return Err("writes of a load that trims have no sizes of their own".to_owned());
+    }
+    Ok(if first { 0.5 } else { share / 100.0 })
 }
 
 fn priorities(profile: &Profile) -> Result<Option<Priorities>, String> {
@@ -268,7 +293,18 @@ fn as_throughput(profile: &Profile) -> bool {
     profile.reported_as.map_or(profile.random == 0.0, |choice| choice == ReportedAs::Throughput)
 }
 
-/// `part` is the area of one stream, bytes.
+/// Bytes that one pass over the area of a stream moves: what is trimmed first is written, too.
+fn pass(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> u64 {
+    let part = area.length_bytes / u64::from(streams) / alignment * alignment;
+    if profile.trim_first == Some(true) { 2 * part } else { part }
+}
+
+fn distribution(profile: &Profile, sizes: &SizeMix) -> Result<Distribution, String> {
+    let distribution = profile.distribution.clone().unwrap_or_default();
+    distribution.check(sizes.sizes.len()).map(|()| distribution)
+}
+
+/// `part` is what a pass over the area of one stream moves, bytes.
 fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Result<Stop, String> {
     let duration =
         choices.duration.or(load.duration).or(file.duration).unwrap_or(Nanos::from_secs(30));

@@ -141,7 +141,7 @@ fn jobs(line: &CommandLine) -> Result<JobSet> {
 }
 
 fn has_errors(point: &PointRecord) -> bool {
-    [&point.reads, &point.writes, &point.syncs].iter().any(|side| !side.errors.is_empty())
+    point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
 }
 
 /// What the jobs ask the lab for.
@@ -214,7 +214,7 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
             print_document(&text)?;
         }
         Inform::Engines => print_document(
-            "libaio\nio_uring\nio_uring_cmd\nposixaio\nsync\npsync\nvsync\npvsync\npvsync2\nmmap",
+            "libaio\nio_uring\nio_uring_cmd\nposixaio\nnull\nsync\npsync\nvsync\npvsync\npvsync2\nmmap",
         )?,
         Inform::CommandLine => {
             let rest: Vec<String> =
@@ -308,7 +308,7 @@ fn run_options(ours: Vec<String>, engine: Option<Engine>) -> Result<RunOptions> 
         Some(Engine::PassthroughPolled) => Some("io_uring-passthrough-polled"),
         Some(Engine::Threads) => Some("threads"),
         Some(Engine::Synchronous) => Some("sync"),
-        None => None,
+        Some(Engine::Null) | None => None,
     };
     if let Some(name) = name.filter(|_| !chosen) {
         words.extend(["--engine".to_owned(), name.to_owned()]);

@@ -376,10 +376,14 @@ fn load(point: &Point) -> String {
         );
     }
     format!(
-        "{:<14} {:>3.0} % random, {:>3.0} % read, {}, {} of {} at {}; outstanding",
+        "{:<14} {:>3.0} % random, {:>3.0} % read, {}{}, {} of {} at {}; outstanding",
         point.profile_title,
         point.random_share * 100.0,
         point.read_share * 100.0,
+        match point.trims() {
+            true => format!("{:>3.0} % trim, ", point.trim_share * 100.0),
+            false => String::new(),
+        },
         point.request_size.text(),
         time(&point.stop),
         Bytes(point.area.length_bytes),

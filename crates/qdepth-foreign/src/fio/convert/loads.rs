@@ -1,9 +1,14 @@
 //! What one clone of a job asks for: files, bytes, time.
 
 use super::{Load, Origin, Place, UNTIL_DONE_NS};
-use crate::fio::job::Job;
+use crate::fio::job::{Goal, Job};
 use crate::fio::refusal::FioRefusal;
-use crate::fio::values::Amount;
+use crate::fio::values::{Amount, Engine, Trims};
+
+/// What does nothing: an emulated medium on which requests end one after the other, each in a microsecond
+/// of invented time, and how long it is. In no time a job that ends by its time would never end.
+const NOTHING: &str = "media:null@service_us=1@servers=1";
+pub(super) const NOTHING_BYTES: u64 = 1_000_000_000_000;
 
 /// Where a clone's requests go, with the share of its outstanding I/Os. Files that do not exist, and
 /// for which there are too few, are one.
@@ -12,6 +17,9 @@ pub(super) fn places(
     clone: u32,
     whole: &dyn Fn(&str) -> Option<u64>,
 ) -> Result<Vec<Place>, FioRefusal> {
+    if job.engine == Engine::Null {
+        return Ok(vec![Place { path: NOTHING.to_owned(), folder: None, depth: job.depth }]);
+    }
     let folder = job.directories.get(clone as usize % job.directories.len().max(1));
     let within = |name: &str| match folder {
         Some(folder) if !name.starts_with('/') => {
@@ -65,6 +73,33 @@ pub(super) fn read_back(written: &Load) -> Load {
     }
 }
 
+/// The depths at which a job is measured that searches for one, each a step.
+pub(super) fn depths(
+    job: &Job,
+    goal: Goal,
+    loads: &[Load],
+    alone: bool,
+) -> Result<Vec<Vec<Load>>, FioRefusal> {
+    let [load] = loads else {
+        return Err(refuse(job, "latency_target: refused: of a job with several clones or files"));
+    };
+    if !alone || job.reads_back {
+        let why = "latency_target: refused: of a job that runs beside another, or verifies; a stonewall before and behind it";
+        return Err(refuse(job, why));
+    }
+    let doubled = std::iter::successors(Some(1), |depth: &u32| depth.checked_mul(2));
+    let depths = doubled.take_while(|depth| *depth < load.depth).chain([load.depth]);
+    let one = |depth: u32| Load {
+        profile: format!("{}-at-{depth}", load.profile),
+        depth,
+        bytes: None,
+        passes: None,
+        duration_ns: goal.window_ns,
+        ..load.clone()
+    };
+    Ok(depths.map(|depth| vec![one(depth)]).collect())
+}
+
 /// A load on all of a target, without an end by bytes.
 pub(super) fn on_all(
     target: usize,
@@ -85,6 +120,7 @@ pub(super) fn on_all(
         rate: job.rate.map(|rate| rate / files as f64),
         reads_back: false,
         ends_step: false,
+        direct: job.direct,
         area_of: None,
     }
 }
@@ -107,12 +143,14 @@ pub(super) fn end(
             .bytes(whole)
             .ok_or_else(|| refuse(job, "io_size is a share of a target whose size is not known"))?,
     };
-    let mut bytes = pass.saturating_mul(job.span.loops);
+    // Trims and writes are counted each for themselves.
+    let ways = if job.trims == Trims::BeforeWrites { 2 } else { 1 };
+    let mut bytes = pass.saturating_mul(job.span.loops).saturating_mul(ways);
     if let Some(requests) = job.span.requests {
         let Some(size) = job.sizes.single() else {
             return Err(refuse(job, "number_ios with several request sizes cannot be honoured"));
         };
-        bytes = bytes.min(requests.saturating_mul(size) / share);
+        bytes = bytes.min(requests.saturating_mul(size).saturating_mul(ways) / share);
     }
     Ok(Some(bytes.max(1)))
 }

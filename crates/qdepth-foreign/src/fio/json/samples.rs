@@ -31,8 +31,9 @@ impl Samples {
         let places: &[usize] = match side {
             Side::Reads => &[0],
             Side::Writes => &[1],
-            Side::Both => &[0, 1],
-            Side::Trims | Side::Syncs => return Self::default(),
+            Side::Trims => &[2],
+            Side::Both => &[0, 1, 2],
+            Side::Syncs => return Self::default(),
         };
         let mut sums: Vec<(u64, u64, u64)> = Vec::new();
         for interval in members.iter().flat_map(|point| &point.intervals) {
@@ -64,12 +65,12 @@ impl Samples {
     }
 }
 
-/// I/Os and bytes of an interval in one direction: 0 reads, 1 writes.
+/// I/Os and bytes of an interval in one direction: 0 reads, 1 writes, 2 trims.
 pub(crate) fn figures(interval: &IntervalRecord, place: usize) -> (u64, u64) {
-    if place == 0 {
-        (interval.reads, interval.read_bytes)
-    } else {
-        (interval.writes, interval.written_bytes)
+    match place {
+        0 => (interval.reads, interval.read_bytes),
+        1 => (interval.writes, interval.written_bytes),
+        _ => (interval.trims, interval.trimmed_bytes),
     }
 }
 

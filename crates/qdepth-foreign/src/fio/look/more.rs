@@ -1,12 +1,15 @@
 //! Values that other options, the machine or several words decide together.
 
 use super::Look;
-use crate::fio::job::Ends;
+use crate::fio::job::{Ends, Goal};
 use crate::fio::json::Unified;
-use crate::fio::number::{size, time_ns};
+use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
-use crate::fio::values::{Durability, Engine, Sizes, number};
+use crate::fio::values::{Durability, Engine, Sizes, Trims, number};
+
+/// Shortest measurement of a depth, nanoseconds: what a point lasts at least.
+const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
 
 /// What `rw` says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +18,8 @@ pub(in crate::fio) struct Access {
     pub(in crate::fio) random: f64,
     /// Share of reads, 0..=100.
     pub(in crate::fio) read: f64,
+    /// What it discards; nothing reads then.
+    pub(in crate::fio) trims: Trims,
     /// Bytes left out behind each sequential request.
     pub(in crate::fio) gap: u64,
     /// From the end of a request back to the next; none forward.
@@ -25,7 +30,8 @@ impl Look<'_> {
     /// `rw`, with the number behind its colon.
     pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
         let mixed = self.read_share()?;
-        let sequential = Access { random: 0.0, read: 100.0, gap: 0, back: None };
+        let sequential =
+            Access { random: 0.0, read: 100.0, trims: Trims::None, gap: 0, back: None };
         let known = |text: &str| {
             let (kind, behind) = text.split_once(':').unwrap_or((text, ""));
             let (random, read) = match kind {
@@ -35,16 +41,20 @@ impl Look<'_> {
                 "randwrite" => (100.0, 0.0),
                 "rw" | "readwrite" => (0.0, mixed),
                 "randrw" => (100.0, mixed),
-                "trim" | "randtrim" | "trimwrite" | "randtrimwrite" => {
-                    return Err("refused: qdepth does not trim; leave the job out".to_owned());
-                }
+                "trim" | "trimwrite" => (0.0, 0.0),
+                "randtrim" | "randtrimwrite" => (100.0, 0.0),
                 _ => {
-                    return Err(
-                        "read, write, randread, randwrite, rw and randrw are possible".to_owned()
-                    );
+                    return Err("read, write, trim, rw, trimwrite and the same behind rand \
+                                (randread …) are possible"
+                        .to_owned());
                 }
             };
-            let access = Access { random, read, ..sequential };
+            let trims = match kind.trim_start_matches("rand") {
+                "trim" => Trims::All,
+                "trimwrite" => Trims::BeforeWrites,
+                _ => Trims::None,
+            };
+            let access = Access { random, read, trims, ..sequential };
             match behind {
                 "" => Ok(access),
                 run if random > 0.0 => match size(run, self.base)? {
@@ -66,8 +76,12 @@ impl Look<'_> {
                 Some("") => Ok(100.0),
                 part => number(part.unwrap_or(last).trim_end_matches('%')),
             };
-            let (reads, writes) = (of(0)?, of(1)?);
-            let chosen = if access.read > 0.0 { reads } else { writes };
+            let (reads, writes, trims) = (of(0)?, of(1)?, of(2)?);
+            let chosen = match access.trims {
+                Trims::None if access.read > 0.0 => reads,
+                Trims::None => writes,
+                Trims::All | Trims::BeforeWrites => trims,
+            };
             let is_mix = access.read > 0.0 && access.read < 100.0;
             if is_mix && (reads - writes).abs() > f64::EPSILON {
                 return Err("refused: reads and writes of a mix are as random as each other; make two jobs of it".to_owned());
@@ -108,11 +122,15 @@ impl Look<'_> {
         Ok(Some((zone, range - zone + skip)))
     }
 
-    /// How requests reach the kernel: the engine with what polls.
-    pub(in crate::fio) fn engine(&self) -> Result<Engine, FioRefusal> {
+    /// How requests reach the kernel: the engine with what polls. fio discards one range at a time,
+    /// whatever its engine; here `io_uring` does not wait.
+    pub(in crate::fio) fn engine(&self, trims: Trims) -> Result<Engine, FioRefusal> {
         let engine = self.value("ioengine", Engine::Synchronous, Engine::read)?;
         let (polled, kernel) = (self.switch("hipri", false)?, self.switch("sqthread_poll", false)?);
         Ok(match engine {
+            Engine::Null => Engine::Null,
+            Engine::IoUring if trims == Trims::All => Engine::IoUring,
+            _ if trims != Trims::None => Engine::Synchronous,
             Engine::IoUring if polled => Engine::IoUringPolled,
             Engine::IoUring if kernel => Engine::IoUringKernelPolled,
             Engine::Passthrough if polled => Engine::PassthroughPolled,
@@ -167,6 +185,26 @@ impl Look<'_> {
         Ok((window_ms > 0).then_some((name, window_ms, coarse)))
     }
 
+    /// The latency that a depth is to keep; times are in microseconds where no unit is written.
+    pub(in crate::fio) fn goal(&self) -> Result<Option<Goal>, FioRefusal> {
+        let time = |text: &str| time_with(text, 1e3);
+        let target_ns = self.value("latency_target", 0, time)?;
+        let window_ns = self.value("latency_window", 0, time)?;
+        let share = |text: &str| match number(text)? {
+            share if share > 0.0 && share <= 100.0 => Ok(share),
+            _ => Err("above 0 and up to 100".to_owned()),
+        };
+        let percentile = self.value("latency_percentile", 100.0, share)?;
+        if target_ns == 0 {
+            return Ok(None);
+        }
+        if window_ns < GOAL_WINDOW_LEAST_NS {
+            let why = "latency_window= says how long each depth is measured, 10ms at least";
+            return Err(self.refuse("latency_target", why));
+        }
+        Ok(Some(Goal { target_ns, window_ns, percentile }))
+    }
+
     /// How reads and writes are reported.
     pub(in crate::fio) fn unified(&self) -> Result<Unified, FioRefusal> {
         self.value("unified_rw_reporting", Unified::Apart, |text| match text {
@@ -201,19 +239,7 @@ impl Look<'_> {
             notes.extend(self.get(name).map(|setting| setting.remark(&self.section.name, what)));
         };
         let written = |name: &str| self.get(name).and_then(|setting| setting.value.as_deref());
-        if engine == Engine::Synchronous {
-            match written("ioengine") {
-                Some("mmap") => note(
-                    "ioengine",
-                    "the file is read and written through the page cache, and not mapped",
-                ),
-                _ => note("ioengine", "one request at a time, on qdepth's own engine"),
-            }
-            note("iodepth", "a synchronous engine has one request outstanding, as in fio");
-            if self.switch("hipri", false)? {
-                note("hipri", "completions of a synchronous engine are not polled");
-            }
-        }
+        self.engine_notes(engine, &mut note)?;
         if self.value("verify", false, |text| Ok(text != "0" && text != "null"))? {
             note(
                 "verify",
@@ -253,8 +279,45 @@ impl Look<'_> {
         for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
             note(name, "latencies of all priorities are reported together");
         }
+        note(
+            "latency_target",
+            "depths of 1, 2, 4 … up to iodepth are measured for latency_window each; told is the deepest that kept the latency, and of it alone",
+        );
         note("steadystate", "the job goes on to its end, whether its state is steady or not");
         Ok(notes)
+    }
+
+    fn engine_notes(
+        &self,
+        engine: Engine,
+        note: &mut impl FnMut(&str, &str),
+    ) -> Result<(), FioRefusal> {
+        let written = self.get("ioengine").and_then(|setting| setting.value.as_deref());
+        let trims = self.access()?.trims;
+        if engine == Engine::Null {
+            note(
+                "ioengine",
+                "EMULATED: no storage does anything, and requests end one after the other, each in a microsecond of invented time; `qdepth host calibrate` measures what the program itself costs",
+            );
+            note("filename", "no file is touched");
+        } else if trims != Trims::None && engine == Engine::Synchronous {
+            note("iodepth", "one trim at a time, as in fio, and a write follows its trim");
+        } else if trims != Trims::None {
+            note("rw", "as many trims are in flight as iodepth says; fio has one at a time");
+        } else if engine == Engine::Synchronous {
+            match written {
+                Some("mmap") => note(
+                    "ioengine",
+                    "the file is read and written through the page cache, and not mapped",
+                ),
+                _ => note("ioengine", "one request at a time, on qdepth's own engine"),
+            }
+            note("iodepth", "a synchronous engine has one request outstanding, as in fio");
+            if self.switch("hipri", false)? {
+                note("hipri", "completions of a synchronous engine are not polled");
+            }
+        }
+        Ok(())
     }
 
     fn files_notes(&self, note: &mut impl FnMut(&str, &str)) -> Result<(), FioRefusal> {

@@ -42,6 +42,12 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
     Ok((bytes, share(part)?, priority))
 }
 
+/// Of reads and writes: a trim has no priority of its own.
+fn both<T>(text: &str, one: impl Fn(&str) -> Result<T, String>) -> Result<[T; 2], String> {
+    let [reads, writes, _] = by_way(text, one)?;
+    Ok([reads, writes])
+}
+
 impl Look<'_> {
     /// `prio`, `prioclass` and what `cmdprio…` says of shares of the requests.
     pub(in crate::fio) fn priorities(
@@ -66,11 +72,11 @@ impl Look<'_> {
 
     fn other_priorities(&self) -> Result<Vec<OtherPriority>, FioRefusal> {
         let highest = [PriorityClass::Realtime; 2];
-        let classes = self.value("cmdprio_class", highest, |text| by_way(text, class))?;
-        let levels = self.value("cmdprio", [0; 2], |text| by_way(text, level))?;
+        let classes = self.value("cmdprio_class", highest, |text| both(text, class))?;
+        let levels = self.value("cmdprio", [0; 2], |text| both(text, level))?;
         let ways = [Way::Reads, Way::Writes];
         let usual = |way: usize| Priority { class: classes[way], level: levels[way] };
-        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| by_way(text, share))?;
+        let shares = self.value("cmdprio_percentage", [0.0; 2], |text| both(text, share))?;
         let split = |text: &str| {
             let (reads, writes) = text.split_once(',').unwrap_or((text, text));
             let mut all = Vec::new();

@@ -2,14 +2,13 @@
 
 const TRACE: &str = "no trace is replayed; a job with its sizes, mix and rate comes near";
 const ZONES: &str = "zoned devices are not measured by zones";
-const TARGET: &str = "no depth is searched; `qdepth run` with --outstanding 1,2,4,8 … sweeps it";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";
 const DATA_PLACEMENT: &str = "data placement is not asked of the device";
 const GPU: &str = "buffers are in main memory";
 const CPU_LOAD: &str = "the engine cpuio is none of storage; run a load of CPU beside it";
 const NETWORK: &str = "an engine of a network, which qdepth has not; mount it, and name a file";
 const USER: &str = "qdepth does not change its user: sudo -u USER qdepth fio …";
-const TRIM: &str = "qdepth does not trim; leave the job out";
+const TRIM: &str = "blocks that are verified are not trimmed; rw=trimwrite trims what it writes";
 
 /// Each with why, and the nearest way.
 pub(super) const REFUSED: &[(&str, &str)] = &[
@@ -18,7 +17,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("trim_percentage", TRIM),
     ("trim_backlog", TRIM),
     ("trim_backlog_batch", TRIM),
-    ("num_range", TRIM),
+    ("num_range", "a trim is of one range; a larger bs= trims more at once"),
     ("sync_file_range", "fsync=N or fdatasync=N forces data out"),
     ("read_iolog", TRACE),
     ("read_iolog_chunked", TRACE),
@@ -43,10 +42,6 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("zone_reset_frequency", ZONES),
     ("write_zone_remainder", ZONES),
     ("recover_zbd_write_error", ZONES),
-    ("latency_target", TARGET),
-    ("latency_window", TARGET),
-    ("latency_percentile", TARGET),
-    ("latency_run", TARGET),
     ("profile", "`qdepth plan` lists the plans that there are"),
     ("cgroup", GROUP),
     ("cgroup_nodelete", GROUP),

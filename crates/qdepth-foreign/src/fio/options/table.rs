@@ -252,6 +252,11 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
     ("ignore_error", Remark(GOES_ON)),
     ("exitall_on_error", Remark(GOES_ON)),
     ("error_dump", Silent),
+    // A depth that is searched for.
+    ("latency_target", Honoured),
+    ("latency_window", Honoured),
+    ("latency_percentile", Honoured),
+    ("latency_run", Only(OFF, "the depth is found once, and not sought again and again")),
     // Steady state: the whole time contains it.
     ("steadystate", Honoured),
     ("steadystate_duration", Silent),

@@ -8,9 +8,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use qdepth_files::Privacy;
 use qdepth_foreign::fio::{
-    Converted, FioEntry, FioLog, FioMoment, Job, JobSet, Origin, OutputFormat, export_fio_heads,
-    export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal, export_fio_terse,
+    Converted, FioEntry, FioLog, FioMoment, Goal, Job, JobSet, Origin, OutputFormat,
+    export_fio_heads, export_fio_histograms, export_fio_json, export_fio_log, export_fio_normal,
+    export_fio_terse,
 };
+use qdepth_measure::LatencyHistogram;
 use qdepth_record::{PointRecord, RunRecord};
 
 use crate::result_file::ResultFile;
@@ -32,7 +34,8 @@ pub(super) fn text(
         unix_ms: moment.as_millisecond(),
         text: moment.to_zoned(TimeZone::system()).strftime("%a %b %e %H:%M:%S %Y").to_string(),
     };
-    let version = format!("{VERSION} (made by qdepth {})", run.qdepth_version);
+    let emulated = if run.emulated { ", EMULATED" } else { "" };
+    let version = format!("{VERSION} (made by qdepth {}{emulated})", run.qdepth_version);
     let entries = entries(set, converted, points);
     let mut texts = Vec::new();
     if formats.contains(&OutputFormat::Normal) {
@@ -76,6 +79,17 @@ fn places(converted: &Converted, points: &[PointRecord], clone: &Origin) -> Vec<
     points.iter().enumerate().filter(|(_, point)| of_clone(point)).map(|(at, _)| at).collect()
 }
 
+/// Of points at rising depths the last before one does not keep the latency; the first where none does.
+fn deepest(goal: Goal, points: &[PointRecord], places: &[usize]) -> Vec<usize> {
+    let keeps = |at: &&usize| {
+        let mut all = LatencyHistogram::new();
+        points[**at].transfers().iter().for_each(|side| all.merge(&side.service_time));
+        all.quantile(goal.percentile / 100.0).is_some_and(|ns| ns.0 <= goal.target_ns)
+    };
+    let last = places.iter().take_while(keeps).last();
+    last.or(places.first()).copied().into_iter().collect()
+}
+
 /// When a clone began, milliseconds since 1970.
 fn started_ms(points: &[PointRecord], places: &[usize]) -> i64 {
     let first = places.first().and_then(|at| points[*at].started_at.parse::<Timestamp>().ok());
@@ -89,6 +103,7 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
     for clone in clones(converted) {
         let job = &set.jobs[clone.job];
         let places = places(converted, points, &clone);
+        let places = job.goal.map_or(places.clone(), |goal| deepest(goal, points, &places));
         let together = job.group_reporting && open_group == Some(clone.group);
         open_group = job.group_reporting.then_some(clone.group);
         match entries.last_mut() {
@@ -107,7 +122,11 @@ fn entries(set: &JobSet, converted: &Converted, points: &[PointRecord]) -> Vec<F
                 options: job.report.written.clone(),
                 percentiles: job.report.percentiles.clone(),
                 percentiles_of: [job.report.percentiles_of[0], job.report.percentiles_of[1]],
-                depth: job.depth,
+                depth: match (job.goal, places.first()) {
+                    (Some(_), Some(at)) => points[*at].outstanding,
+                    _ => job.depth,
+                },
+                goal: job.goal,
                 members: 1,
                 unified: job.report.unified,
                 points: places,

@@ -1,0 +1,116 @@
+//! fio's jobs that trim, those whose engine does nothing, and those that search a depth.
+
+use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
+use qdepth_workload::{Choices, Extent, Plan, PlanFile, TargetShape, resolve};
+
+#[cfg(test)]
+fn convert(text: &str) -> Result<Converted, FioRefusals> {
+    let around = Surroundings {
+        variable: &|_| None,
+        include: &|_| Err("there is no such file".to_owned()),
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 4,
+    };
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let set = JobSet::read(&CommandLine::default(), &files, &around)?;
+    set.convert("jobs", 77, &|path| path.starts_with("/dev/").then_some(64 << 30))
+}
+
+#[cfg(test)]
+fn plan(text: &str) -> (Plan, Converted) {
+    let converted = convert(text).expect("a job file");
+    let file: PlanFile = toml::from_str(&converted.toml).expect("the plan reads back");
+    let all = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
+    let shapes = vec![TargetShape::whole(all, 512); converted.targets.len()];
+    (resolve(&file, &Choices::default(), &shapes).expect("a plan"), converted)
+}
+
+const JOB: &str = "[a]\nfilename=/dev/sdx\nsize=1m\n";
+
+#[test]
+fn trims_have_the_third_figures_and_writes_follow_them() {
+    let (all, converted) = plan(&format!(
+        "{JOB}rw=randtrim\nbs=4k,8k,16k\nrate_iops=10,20,30\niodepth=8\nioengine=libaio\n"
+    ));
+    let point = &all.points[0];
+    assert_eq!((point.trim_share, point.read_share, point.trims_first), (1.0, 0.0, false));
+    assert_eq!(point.request_size.single(), Some(16 << 10));
+    assert_eq!(point.arrivals.rate(), Some(30.0));
+    assert_eq!((point.outstanding, converted.engine), (1, None), "one at a time, as in fio");
+    assert!(converted.remarks.iter().any(|remark| remark.what.contains("one trim at a time")));
+
+    let (pairs, _) = plan(&format!("{JOB}rw=trimwrite\nbs=4k\nrate_iops=25\nloops=3\n"));
+    let point = &pairs.points[0];
+    assert!(point.trims_first && (point.write_share() - 0.5).abs() < 1e-12);
+    assert_eq!(point.arrivals.rate(), Some(50.0), "so many of each");
+    assert_eq!(point.stop.bytes_per_stream, 6 << 20, "trims and writes are counted apart");
+
+    let ring = format!("{JOB}rw=trim\nioengine=io_uring\niodepth=8\nsqthread_poll\n");
+    let (ring, converted) = plan(&ring);
+    assert_eq!((ring.points[0].outstanding, converted.engine), (8, Some(Engine::IoUring)));
+
+    let text = qdepth_foreign::fio::as_fio(&all, &converted.targets);
+    assert!(text.contains("rw=randtrim\n") && text.contains("rate=,,491520\n"), "{text}");
+    assert!(qdepth_foreign::fio::as_fio(&pairs, &converted.targets).contains("rw=trimwrite\n"));
+}
+
+#[test]
+fn what_cannot_be_trimmed_so_is_refused() {
+    for (more, says) in [
+        ("rw=trimwrite\nbs=4k,4k,16k", "give both one size"),
+        ("rw=randtrimwrite\nrate_iops=10,20,30", "give both one rate"),
+        ("rw=randtrim\nverify=crc32c", "nothing to verify"),
+        ("rw=trimread", "are possible"),
+    ] {
+        let refused = convert(&format!("{JOB}{more}\n")).expect_err(more).to_string();
+        assert!(refused.contains(says), "{more}: {refused}");
+    }
+}
+
+#[test]
+fn what_does_nothing_is_an_emulated_medium_and_says_so() {
+    let (plan, converted) =
+        plan("[null]\nioengine=null\nsize=100g\nrw=randread\nfilename=/dev/sda\n");
+    assert_eq!(converted.targets, ["media:null@service_us=1@servers=1"]);
+    assert_eq!(plan.points[0].area.length_bytes, 100 << 30);
+    let said = converted.remarks.iter().find(|remark| remark.place.contains("ioengine=null"));
+    assert!(said.expect("a remark").what.starts_with("EMULATED"), "{:?}", converted.remarks);
+}
+
+#[test]
+fn a_depth_is_searched_for_in_steps() {
+    let job = "[a]\nfilename=/dev/sdx\nrw=randread\nioengine=libaio\niodepth=12\n\
+               latency_target=500000\nlatency_window=5000000\nlatency_percentile=99.9\n";
+    let (searching, converted) = plan(job);
+    let depths: Vec<u32> = searching.points.iter().map(|point| point.outstanding).collect();
+    assert_eq!(depths, [1, 2, 4, 8, 12]);
+    let groups: Vec<u32> = searching.points.iter().map(|point| point.group).collect();
+    assert_eq!(groups, [0, 1, 2, 3, 4], "one after the other");
+    assert!(searching.points.iter().all(|point| point.stop.duration_ns == 5_000_000_000));
+    assert!(converted.origins.windows(2).all(|two| two[0] == two[1]), "all are one clone");
+    for more in ["numjobs=2\n", "[b]\nfilename=/dev/sdy\n", "latency_run=1\n"] {
+        let refused = convert(&format!("{job}{more}")).expect_err(more).to_string();
+        assert!(refused.contains("latency_"), "{more}: {refused}");
+    }
+}
+
+#[test]
+fn what_is_left_out_may_say_what_it_likes_and_trims_are_as_what_runs_beside_them() {
+    let words = ["--section=b".to_owned(), "jobs.fio".to_owned()];
+    let line = CommandLine::read(&words).expect("a command line");
+    let around = Surroundings {
+        variable: &|_| None,
+        include: &|_| Err(String::new()),
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 4,
+    };
+    let text = "[a]\nrw=${UNSET}\nqqq=1\n[b]\nrw=read\nsize=1m\n[c]\nbs=x\n";
+    let files = [("jobs.fio".to_owned(), text.to_owned())];
+    let set = JobSet::read(&line, &files, &around).expect("b alone");
+    assert_eq!(set.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["b"]);
+
+    let beside = "[global]\nfilename=f\nsize=1m\n[a]\nrw=randwrite\ndirect=1\n[b]\nrw=randtrim\n";
+    assert!(plan(beside).0.points.iter().all(|point| point.direct));
+}

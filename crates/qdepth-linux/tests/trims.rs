@@ -1,0 +1,67 @@
+//! What is trimmed of a file reads as nothing afterwards, through each engine that trims.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
+
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+
+use qdepth_engine::{Completions, Slot};
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
+use qdepth_measure::Nanos;
+use qdepth_workload::{Direction, Payload, Request};
+
+#[cfg(test)]
+fn open(engine: Engine, file: &File) -> Result<KernelTarget, qdepth_linux::OpenError> {
+    let options = OpenOptions {
+        slots: 1,
+        size_max: 16 << 10,
+        payload: Payload { compressible_share: 0.0 },
+        seed: 1,
+        engine: EngineChoice::Only(engine),
+        trims: true,
+        namespace: None,
+    };
+    KernelTarget::open(file.try_clone().expect("a descriptor").into(), &options)
+}
+
+#[cfg(test)]
+fn result(target: &mut KernelTarget, request: Request) -> i32 {
+    let target = target.by_any();
+    target.submit(Slot(0), request);
+    let mut done = Completions::with_capacity(1);
+    while done.as_slice().is_empty() {
+        let until = target.now() + Nanos::from_secs(5);
+        target.wait(until, &mut done).expect("not broken");
+    }
+    done.as_slice()[0].result
+}
+
+#[test]
+fn a_hole_reads_as_zeros_and_the_file_is_as_long_as_before() {
+    for engine in [Engine::IoUring, Engine::IoUringSqPoll, Engine::Threads, Engine::Sync] {
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(&[7; 64 << 10]).expect("written");
+        let mut target = open(engine, &file).unwrap_or_else(|why| panic!("{engine:?}: {why}"));
+        let trim = Request { direction: Direction::Trim, offset: 8 << 10, size: 16 << 10 };
+        assert_eq!(result(&mut target, trim), 16 << 10, "{engine:?}: all of it, as a transfer");
+        // An entry of a ring is used again: nothing of a trim is left in it.
+        let write = Request { direction: Direction::Write, offset: 0, size: 4096 };
+        for request in [write, Request { direction: Direction::Read, ..write }, trim] {
+            assert_eq!(result(&mut target, request), request.size as i32, "{engine:?}");
+        }
+        let mut found = vec![1; 64 << 10];
+        file.read_exact_at(&mut found, 0).expect("as long as before");
+        assert!(found[8 << 10..24 << 10].iter().all(|byte| *byte == 0), "{engine:?}");
+        assert!(found[24 << 10..].iter().all(|byte| *byte == 7), "{engine:?}: and no more");
+    }
+}
+
+#[test]
+fn engines_without_trims_say_so() {
+    let file = tempfile::tempfile().expect("a temporary file");
+    for engine in [Engine::LinuxAio, Engine::IoUringPolled] {
+        let why = open(engine, &file).err().map(|why| why.to_string()).unwrap_or_default();
+        assert!(why.contains("no trims"), "{engine:?}: {why}");
+    }
+}

@@ -1,0 +1,85 @@
+//! What was discarded of a flash drive and not written since: its pages hold nothing that would have to
+//! be read or collected.
+
+/// Bytes of a page: what can be discarded.
+const PAGE: u64 = 4096;
+/// Words of a part of the drive: 128 MiB, a bit for each page. Room is made for those parts of which
+/// something is discarded.
+const WORDS: usize = 512;
+/// Most parts: a drive of 128 TiB.
+const PARTS_MAX: usize = 1 << 20;
+
+/// The pages.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Discarded {
+    parts: Vec<Option<Box<[u64; WORDS]>>>,
+}
+
+/// Where the bit of a page is: its part, its word, the bit in it.
+fn place(page: u64) -> (usize, usize, u64) {
+    let word = (page / 64) as usize;
+    (word / WORDS, word % WORDS, 1 << (page % 64))
+}
+
+impl Discarded {
+    /// Takes the whole pages of a range, and says how many bytes hold nothing now that did before.
+    pub(crate) fn discard(&mut self, offset: u64, size: u32) -> u64 {
+        let end = (offset + u64::from(size)) / PAGE;
+        let mut freed = 0;
+        for page in offset.div_ceil(PAGE)..end {
+            let (part, word, bit) = place(page);
+            if part >= PARTS_MAX {
+                break;
+            }
+            if part >= self.parts.len() {
+                self.parts.resize(part + 1, None);
+            }
+            let words = self.parts[part].get_or_insert_with(|| Box::new([0; WORDS]));
+            freed += u64::from(words[word] & bit == 0) * PAGE;
+            words[word] |= bit;
+        }
+        freed
+    }
+
+    /// Something is written to the range.
+    pub(crate) fn write(&mut self, offset: u64, size: u32) {
+        for page in touched(offset, size) {
+            let (part, word, bit) = place(page);
+            if let Some(Some(words)) = self.parts.get_mut(part) {
+                words[word] &= !bit;
+            }
+        }
+    }
+
+    /// Whether nothing is stored anywhere in the range.
+    pub(crate) fn holds_nothing(&self, offset: u64, size: u32) -> bool {
+        touched(offset, size).all(|page| {
+            let (part, word, bit) = place(page);
+            let words = self.parts.get(part).and_then(Option::as_deref);
+            words.is_some_and(|words| words[word] & bit != 0)
+        })
+    }
+}
+
+/// The pages that a request lies in, in whole or in part.
+fn touched(offset: u64, size: u32) -> impl Iterator<Item = u64> {
+    offset / PAGE..(offset + u64::from(size)).div_ceil(PAGE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_pages_are_discarded_once_until_they_are_written() {
+        let mut discarded = Discarded::default();
+        assert!(!discarded.holds_nothing(0, 4096));
+        assert_eq!(discarded.discard(1024, 16 << 10), 12 << 10, "three whole pages");
+        assert_eq!(discarded.discard(4096, 8192), 0, "twice is once");
+        assert!(discarded.holds_nothing(4096, 12 << 10));
+        assert!(!discarded.holds_nothing(0, 8192), "the first page holds something");
+        discarded.write(8192, 512);
+        assert!(!discarded.holds_nothing(4096, 8192) && discarded.holds_nothing(12288, 4096));
+        assert_eq!(discarded.discard(8192, 4096), 4096);
+    }
+}

@@ -1,0 +1,186 @@
+//! Trims: of devices, of files and of emulated drives; as many as fio makes of the same job, and
+//! guarded as writes are.
+
+#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
+
+#[cfg(test)]
+mod common;
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use common::{Place, alone, can, consent_lines, points, sh, token};
+use serde_json::Value;
+
+const MIB: u64 = 1 << 20;
+const MODES: [&str; 4] = ["trim", "randtrim", "trimwrite", "randtrimwrite"];
+
+/// Requests and bytes of reads, writes and trims of the only job.
+#[cfg(test)]
+fn moved(document: &Value) -> [(u64, u64); 3] {
+    let job = &document["jobs"][0];
+    ["read", "write", "trim"].map(|side| {
+        let figure = |name: &str| job[side][name].as_u64().unwrap();
+        (figure("total_ios"), figure("io_bytes"))
+    })
+}
+
+/// Bytes that the image of a device takes up.
+#[cfg(test)]
+fn stored(image: &Path) -> u64 {
+    sh("sync").unwrap();
+    std::fs::metadata(image).unwrap().blocks() * 512
+}
+
+/// The words that consent to the loss of a device, as the refusal of these asks for them.
+#[cfg(test)]
+fn consent(place: &Place, words: &str, device: &Path, size: u64) -> String {
+    let refused = place.run(words).expect(3);
+    place.write("consent", &consent_lines(&refused.err));
+    format!("--destroy {} --consent consent", token(&device.display().to_string(), size))
+}
+
+#[test]
+fn a_device_is_trimmed_as_often_as_by_fio() {
+    if !can("trims of a device", &["fio", "losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let (theirs, ours) = (place.device("theirs", 64 * MIB), place.device("ours", 64 * MIB));
+    let job = "--name=a --bs=16k --size=4m --ioengine=libaio --iodepth=8 --direct=1";
+    let on = |device: &Path| format!("{job} --filename={}", device.display());
+    let words = format!("fio --no-report --rw=trim {}", on(&ours));
+    let consented = consent(&place, &words, &ours, 64 * MIB);
+    for mode in MODES {
+        let more = if mode == "randtrim" { "--number_ios=40" } else { "--loops=2" };
+        let theirs = sh(&format!("fio --output-format=json --rw={mode} {more} {}", on(&theirs)));
+        let theirs: Value = serde_json::from_str(&theirs.unwrap()).unwrap();
+        let words = format!(
+            "fio --no-report --output-format=json --rw={mode} {more} {} {consented}",
+            on(&ours)
+        );
+        let ours = place.run(&words).expect_finished().json();
+        assert_eq!(moved(&ours), moved(&theirs), "{mode}");
+        assert_eq!(ours["jobs"][0]["error"], 0, "{mode}");
+    }
+    // As many as are asked for are under way by io_uring.
+    let job = job.replace("libaio", "io_uring");
+    let words = format!(
+        "fio --no-report --json --rw=randtrim {job} --filename={} {consented}",
+        ours.display()
+    );
+    let document = place.run(&words).expect_finished().json();
+    let point = &points(&document)[0];
+    assert_eq!((&point["trims"], &point["writes"]), (&Value::from(256), &Value::from(0)));
+    assert_eq!(point["service_time_ns"]["trims"]["count"], 256);
+    assert_eq!(document["targets"][0]["engine"], "io_uring");
+}
+
+#[test]
+fn what_is_trimmed_takes_no_room_any_more() {
+    if !can("room of a trimmed device", &["losetup"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let device = place.device("image", 64 * MIB);
+    let job = format!("--bs=64k --size=32m --offset=8m --direct=1 --filename={}", device.display());
+    let words = format!("fio --no-report --name=w --rw=write {job}");
+    let consented = consent(&place, &words, &device, 64 * MIB);
+    for engine in ["io_uring", "threads", "sync"] {
+        place.run(&format!("{words} {consented}")).expect_finished();
+        let full = stored(&place.join("image"));
+        let trim = "fio --no-report --name=t --rw=trim";
+        place.run(&format!("{trim} {job} {consented} --engine {engine}")).expect_finished();
+        let left = stored(&place.join("image"));
+        // A block of the file system's own may come on top.
+        assert!(full - left >= 31 * MIB, "{engine}: {full} and then {left}");
+    }
+    let refused = place
+        .run(&format!("fio --no-report --name=t --rw=trim {job} {consented} --engine linux-aio"));
+    assert!(refused.expect(2).err.contains("linux-aio has no trims"));
+}
+
+#[test]
+fn trims_are_guarded_as_writes_are() {
+    let (_alone, place) = (alone(), Place::new());
+    std::fs::write(place.join("precious"), vec![7; 4 << 20]).unwrap();
+    let job = "--name=t --rw=randtrim --bs=4k --filename=precious";
+    let refused = place.run(&format!("fio --no-report {job}")).expect(3);
+    assert!(refused.err.contains("guard G8"), "{}", refused.err);
+    assert!(
+        place.run(&format!("fio --no-report --readonly {job}")).expect(2).err.contains("writes")
+    );
+    let plan = "name = \"t\"\noutstanding = [1]\n[[profile]]\nname = \"t\"\nrandom = 100\n\
+                read = 90\ntrim = 10\nrequest_size = \"4KiB\"\n";
+    place.write("t.toml", plan);
+    place.run("run t.toml . --read-only --no-report --duration 100ms").expect(2);
+    assert_eq!(std::fs::read(place.join("precious")).unwrap(), vec![7; 4 << 20]);
+}
+
+#[test]
+fn a_file_of_our_own_and_an_emulated_drive_are_trimmed() {
+    let (_alone, place) = (alone(), Place::new());
+    let plan = |read: u32, trim: &str| {
+        format!(
+            "name = \"t\"\noutstanding = [4]\nduration = \"500ms\"\nfile_size = \"16MiB\"\n[[profile]]\nname = \"t\"\n\
+             random = 100\nread = {read}\n{trim}\nrequest_size = \"4KiB\"\n\
+             area = {{ size = \"8MiB\" }}\n"
+        )
+    };
+    place.write("mix.toml", &plan(50, "trim = 25"));
+    place.write("first.toml", &plan(0, "trim_first = true"));
+    place.write("reads.toml", &plan(50, "trim = 50"));
+    let run = |words: &str| {
+        let made = place.run(&format!("run {words} --json --no-report"));
+        points(&made.expect_finished().json())[0].clone()
+    };
+    for target in [".", "media:p3700-1600gb"] {
+        let mix = run(&format!("mix.toml {target}"));
+        let count = |name: &str| mix[name].as_u64().unwrap();
+        let all = count("reads") + count("writes") + count("trims");
+        assert!(count("trims").abs_diff(all / 4) < all / 20, "{target}: {mix}");
+        assert_eq!(count("trimmed_bytes"), count("trims") * 4096);
+        assert!((mix["io_per_s"].as_f64().unwrap() - all as f64 / 0.5).abs() < all as f64 * 0.05);
+        let first = run(&format!("first.toml {target}"));
+        let count = |name: &str| first[name].as_u64().unwrap();
+        assert!(count("trims").abs_diff(count("writes")) <= 8, "{target}: {first}");
+    }
+    // Where nothing is stored a drive asks none of its dies.
+    let mean = |point: &Value| point["service_time_ns"]["reads"]["mean"].as_f64().unwrap();
+    place.write("stored.toml", &plan(100, ""));
+    let stored = mean(&run("stored.toml media:p3700-1600gb"));
+    let nothing = mean(&run("reads.toml media:p3700-1600gb"));
+    assert!(nothing < stored * 0.7, "{nothing} ns where nothing is stored, {stored} ns else");
+}
+
+#[test]
+fn every_form_tells_of_trims() {
+    let (_alone, place) = (alone(), Place::new());
+    let job = "fio --no-report --name=t --rw=trimwrite --bs=4k --size=1m \
+               --filename=media\\:p3700-1600gb --log_avg_msec=100 --write_iops_log=t";
+    let made = place.run(&format!("{job} --output-format=normal,terse,json+ --terse-version=4"));
+    let text = made.expect_finished().out;
+    for line in [
+        "rw=trimwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B",
+        "  trim: IOPS=",
+        "   TRIM: bw=",
+        "issued rwts: total=0,256,256,0",
+        "\"trim\" : {",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let terse = text.lines().find(|line| line.starts_with("4;fio-")).expect("a line");
+    let fields: Vec<&str> = terse.split(';').collect();
+    // Behind version, program, name, group and error stand 41 fields of each direction.
+    assert_eq!((fields[5], fields[46], fields[87]), ("0", "1024", "1024"));
+    let log = std::fs::read_to_string(place.join("t_iops.1.log")).unwrap();
+    assert!(log.lines().any(|row| row.split(", ").nth(2) == Some("2")), "{log}");
+    place.run("report -o t.md").expect(0);
+    let report = std::fs::read_to_string(place.join("t.md")).unwrap();
+    assert!(report.contains("Trims") && report.contains("trims"), "{report}");
+    // And back: what fio says of trims is imported.
+    place.run(&format!("{job} --output-format=json --output=t.json")).expect_finished();
+    place.run("import t.json --logbook other.db").expect(0);
+    let document = place.run("export --logbook other.db").expect(0).json();
+    assert_eq!(points(&document)[0]["trims"], 256);
+}
