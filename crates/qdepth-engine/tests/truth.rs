@@ -43,7 +43,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         outstanding,
         arrivals,
         flow: None,
-        payload: Payload { compressible_share: 0.0 },
+        payload: Payload::default(),
         verify: false,
         verify_unwritten: true,
         priorities: None,

@@ -1,4 +1,4 @@
-//! fio's jobs that trim, those whose engine does nothing, and those that search a depth.
+//! fio's jobs that trim, those whose engine does nothing, those that search a depth, and those that repeat what they write.
 
 use qdepth_foreign::fio::{CommandLine, Converted, Engine, FioRefusals, JobSet, Surroundings};
 use qdepth_workload::{Choices, Extent, Plan, PlanFile, TargetShape, resolve};
@@ -113,4 +113,18 @@ fn what_is_left_out_may_say_what_it_likes_and_trims_are_as_what_runs_beside_them
 
     let beside = "[global]\nfilename=f\nsize=1m\n[a]\nrw=randwrite\ndirect=1\n[b]\nrw=randtrim\n";
     assert!(plan(beside).0.points.iter().all(|point| point.direct));
+}
+
+#[test]
+fn what_repeats_is_of_a_working_set_that_jobs_may_have_in_common() {
+    let job = "[a]\nfilename=f\nrw=write\nbs=4k\nsize=100m\ndedupe_percentage=40\n";
+    let of = |more: &str| plan(&format!("{job}{more}")).0.points[0].payload.duplicates;
+    let duplicates = of("").expect("some repeat");
+    assert_eq!((duplicates.contents, duplicates.common), (1, false));
+    assert!((duplicates.share - 0.4).abs() < 1e-12);
+    let more = "dedupe_mode=working_set\ndedupe_global=1\ndedupe_working_set_percentage=50\n";
+    let duplicates = of(more).expect("some repeat");
+    assert_eq!((duplicates.contents, duplicates.common), (12_800, true));
+    let refused = convert(&format!("{job}verify=crc32c\n")).expect_err("both").to_string();
+    assert!(refused.contains("no write holds what another does"), "{refused}");
 }

@@ -15,10 +15,10 @@ use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
     ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe, Pulse,
-    Verifying, pin, take_priority, waited_for_cpu,
+    Repeating, Verifying, pin, take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Instant, Nanos};
-use qdepth_workload::Point;
+use qdepth_workload::{Contents, Point};
 
 use crate::all_ranks::{AllRanks, clocks};
 use crate::identity::Identity;
@@ -385,6 +385,9 @@ fn work(
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
         let unwritten = shard.point.verify_unwritten;
         load.on(&mut if unwritten { verifying } else { verifying.only_written() })
+    } else if let Some(duplicates) = shard.point.payload.duplicates {
+        let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
+        load.on(&mut Repeating::new(&mut target, shard.slots(), shard.point.payload, contents))
     } else {
         target.on_engine(load)
     };

@@ -251,7 +251,11 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
     );
     found(!point.direct, Finding::remark(Code::Buffered));
     let compressible = point.payload.compressible_share;
-    found(point.write_share() > 0.0 && compressible > 0.0, compressible_payload(compressible));
+    let repeats = point.payload.duplicates.is_some_and(|duplicates| duplicates.share > 0.0);
+    found(
+        point.write_share() > 0.0 && (compressible > 0.0 || repeats),
+        compressible_payload(compressible),
+    );
     found(
         outcome.series.lost > 0,
         Finding::remark(Code::SeriesTruncated).value("lost_intervals", outcome.series.lost as f64),
@@ -269,10 +273,10 @@ fn doubts(point: &Point, prepared: &Prepared, measured: &Measured) -> Vec<Findin
     findings
 }
 
-/// How much less space the payload may take: none at all where all of it is zeros.
+/// How much less space the payload may take by compression: none at all where all of it is zeros.
 fn compressible_payload(share: f64) -> Finding {
     let finding = Finding::remark(Code::CompressiblePayload);
-    if share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
+    if share > 0.0 && share < 1.0 { finding.value("ratio", 1.0 / (1.0 - share)) } else { finding }
 }
 
 fn errors(directions: &[DirectionOutcome; 4]) -> String {

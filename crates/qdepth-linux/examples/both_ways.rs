@@ -73,7 +73,7 @@ fn open(device: &str, engine: Engine) -> Result<KernelTarget, Box<dyn Error>> {
     let options = OpenOptions {
         slots: SLOTS,
         size_max: BLOCK,
-        payload: Payload { compressible_share: 0.0 },
+        payload: Payload::default(),
         seed: 1,
         engine: EngineChoice::Only(engine),
         trims: false,

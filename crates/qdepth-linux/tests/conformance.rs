@@ -14,7 +14,7 @@ fn options(engine: Engine) -> OpenOptions {
     OpenOptions {
         slots: 64,
         size_max: 4096,
-        payload: Payload { compressible_share: 0.0 },
+        payload: Payload::default(),
         seed: 1,
         engine: EngineChoice::Only(engine),
         trims: false,

@@ -16,7 +16,7 @@ fn open(engine: Engine, file: &File) -> Result<KernelTarget, qdepth_linux::OpenE
     let options = OpenOptions {
         slots: 1,
         size_max: 16 << 10,
-        payload: Payload { compressible_share: 0.0 },
+        payload: Payload::default(),
         seed: 1,
         engine: EngineChoice::Only(engine),
         trims: true,

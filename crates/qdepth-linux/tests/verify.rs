@@ -265,7 +265,7 @@ fn no_corruption_is_missed_in_a_file() {
     let options = OpenOptions {
         slots: 1,
         size_max: BLOCK as u32,
-        payload: Payload { compressible_share: 0.0 },
+        payload: Payload::default(),
         seed: 7,
         engine: EngineChoice::Only(Engine::Sync),
         trims: false,

@@ -135,6 +135,7 @@ impl BandwidthSpec {
             backwards: None,
             arrivals: None,
             compressible: None,
+            duplicates: None,
             verify: None,
             verify_unwritten: None,
             durability: None,

@@ -32,7 +32,7 @@ pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, published_name};
 pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
-pub use payload::{Payload, fill, generation_of, stamp};
+pub use payload::{Contents, Duplicates, Payload, bear, fill, generation_of, stamp};
 pub use plan::{
     Durability, Extent, Flow, Fsync, Layout, OwnWrites, Plan, Point, STEADY_ROUNDS, Samples, Stop,
     Strides, Until, UntilSteady,

@@ -6,10 +6,81 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 /// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Payload {
     /// Share of each 4 KiB that is zero and so compresses away, 0..=1.
     pub compressible_share: f64,
+    /// Writes that hold what others hold; none: what a request in flight writes is drawn once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicates: Option<Duplicates>,
+}
+
+/// How much of what is written is written more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Duplicates {
+    /// Share of the writes that hold one of a number of contents, 0..=1; each of the others holds
+    /// what no other does.
+    pub share: f64,
+    /// That number, 1 or more.
+    pub contents: u32,
+    /// Whether the contents are those of every load that says so.
+    pub common: bool,
+}
+
+/// Bytes of a piece that bear a content, each at its end.
+const PIECE: usize = 4096;
+/// Seed of the contents that loads have in common.
+const COMMON: u64 = 0x6475_7065;
+
+/// Draws what each write holds, where some hold the same.
+#[derive(Debug)]
+pub struct Contents {
+    duplicates: Duplicates,
+    random: Xoshiro256PlusPlus,
+    /// What contents of this load begin from.
+    base: u64,
+    /// Contents that nobody else has, so far.
+    alone: u64,
+}
+
+impl Contents {
+    /// Those of a load with this seed; `worker` sets the draws of its workers apart.
+    pub fn new(duplicates: Duplicates, seed: u64, worker: u32) -> Self {
+        let own = Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from(worker).rotate_left(32));
+        let mut random = own;
+        let base = if duplicates.common { COMMON } else { seed };
+        let alone = random.next_u64() | 1 << 63;
+        Self { duplicates, random, base, alone }
+    }
+
+    /// Seed of what all writes hold apart from their content.
+    pub fn seed(&self) -> u64 {
+        self.base
+    }
+
+    /// The content of the next write.
+    pub fn draw(&mut self) -> u64 {
+        let draw = self.random.next_u64();
+        if (draw >> 11) as f64 / (1_u64 << 53) as f64 >= self.duplicates.share {
+            self.alone = self.alone.wrapping_add(1) | 1 << 63;
+            return self.alone;
+        }
+        let contents = u64::from(self.duplicates.contents.max(1));
+        (self.random.next_u64() >> 32) * contents >> 32
+    }
+}
+
+/// Gives `buffer`, which is to be written, a content: at the end of each 4 KiB, which compresses the
+/// less the more of it is random.
+pub fn bear(buffer: &mut [u8], content: u64) {
+    for (place, piece) in (0_u64..).zip(buffer.chunks_mut(PIECE)) {
+        let bytes = [content, place].map(u64::to_le_bytes);
+        let bytes = bytes.as_flattened();
+        let from = piece.len().saturating_sub(bytes.len());
+        let end = &mut piece[from..];
+        let length = end.len();
+        end.copy_from_slice(&bytes[..length]);
+    }
 }
 
 /// Fills `buffer` with payload: in each 4 KiB, zeros up to the compressible share, then random
@@ -79,6 +150,38 @@ fn word_at(place: u64, number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn so_many_writes_hold_what_others_hold() {
+        use std::collections::BTreeMap;
+        let duplicates = Duplicates { share: 0.5, contents: 100, common: true };
+        let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
+        for (seed, worker) in [(1, 0), (1, 1), (2, 0)] {
+            let mut contents = Contents::new(duplicates, seed, worker);
+            (0..10_000).for_each(|_| *counts.entry(contents.draw()).or_default() += 1);
+        }
+        let (alone, shared): (Vec<u32>, Vec<u32>) =
+            counts.values().copied().partition(|count| *count == 1);
+        assert_eq!(shared.len(), 100, "of all loads");
+        assert!(alone.len().abs_diff(15_000) < 400, "{}", alone.len());
+        let own = Duplicates { common: false, ..duplicates };
+        assert_ne!(Contents::new(own, 1, 0).seed(), Contents::new(own, 2, 0).seed());
+    }
+
+    #[test]
+    fn buffers_of_one_content_are_alike_and_of_two_are_not() {
+        let payload = Payload { compressible_share: 0.5, ..Payload::default() };
+        let of = |content: u64| {
+            let mut buffer = [0; 12 << 10];
+            fill(&mut buffer, payload, 7);
+            bear(&mut buffer, content);
+            buffer
+        };
+        assert!(of(3) == of(3) && of(3) != of(4));
+        assert!(of(3)[..4096] != of(3)[4096..8192], "nor are the parts of one");
+        assert!(of(3)[..2048].iter().all(|byte| *byte == 0), "as much compresses away");
+        bear(&mut [0; 5], 9);
+    }
 
     #[test]
     fn any_flipped_bit_wrong_place_or_other_writer_is_seen() {

@@ -102,6 +102,12 @@ impl Point {
             return Err("trims with verify, or with sizes of writes alone".to_owned());
         }
         share("compressible share", self.payload.compressible_share)?;
+        if let Some(duplicates) = self.payload.duplicates {
+            share("share of duplicates", duplicates.share)?;
+            if duplicates.contents == 0 || self.verify {
+                return Err(format!("{duplicates:?} of no content, or of what is verified"));
+            }
+        }
         self.distribution.check(self.request_size.sizes.len())?;
         if let Some(until) = self.stop.until_steady.filter(|until| until.rounds == 0) {
             return Err(format!("{} rounds until steady", until.rounds));

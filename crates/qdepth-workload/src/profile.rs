@@ -55,6 +55,19 @@ pub struct StridesSpec {
     pub skip: Bytes,
 }
 
+/// How much of what is written is written more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DuplicatesSpec {
+    /// Share of the writes that hold one of a number of contents, in per cent; each of the others
+    /// holds what no other does.
+    pub share: f64,
+    /// That number. Left out: 1.
+    pub contents: Option<u32>,
+    /// Whether the contents are those of every load that says so. Left out: no.
+    pub common: Option<bool>,
+}
+
 /// When data is forced to stable storage.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
@@ -131,6 +144,9 @@ pub struct Profile {
     pub arrivals: Option<Arrivals>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
     pub compressible: Option<f64>,
+    /// Writes that hold what others hold, for stores that deduplicate. Left out: what a request in flight
+    /// writes is drawn once, and written again and again.
+    pub duplicates: Option<DuplicatesSpec>,
     /// Whether writes are stamped with their place, and reads held against what the same run wrote
     /// there: a read that differs is an error. Left out: no.
     pub verify: Option<bool>,

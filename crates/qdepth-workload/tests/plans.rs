@@ -306,7 +306,7 @@ fn poisson_gaps_have_mean_and_variance_of_the_exponential() {
 #[test]
 fn payload_is_as_compressible_as_asked() {
     let mut buffer = vec![1u8; 64 << 10];
-    fill(&mut buffer, Payload { compressible_share: 0.25 }, 9);
+    fill(&mut buffer, Payload { compressible_share: 0.25, ..Payload::default() }, 9);
     let zeros = buffer.iter().filter(|b| **b == 0).count() as f64 / buffer.len() as f64;
     assert!((zeros - 0.25 - 0.75 / 256.0).abs() < 0.005, "{zeros}");
     assert!(buffer[..4096] != buffer[4096..8192], "no two blocks alike");

@@ -198,6 +198,7 @@ const SUPPORTED: &[&str] = &[
     "cmdprio-bssplit",
     "cmdprio-percentage",
     "cross-stripe-verify",
+    "dedupe-global",
     "disk-zone-profile",
     "enospc-pressure",
     "example_latency_steadystate",

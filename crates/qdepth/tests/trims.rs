@@ -1,5 +1,5 @@
 //! Trims: of devices, of files and of emulated drives; as many as fio makes of the same job, and
-//! guarded as writes are.
+//! guarded as writes are. And what else fio's jobs write and search.
 
 #![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
 
@@ -183,4 +183,42 @@ fn every_form_tells_of_trims() {
     place.run("import t.json --logbook other.db").expect(0);
     let document = place.run("export --logbook other.db").expect(0).json();
     assert_eq!(points(&document)[0]["trims"], 256);
+}
+
+#[test]
+fn so_many_blocks_are_stored_twice_as_a_job_says() {
+    let (_alone, place) = (alone(), Place::new());
+    let job = "size=4m\nrw=write\nbs=4k\niodepth=16\nioengine=libaio\ndedupe_mode=working_set\n\
+               dedupe_percentage=50\ndedupe_working_set_percentage=50\n";
+    for (common, least, most) in [(1, 780, 990), (0, 560, 780)] {
+        let text = format!("[global]\n{job}dedupe_global={common}\n[a]\n[b]\n");
+        let jobs = place.write("jobs.fio", &text);
+        place.run(&format!("fio --no-report --keep {jobs}")).expect_finished();
+        let file = std::fs::read(place.join("qdepth-measurement-file")).unwrap();
+        let mut counts = std::collections::BTreeMap::new();
+        file.chunks(4096).for_each(|block| *counts.entry(block).or_insert(0_u32) += 1);
+        let twice: u32 = counts.values().filter(|count| **count > 1).sum();
+        // 1024 draws of 512 contents, or twice 512 of 512 each: 1 - 1/e² and 1 - 1/e of them.
+        assert!((least..most).contains(&twice), "{common}: {twice} of 2048");
+    }
+}
+
+#[test]
+fn the_deepest_queue_that_keeps_a_latency_is_told() {
+    let place = Place::new();
+    let job = "fio --no-report --output-format=json --name=a --rw=randread --bs=4k --iodepth=100 \
+               --ioengine=libaio --size=1g --filename=media\\:p3700-1600gb --latency_window=100ms \
+               --latency_percentile=90";
+    let told = |target: &str| {
+        let made = place.run(&format!("{job} --latency_target={target}"));
+        let document = made.expect_finished().json();
+        let job = &document["jobs"][0];
+        assert_eq!(job["latency_window"], 100_000);
+        let p90 = job["read"]["clat_ns"]["percentile"]["90.000000"].as_u64().unwrap();
+        (job["latency_depth"].as_u64().unwrap(), p90)
+    };
+    let ((few, p90), (all, _), (none, beyond)) = (told("150us"), told("1s"), told("1us"));
+    assert!((2..100).contains(&few) && p90 <= 150_000, "{few}: {p90} ns");
+    assert_eq!((all, none), (100, 1), "as fio: 1 where none keeps it");
+    assert!(beyond > 1000);
 }

@@ -88,6 +88,8 @@ pub struct Job {
     pub priorities: Option<Priorities>,
     /// Share of the payload that compresses away, per cent.
     pub compressible: f64,
+    /// Writes that hold what others hold.
+    pub duplicates: Option<Duplicates>,
     /// Whether writes are stamped and reads held against that.
     pub verify: bool,
     /// Whether what was written is read back afterwards.
@@ -112,6 +114,17 @@ pub struct Job {
     pub report: Reporting,
     /// The latency that its depth is to keep, where that is searched for.
     pub goal: Option<Goal>,
+}
+
+/// Writes that hold what others hold.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Duplicates {
+    /// Their share, per cent.
+    pub share: f64,
+    /// Share of the area that as many contents would take, per cent; none: there is one content.
+    pub working_set: Option<f64>,
+    /// Whether other jobs write the same contents.
+    pub common: bool,
 }
 
 /// A latency that a share of the requests is to keep.
@@ -279,6 +292,7 @@ impl Job {
             durability: look.durability()?,
             priorities: look.priorities(engine)?,
             compressible: look.compressible()?,
+            duplicates: look.duplicates()?,
             verify: look.verifies()?,
             reads_back: rated < 100.0 && look.verifies()? && look.switch("do_verify", true)?,
             filenames: look.value("filename", Vec::new(), |text| Ok(texts(text)))?,

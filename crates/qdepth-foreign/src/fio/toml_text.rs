@@ -5,7 +5,7 @@ use std::fmt::Write;
 use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
-use super::job::{Flow, Job};
+use super::job::{Duplicates, Flow, Job};
 use super::values::{Amount, Distribution, Durability, SizePart, Trims};
 
 /// The text of a plan: profiles, one for each load, then the steps.
@@ -129,11 +129,22 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     if job.compressible > 0.0 {
         line(text, "compressible", &job.compressible.to_string());
     }
+    if let Some(duplicates) = job.duplicates.filter(|_| !load.reads_back) {
+        line(text, "duplicates", &repeated(job, load, duplicates));
+    }
     line(text, "direct", &load.direct.to_string());
     line(text, "fsync", &fsync(job));
     if let Some(distribution) = distribution(job, load) {
         line(text, "distribution", &distribution);
     }
+}
+
+/// As many contents as the working set has requests.
+fn repeated(job: &Job, load: &Load, duplicates: Duplicates) -> String {
+    let Duplicates { share, working_set, common } = duplicates;
+    let requests = load.area.unwrap_or(u64::MAX) / job.sizes.smallest().max(1);
+    let contents = working_set.map_or(1.0, |set| (requests as f64 * set / 100.0).max(1.0));
+    format!("{{ share = {share}, contents = {}, common = {common} }}", contents as u32)
 }
 
 fn request_size(parts: &[SizePart]) -> String {

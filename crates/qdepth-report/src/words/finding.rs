@@ -113,7 +113,7 @@ fn answers(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::CompressiblePayload => [
             "The data may be compressed or deduplicated",
-            "Part of what is written compresses away, as the profile asks[ ({ratio} to 1)]. A store that compresses or deduplicates has less to do than its figures say.",
+            "Part of what is written compresses away[ ({ratio} to 1)] or repeats, as the profile asks. A store that compresses or deduplicates has less to do than its figures say.",
             "Use a random payload, or state the ratio together with the figure.",
         ],
         Code::BelowExpected => [

@@ -6,7 +6,7 @@ use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
 use crate::arrival::Arrivals;
 use crate::comparison::Place;
 use crate::distribution::Distribution;
-use crate::payload::Payload;
+use crate::payload::{Duplicates, Payload};
 use crate::plan::{
     Extent, Flow, Fsync, Layout, OwnWrites, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
     VISIT_LEAD_IN,
@@ -93,7 +93,7 @@ pub(crate) fn point(
         outstanding,
         arrivals: arrivals.map_err(bad)?,
         flow: flow(&load.spec, layout).map_err(bad)?,
-        payload: Payload { compressible_share: profile.compressible.unwrap_or(0.0) / 100.0 },
+        payload: payload(profile).map_err(bad)?,
         verify: profile.verify.unwrap_or(false),
         verify_unwritten: profile.verify_unwritten.unwrap_or(true),
         priorities: priorities(profile).map_err(bad)?,
@@ -187,6 +187,26 @@ fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> R
         ));
     }
     Ok(segments)
+}
+
+fn payload(profile: &Profile) -> Result<Payload, String> {
+    let compressible_share = profile.compressible.unwrap_or(0.0) / 100.0;
+    let Some(spec) = profile.duplicates else {
+        return Ok(Payload { compressible_share, duplicates: None });
+    };
+    let contents = spec.contents.unwrap_or(1);
+    if !(0.0..=100.0).contains(&spec.share) || contents == 0 {
+        let share = spec.share;
+        return Err(format!(
+            "duplicates: {share} % of {contents} contents; 0 to 100, and 1 or more"
+        ));
+    }
+    if profile.verify == Some(true) {
+        return Err("what is verified is stamped, and no write holds what another does".to_owned());
+    }
+    let common = spec.common.unwrap_or(false);
+    let duplicates = Some(Duplicates { share: spec.share / 100.0, contents, common });
+    Ok(Payload { compressible_share, duplicates })
 }
 
 /// Their share of all requests, 0..=1.

@@ -1,7 +1,7 @@
 //! Values that other options, the machine or several words decide together.
 
 use super::Look;
-use crate::fio::job::{Ends, Goal};
+use crate::fio::job::{Duplicates, Ends, Goal};
 use crate::fio::json::Unified;
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
@@ -183,6 +183,28 @@ impl Look<'_> {
         };
         let window_ms = self.whole("log_hist_msec", 0)?;
         Ok((window_ms > 0).then_some((name, window_ms, coarse)))
+    }
+
+    /// Writes that hold what others hold.
+    pub(in crate::fio) fn duplicates(&self) -> Result<Option<Duplicates>, FioRefusal> {
+        let share = |text: &str| match number(text)? {
+            share if (0.0..=100.0).contains(&share) => Ok(share),
+            _ => Err("0 to 100 are possible".to_owned()),
+        };
+        let of_writes = self.value("dedupe_percentage", 0.0, share)?;
+        let working_set = self.value("dedupe_working_set_percentage", 5.0, share)?;
+        let is_set = self.value("dedupe_mode", false, |text| match text {
+            "repeat" => Ok(false),
+            "working_set" => Ok(true),
+            _ => Err("repeat and working_set are possible".to_owned()),
+        })?;
+        let common = self.switch("dedupe_global", false)?;
+        if of_writes > 0.0 && self.verifies()? {
+            let why = "refused: what is verified is stamped, and no write holds what another does";
+            return Err(self.refuse("dedupe_percentage", why));
+        }
+        let working_set = is_set.then_some(working_set);
+        Ok((of_writes > 0.0).then_some(Duplicates { share: of_writes, working_set, common }))
     }
 
     /// The latency that a depth is to keep; times are in microseconds where no unit is written.

@@ -158,16 +158,10 @@ pub(super) const OPTIONS: &[(&str, Rule)] = &[
         Remark("payload is random and incompressible, drawn once for each request in flight"),
     ),
     ("scramble_buffers", Silent),
-    (
-        "dedupe_percentage",
-        Only(
-            OFF,
-            "what a request in flight writes is drawn once, and no share of it is like another",
-        ),
-    ),
-    ("dedupe_mode", Silent),
-    ("dedupe_working_set_percentage", Silent),
-    ("dedupe_global", Silent),
+    ("dedupe_percentage", Honoured),
+    ("dedupe_mode", Honoured),
+    ("dedupe_working_set_percentage", Honoured),
+    ("dedupe_global", Honoured),
     ("do_verify", Honoured),
     ("verify", Honoured),
     (

@@ -1,0 +1,53 @@
+//! A target to which some writes bring what others brought, for stores that deduplicate.
+
+use qdepth_engine::{Completions, CpuTime, Slot, Target, TargetFailure};
+use qdepth_measure::Instant;
+use qdepth_workload::{Contents, Direction, Payload, Request, bear, fill};
+
+use crate::verify::WithBuffers;
+
+/// Gives every write a content before it is handed over. A target of its own, so that a load which
+/// does not ask for it pays nothing; here a write costs 16 bytes more for each 4 KiB, between
+/// completion and next request.
+#[derive(Debug)]
+pub struct Repeating<'a, T> {
+    inner: &'a mut T,
+    contents: Contents,
+}
+
+impl<'a, T: WithBuffers> Repeating<'a, T> {
+    /// On a target with this many slots, whose buffers are all filled alike.
+    pub fn new(inner: &'a mut T, slots: u32, payload: Payload, contents: Contents) -> Self {
+        for slot in 0..slots {
+            fill(inner.buffer(Slot(slot)), payload, contents.seed());
+        }
+        Self { inner, contents }
+    }
+}
+
+impl<T: WithBuffers> Target for Repeating<'_, T> {
+    fn now(&mut self) -> Instant {
+        self.inner.target().now()
+    }
+
+    fn submit(&mut self, slot: Slot, request: Request) {
+        if request.direction == Direction::Write {
+            let buffer = self.inner.buffer(slot);
+            let length = buffer.len().min(request.size as usize);
+            bear(&mut buffer[..length], self.contents.draw());
+        }
+        self.inner.target().submit(slot, request);
+    }
+
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        self.inner.target().wait(until, done)
+    }
+
+    fn now_after(&mut self, taken: usize) -> Instant {
+        self.inner.target().now_after(taken)
+    }
+
+    fn cpu_time(&mut self) -> CpuTime {
+        self.inner.target().cpu_time()
+    }
+}
