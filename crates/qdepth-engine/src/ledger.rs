@@ -416,10 +416,14 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         let needed: usize = kept.map(|(_, histogram)| histogram.encoded_len()).sum();
         let fits = series.arena.capacity() - series.arena.len() >= needed;
         for (kind, histogram) in histograms.iter_mut().enumerate() {
-            if fits && is_kept(kind, histogram) {
-                histogram.encode(&mut series.arena);
-            }
             current.ends[kind] = series.arena.len();
+            if !is_kept(kind, histogram) {
+                continue;
+            }
+            if fits {
+                histogram.encode(&mut series.arena);
+                current.ends[kind] = series.arena.len();
+            }
             self.out.directions[kind].service_time.merge(histogram);
             histogram.clear();
         }

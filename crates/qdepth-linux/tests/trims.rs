@@ -1,7 +1,5 @@
 //! What is trimmed of a file reads as nothing afterwards, through each engine that trims.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;

@@ -46,10 +46,10 @@ pub struct Contents {
 impl Contents {
     /// Those of a load with this seed; `worker` sets the draws of its workers apart.
     pub fn new(duplicates: Duplicates, seed: u64, worker: u32) -> Self {
-        let own = Xoshiro256PlusPlus::seed_from_u64(seed ^ u64::from(worker).rotate_left(32));
-        let mut random = own;
+        let own = seed ^ u64::from(worker).rotate_left(32);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(own);
         let base = if duplicates.common { COMMON } else { seed };
-        let alone = random.next_u64() | 1 << 63;
+        let alone = random.next_u64() | (1 << 63);
         Self { duplicates, random, base, alone }
     }
 
@@ -62,11 +62,11 @@ impl Contents {
     pub fn draw(&mut self) -> u64 {
         let draw = self.random.next_u64();
         if (draw >> 11) as f64 / (1_u64 << 53) as f64 >= self.duplicates.share {
-            self.alone = self.alone.wrapping_add(1) | 1 << 63;
+            self.alone = self.alone.wrapping_add(1) | (1 << 63);
             return self.alone;
         }
         let contents = u64::from(self.duplicates.contents.max(1));
-        (self.random.next_u64() >> 32) * contents >> 32
+        ((self.random.next_u64() >> 32) * contents) >> 32
     }
 }
 

@@ -186,11 +186,7 @@ impl RequestStream {
     #[inline(always)]
     pub fn draw_after(&mut self, former: &Request) -> Request {
         let Some(size) = self.plain else {
-            if self.trims_first && former.direction == Direction::Trim {
-                self.writes_since_sync += 1;
-                return Request { direction: Direction::Write, ..*former };
-            }
-            let (offset, (size, direction)) = self.draw_any();
+            let (offset, (size, direction)) = self.draw_any(former);
             return Request { direction, offset, size };
         };
         // Taken out and put back: its words are stored once and not once a number.
@@ -206,7 +202,11 @@ impl RequestStream {
     /// The next request of any load: a pair, which is answered in registers, so that plain requests
     /// need no memory either.
     #[inline(never)]
-    fn draw_any(&mut self) -> (u64, (u32, Direction)) {
+    fn draw_any(&mut self, former: &Request) -> (u64, (u32, Direction)) {
+        if self.trims_first && former.direction == Direction::Trim {
+            self.writes_since_sync += 1;
+            return (former.offset, (former.size, Direction::Write));
+        }
         if self.sync_every != 0 && self.writes_since_sync >= self.sync_every {
             self.writes_since_sync = 0;
             return (0, (0, Direction::Sync));
