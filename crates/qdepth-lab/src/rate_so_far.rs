@@ -76,7 +76,7 @@ mod tests {
     fn slice(start_ms: u64, ios: u64) -> Interval {
         let mut slice = Interval::default().moved(Nanos::from_millis(start_ms));
         slice.length = Nanos::from_millis(100);
-        slice.completed = [ios, 0];
+        slice.completed = [ios, 0, 0];
         slice
     }
 

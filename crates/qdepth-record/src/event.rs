@@ -237,13 +237,15 @@ mod tests {
             writes: 1,
             read_bytes: 12_288,
             written_bytes: 4096,
+            trims: 0,
+            trimmed_bytes: 0,
             service_time_mean_ns: Some(250.5),
             response_time_mean_ns: Some(1000.0),
             io_per_s_interval: Some([7.5, 8.5]),
         };
-        let whole = |rates: [f64; 2]| rates.map(|rate| rate as u64);
-        assert_eq!(whole(interval.io_per_s()), [6, 2]);
-        assert_eq!(whole(interval.bytes_per_s()), [24_576, 8192]);
+        let whole = |rates: [f64; 3]| rates.map(|rate| rate as u64);
+        assert_eq!(whole(interval.io_per_s()), [6, 2, 0]);
+        assert_eq!(whole(interval.bytes_per_s()), [24_576, 8192, 0]);
         let finding = FindingRaised {
             point: None,
             code: "resumed".to_owned(),

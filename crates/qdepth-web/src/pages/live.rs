@@ -86,8 +86,11 @@ impl Known {
         self.bytes_per_s = interval.bytes_per_s();
         self.service_time_s = interval.service_time_mean_ns.map(|ns| ns / 1e9);
         self.response_time_s = interval.response_time_mean_ns.map(|ns| ns / 1e9);
-        let counts =
-            [(interval.reads, interval.read_bytes), (interval.writes, interval.written_bytes)];
+        let counts = [
+            (interval.reads, interval.read_bytes),
+            (interval.writes, interval.written_bytes),
+            (interval.trims, interval.trimmed_bytes),
+        ];
         for (direction, (ios, bytes)) in counts.into_iter().enumerate() {
             self.ios[direction] += ios;
             self.bytes[direction] += bytes;

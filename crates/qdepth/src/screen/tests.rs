@@ -59,6 +59,8 @@ fn interval(point: u32, second: u64) -> RunEvent {
         writes: 20_000,
         read_bytes: 409_600_000,
         written_bytes: 81_920_000,
+        trims: 0,
+        trimmed_bytes: 0,
         service_time_mean_ns: Some(99_000.0),
         response_time_mean_ns: Some(120_000_000.0),
         io_per_s_interval: (second > 3).then_some([127_000.0, 129_000.0]),
