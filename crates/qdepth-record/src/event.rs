@@ -256,7 +256,7 @@ mod tests {
         for (event, line) in [
             (
                 RunEvent::Interval(interval),
-                r#"{"event":"interval","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"service_time_mean_ns":250.5,"response_time_mean_ns":1000.0,"io_per_s_interval":[7.5,8.5]}"#,
+                r#"{"event":"interval","point":2,"end_ns":3000000000,"length_ns":500000000,"reads":3,"writes":1,"read_bytes":12288,"written_bytes":4096,"trims":0,"trimmed_bytes":0,"service_time_mean_ns":250.5,"response_time_mean_ns":1000.0,"io_per_s_interval":[7.5,8.5]}"#,
             ),
             (
                 RunEvent::FindingRaised(finding),
