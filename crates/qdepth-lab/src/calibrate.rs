@@ -92,7 +92,7 @@ fn zero() -> Result<File> {
 
 /// Any point will do: its load is taken, and what it would do to storage is not done.
 pub(crate) fn null_point() -> Result<Point> {
-    let file: PlanFile = toml::from_str(shipped_plan_text("standard").unwrap_or_default())?;
+    let file: PlanFile = shipped_plan_text("standard").unwrap_or_default().parse()?;
     let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
     let plan: Plan = resolve(&file, &Choices::default(), &[shape])?;
     plan.points.into_iter().next().context("the standard plan is empty")

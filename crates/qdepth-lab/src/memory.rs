@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_plan_that_has_no_room_is_refused_before_it_begins() {
-        let file: PlanFile = toml::from_str(shipped_plan_text("quick").unwrap()).unwrap();
+        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
         let choices = Choices { outstanding: Some(vec![1024]), ..Choices::default() };
         let whole = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 40 }, 512);
         let plan = resolve(&file, &choices, &[whole]).unwrap();

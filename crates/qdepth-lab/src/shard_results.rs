@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_and_what_is_cut_off_is_not() {
-        let file: PlanFile = toml::from_str(shipped_plan_text("quick").unwrap()).unwrap();
+        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
         let whole = Extent { offset_bytes: 0, length_bytes: 1 << 30 };
         let shape = TargetShape::whole(whole, 512);
         let plan = resolve(&file, &Choices::default(), &[shape]).unwrap();
@@ -76,7 +76,7 @@ mod tests {
     /// A load of four streams that of which something is changed.
     fn load(change: impl Fn(&mut Point)) -> Point {
         let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [8]\nwarm_up = \"1ms\"\nduration = \"40ms\"\n";
-        let file: PlanFile = toml::from_str(text).unwrap();
+        let file: PlanFile = text.parse().unwrap();
         let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: 1 << 30 }, 512);
         let mut point = resolve(&file, &Choices::default(), &[shape]).unwrap().points.remove(0);
         (point.streams, point.workers) = (4, 4);
@@ -176,7 +176,7 @@ mod tests {
     /// has them, and all of them joined where they were made.
     fn ranks(size: u32) -> (Outcome, Outcome) {
         let text = "name = \"t\"\nprofiles = [\"database\"]\noutstanding = [4]\nwarm_up = \"1ms\"\nduration = \"10ms\"\n";
-        let file: PlanFile = toml::from_str(text).unwrap();
+        let file: PlanFile = text.parse().unwrap();
         let spelled = Spelled::read("media:p3700-800gb").unwrap();
         let shape: TargetShape = spelled.shape().unwrap().into();
         let rank = |mut group: RankGroup<ThreadTransport>| {

@@ -6,14 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use qdepth_engine::measure;
 use qdepth_lab::emulated::{WARM_UP, WINDOW, on_all_processors, window_bytes};
 use qdepth_media::{OpenMedia, Spelled};
 use qdepth_reference::{EmulatedPoint, Emulation, Intensity, PointName, Reference};
 use qdepth_workload::{
-    Choices, Extent, PlanFile, Point, Profile, TargetShape, resolve, shipped_profile_text,
+    Choices, Extent, PlanFile, Point, Profile, TargetShape, profiles, resolve, shipped_profile_text,
 };
-use serde::Deserialize;
 
 use crate::figures::figures;
 use crate::planned::{Group, ReadWords, planned};
@@ -34,18 +32,13 @@ pub fn emulate(reference: &Reference, read: &ReadWords, stop: &AtomicBool) -> Re
     Ok(on_all_processors(&names, one)?.into_iter().collect())
 }
 
-#[derive(Deserialize)]
-struct Loads {
-    profile: Vec<Profile>,
-}
-
 /// The loads of the reference that are no shipped profiles, by name.
 ///
 /// # Errors
 /// Where they cannot be read: a bug.
 pub fn loads() -> Result<BTreeMap<String, Profile>> {
-    let loads: Loads = toml::from_str(Reference::loads_text()).context("reference/loads.toml")?;
-    Ok(loads.profile.into_iter().map(|profile| (profile.name.clone(), profile)).collect())
+    let loads = profiles(Reference::loads_text()).context("reference/loads.toml")?;
+    Ok(loads.into_iter().map(|profile| (profile.name.clone(), profile)).collect())
 }
 
 /// Emulates a point by itself, as `reference/targets.toml` spells its target.
@@ -69,8 +62,8 @@ pub fn emulate_point(
         Intensity::Streams => (name.intensity, 1),
     };
     let profile = profile(loads, &name.load)?;
-    let mut file: PlanFile = toml::from_str(&plan_text(outstanding))
-        .map_err(|error| format!("the plan of a point: {error}"))?;
+    let mut file: PlanFile =
+        plan_text(outstanding).parse().map_err(|error| format!("the plan of a point: {error}"))?;
     file.own_profiles = vec![Profile { streams: Some(streams), ..profile }];
     let choices = Choices { area: Some("full".to_owned()), ..Choices::default() };
     let usable =
@@ -96,13 +89,13 @@ fn profile(loads: &BTreeMap<String, Profile>, name: &str) -> Result<Profile, Str
     let text = shipped_profile_text(name).ok_or_else(|| {
         format!("`{name}` is neither in reference/loads.toml nor a shipped profile")
     })?;
-    toml::from_str(text).map_err(|error| format!("profile {name}: {error}"))
+    text.parse().map_err(|error| format!("profile {name}: {error}"))
 }
 
 fn run(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Result<EmulatedPoint, String> {
     let mut target =
         spelled.open(&OpenMedia::for_point(point)).map_err(|error| error.to_string())?;
-    let outcome = measure(&mut target, point, stop, &mut |_| {});
+    let outcome = target.measure(point, stop).ok_or("nothing was emulated: a bug")?;
     if outcome.interrupted {
         return Err("interrupted".to_owned());
     }

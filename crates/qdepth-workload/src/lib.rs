@@ -17,6 +17,7 @@ mod plan_check;
 mod precondition;
 mod priority;
 mod profile;
+mod read;
 mod resolve;
 mod shipped;
 mod size;
@@ -43,6 +44,7 @@ pub use profile::{
     AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, StridesSpec,
     TargetsSpec, WeightedSize, plan_schema,
 };
+pub use read::profiles;
 pub use resolve::{
     Choices, ResolveError, STANDARD_AREA, Stairs, TargetShape, needs_writing, resolve,
 };

@@ -186,7 +186,7 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
             known: known.join(", "),
         }
     })?;
-    toml::from_str(text).map_err(|e| ResolveError::Shipped(name.to_owned(), e.to_string()))
+    text.parse().map_err(|e: toml::de::Error| ResolveError::Shipped(name.to_owned(), e.to_string()))
 }
 
 /// Whether anything that these choices leave writes; asked before a target is opened.

@@ -179,8 +179,7 @@ fn each_once(lists: &str) -> Result<Vec<u32>> {
 
 /// The plan, which targets with room for it could be had for: what is read is also run.
 fn plan_file(converted: &Converted) -> Result<PlanFile> {
-    let file: PlanFile =
-        toml::from_str(&converted.toml).context("the plan that was made cannot be read")?;
+    let file: PlanFile = converted.toml.parse().context("the plan that was made cannot be read")?;
     let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
     let shapes = vec![TargetShape::whole(boundless, 512); converted.targets.len()];
     resolve(&file, &Choices::default(), &shapes)?;

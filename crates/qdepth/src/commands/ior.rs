@@ -53,7 +53,7 @@ fn run_options(options: &IorOptions) -> Result<RunOptions> {
 
 /// What the command line asks the lab for.
 fn plan(ior: &Ior, text: &str) -> Result<PlanRequest> {
-    let file: PlanFile = toml::from_str(text).context("the plan that was made cannot be read")?;
+    let file: PlanFile = text.parse().context("the plan that was made cannot be read")?;
     let mut targets = Vec::new();
     for name in ior.names() {
         let path = Path::new(name);
