@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use qdepth_engine::measure;
 use qdepth_media::{OpenMedia, Spelled};
 use qdepth_workload::Point;
 
@@ -134,7 +133,7 @@ pub(crate) fn shortened(point: &Point, io_per_s: f64, pace: Pace) -> Point {
 /// Rate and mean times of a load.
 pub(crate) fn one(spelled: &Spelled, point: &Point, stop: &AtomicBool) -> Option<Seen> {
     let mut target = spelled.open(&OpenMedia::for_point(point)).ok()?;
-    let outcome = measure(&mut target, point, stop, &mut |_| {});
+    let outcome = target.measure(point, stop)?;
     let rate = outcome.completed() as f64 / outcome.duration.as_secs_f64();
     let mean = |side: usize| {
         let times = &outcome.directions[side].service_time;

@@ -4,13 +4,11 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
-use qdepth_engine::{Interval, Outcome, Target, measure};
 use qdepth_files::Folder;
 use qdepth_host::system::System;
-use qdepth_linux::{Engine, EngineChoice, KernelTarget, OnEngine, OpenOptions};
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use qdepth_measure::{Nanos, Ratio, Seed, ratio};
 use qdepth_record::{ProofOutcome, ProofRecord};
 use qdepth_workload::{Arrivals, Extent, Point, SizeMix, Stop};
@@ -152,20 +150,11 @@ fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
         namespace: None,
     };
     let descriptor: OwnedFd = file.as_fd().try_clone_to_owned()?;
-    let outcome = KernelTarget::open(descriptor, &options)?.on_engine(Measuring(load));
+    let outcome = KernelTarget::open(descriptor, &options)?.measure(load);
     if outcome.failure.is_some() || outcome.failed() > 0 {
         bail!("reads of the file failed");
     }
     outcome.directions[0].service_time.mean().context("nothing was read")
-}
-
-struct Measuring<'a>(&'a Point);
-
-impl OnEngine for Measuring<'_> {
-    type Made = Outcome;
-    fn on<T: Target>(self, target: &mut T) -> Outcome {
-        measure(target, self.0, &AtomicBool::new(false), &mut |_: &Interval| {})
-    }
 }
 
 /// The same by fio's word: `lat_ns` of a job with these reads of this file.

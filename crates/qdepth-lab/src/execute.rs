@@ -8,13 +8,11 @@ use std::sync::{Barrier, OnceLock};
 use std::thread::ScopedJoinHandle;
 
 use anyhow::{Context, Result};
-use qdepth_engine::{
-    Ended, Interval, Outcome, Shard, StopGroup, Target, TargetFailure, join, measure_shard,
-};
+use qdepth_engine::{Ended, Interval, Outcome, Shard, StopGroup, TargetFailure, join};
 use qdepth_host::environment::with_all_below;
 use qdepth_host::system::System;
 use qdepth_linux::{
-    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions, Probe, Pulse,
+    ClockCheck, Engine, EngineChoice, KernelTarget, Namespace, OpenOptions, Probe, Pulse,
     Repeating, Verifying, pin, take_priority, waited_for_cpu,
 };
 use qdepth_measure::{Instant, Nanos};
@@ -348,22 +346,6 @@ fn shards(point: &Point) -> Vec<Shard<'_>> {
     (0..workers).map(shard).collect()
 }
 
-/// What a worker measures, on whatever engine.
-struct Load<'a, S> {
-    common: &'a Common<'a>,
-    shard: &'a Shard<'a>,
-    see: &'a mut S,
-}
-
-impl<S: FnMut(&Interval)> OnEngine for Load<'_, S> {
-    type Made = Outcome;
-    fn on<T: Target>(self, target: &mut T) -> Outcome {
-        let Self { common, shard, see } = self;
-        let start = common.start.get().copied().unwrap_or_default().max(target.now());
-        measure_shard(target, shard, start, common.stop, see)
-    }
-}
-
 /// One worker: its own engine, since a ring belongs to the thread that made it, and the common
 /// start.
 fn work(
@@ -380,16 +362,19 @@ fn work(
     common.ready.wait();
     let mut target = opened?;
     let began = (qdepth_linux::now(), waited_for_cpu());
-    let load = Load { common, shard, see };
+    let start = common.start.get().copied().unwrap_or_default();
     let outcome = if let Some(writes) = writes.context("cannot look at the file")? {
         let verifying = Verifying::new(&mut target, shard.slots(), common.stamp, writes);
         let unwritten = shard.point.verify_unwritten;
-        load.on(&mut if unwritten { verifying } else { verifying.only_written() })
+        let mut verifying = if unwritten { verifying } else { verifying.only_written() };
+        verifying.measure_shard(shard, start, common.stop, see)
     } else if let Some(duplicates) = shard.point.payload.duplicates {
         let contents = Contents::new(duplicates, shard.point.seed, shard.streams.start);
-        load.on(&mut Repeating::new(&mut target, shard.slots(), shard.point.payload, contents))
+        let payload = shard.point.payload;
+        let mut repeating = Repeating::new(&mut target, shard.slots(), payload, contents);
+        repeating.measure_shard(shard, start, common.stop, see)
     } else {
-        target.on_engine(load)
+        target.measure_shard(shard, start, common.stop, see)
     };
     let used = Used {
         engine: target.engine(),

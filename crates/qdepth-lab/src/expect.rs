@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
-use qdepth_engine::{Outcome, Shard, Target, measure_together};
+use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_fit::{FitError, below, predict};
 use qdepth_measure::{Code, Finding};
 use qdepth_media::{OpenMedia, Spelled};
@@ -95,7 +95,7 @@ fn emulate(
     let mut target = medium.open(&OpenMedia::for_points(&points))?;
     let shards: Vec<Shard<'_>> = points.iter().map(|point| Shard::whole(point)).collect();
     let start = target.now();
-    let outcomes = measure_together(&mut target, &shards, start, stop, &mut |_, _| {});
+    let outcomes = target.measure_together(&shards, start, stop, &mut |_, _| {});
     if stop.load(Ordering::Relaxed) {
         return Ok(Vec::new());
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 
 use anyhow::Result;
-use qdepth_engine::{Interval, Outcome, Shard, StopGroup, Target, measure_shard, measure_together};
+use qdepth_engine::{Interval, Outcome, Shard, StopGroup, Target};
 use qdepth_media::OpenMedia;
 use qdepth_workload::Point;
 
@@ -159,13 +159,7 @@ fn in_virtual_time(
                 // Virtual time waits for whoever looks on: every slice is told.
                 let _ = show.send((driver, *interval));
             };
-            let outcomes = match shards.as_slice() {
-                // The loop of one load is the faster one.
-                [shard] => {
-                    vec![measure_shard(&mut target, shard, start, stop, &mut |i: &_| see(0, i))]
-                }
-                shards => measure_together(&mut target, shards, start, stop, &mut see),
-            };
+            let outcomes = target.measure_together(&shards, start, stop, &mut see);
             (outcomes, target.wear(), target.throttles())
         });
         watch(&shown, seen, &|| all_ranks.iter().for_each(|all_ranks| all_ranks.heartbeat(stop)));

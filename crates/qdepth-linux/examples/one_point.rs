@@ -10,11 +10,9 @@
 use std::error::Error;
 use std::fs::OpenOptions as Open;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::sync::atomic::AtomicBool;
 
-use qdepth_engine::{Outcome, Target, measure};
-use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OnEngine, OpenOptions};
-use qdepth_workload::{Choices, Extent, PlanFile, Point, TargetShape, resolve};
+use qdepth_linux::{Engine, EngineChoice, KernelTarget, Namespace, OpenOptions};
+use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 
 const ENGINES: [Engine; 6] = [
     Engine::IoUring,
@@ -29,15 +27,6 @@ const ENGINES: [Engine; 6] = [
 fn engine(name: &str) -> Result<Engine, Box<dyn Error>> {
     let known = ENGINES.into_iter().find(|engine| engine.name() == name);
     known.ok_or_else(|| format!("no engine {name}").into())
-}
-
-struct Measuring<'a>(&'a Point);
-
-impl OnEngine for Measuring<'_> {
-    type Made = Outcome;
-    fn on<T: Target>(self, target: &mut T) -> Outcome {
-        measure(target, self.0, &AtomicBool::new(false), &mut |_| {})
-    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -83,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         namespace: Some(Namespace { id: 1, block_bytes: 512 }),
     };
     let mut target = KernelTarget::open(file.into(), &options)?;
-    let outcome = target.on_engine(Measuring(point));
+    let outcome = target.measure(point);
     let reads = &outcome.directions[0];
     let ios = reads.completed as f64;
     let per_io = |nanos: u64| nanos as f64 / ios;

@@ -4,9 +4,11 @@
 use std::mem::ManuallyDrop;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::atomic::AtomicBool;
 
-use qdepth_engine::{Slot, Target};
-use qdepth_workload::{Payload, Priorities, Priority, PriorityDraw, fill};
+use qdepth_engine::{Interval, Outcome, Shard, Slot, Target};
+use qdepth_measure::Instant;
+use qdepth_workload::{Payload, Point, Priorities, Priority, PriorityDraw, fill};
 use thiserror::Error;
 
 use crate::aio::Aio;
@@ -14,6 +16,7 @@ use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::discard::Discard;
 use crate::inline::Inline;
+use crate::looped;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::ring_queue::CompletionMode;
 use crate::threads::Threads;
@@ -206,17 +209,8 @@ pub fn take_priority(priority: Priority) -> std::io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// What is to be done on a target, whichever its engine is. The engine is chosen before the loop,
-/// as a type, so that nothing lies between the loop and its system calls.
-pub trait OnEngine {
-    /// What comes of it.
-    type Made;
-    /// Does it.
-    fn on<T: Target>(self, target: &mut T) -> Self::Made;
-}
-
 /// A file or device under load. It is no [`Target`] itself: its engine is, and
-/// [`on_engine`](Self::on_engine) leads there. Dropping it with requests still in the kernel leaks their memory,
+/// [`measure_shard`](Self::measure_shard) has the loop for each. Dropping it with requests still in the kernel leaks their memory,
 /// since the kernel may yet write to it.
 pub struct KernelTarget {
     queue: ManuallyDrop<Queue>,
@@ -344,16 +338,31 @@ impl KernelTarget {
         Clock::get().check()
     }
 
-    /// Does something with the engine as its type: the way to [`measure`](qdepth_engine::measure).
-    pub fn on_engine<F: OnEngine>(&mut self, what: F) -> F::Made {
+    /// [`qdepth_engine::measure_shard`], from `start` or from now, whichever is later. The engine is
+    /// chosen before the loop, as a type, so that nothing lies between the loop and its system
+    /// calls; the loops are compiled here, once, and not in every crate that measures.
+    pub fn measure_shard(
+        &mut self,
+        shard: &Shard<'_>,
+        start: Instant,
+        stop: &AtomicBool,
+        seen: &mut dyn FnMut(&Interval),
+    ) -> Outcome {
+        let from = (shard, start, stop);
         match &mut *self.queue {
-            Queue::Uring(engine) => what.on(&mut **engine),
-            Queue::Trimming(engine) => what.on(&mut **engine),
-            Queue::Aio(engine) => what.on(engine),
-            Queue::Threads(engine) => what.on(engine),
-            Queue::Inline(engine) => what.on(engine),
-            Queue::Passthrough(engine) => what.on(&mut **engine),
+            Queue::Uring(engine) => looped::run(&mut **engine, from, seen),
+            Queue::Trimming(engine) => looped::run(&mut **engine, from, seen),
+            Queue::Aio(engine) => looped::run(engine, from, seen),
+            Queue::Threads(engine) => looped::run(engine, from, seen),
+            Queue::Inline(engine) => looped::run(engine, from, seen),
+            Queue::Passthrough(engine) => looped::run(&mut **engine, from, seen),
         }
+    }
+
+    /// A whole point, from now: [`qdepth_engine::measure`].
+    pub fn measure(&mut self, point: &Point) -> Outcome {
+        let never = AtomicBool::new(false);
+        self.measure_shard(&Shard::whole(point), Instant::default(), &never, &mut |_| {})
     }
 
     /// The engine as a target of any kind, for single requests. The loop takes no such target:

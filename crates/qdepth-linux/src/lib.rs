@@ -13,6 +13,7 @@ mod clock;
 mod discard;
 mod inline;
 mod kernel_target;
+mod looped;
 mod memory;
 mod mpi;
 mod null;
@@ -26,11 +27,12 @@ mod ring_queue;
 mod threads;
 mod uring;
 mod verify;
+mod wrapped;
 
 pub use calibrate::{Costs, RingCosts, costs};
 pub use clock::{ClockCheck, now};
 pub use kernel_target::{
-    Engine, EngineChoice, KernelTarget, OnEngine, OpenError, OpenOptions, Probe, take_priority,
+    Engine, EngineChoice, KernelTarget, OpenError, OpenOptions, Probe, take_priority,
 };
 pub use memory::Memory;
 pub use mpi::{MPI_SHIM, Mpi};

@@ -12,7 +12,7 @@ use qdepth_workload::{Arrivals, Fsync, Point, Request, SizeMix, Stop};
 use rustix::io_uring::{IoringOp, io_uring_user_data};
 
 use crate::clock::{Clock, cpu_time};
-use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OnEngine, OpenOptions};
+use crate::kernel_target::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use crate::ring::{Await, Ring};
 use crate::ring_queue::{CompletionMode, open};
 
@@ -135,16 +135,6 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
     })
 }
 
-/// The point, on whatever engine.
-struct Measuring<'a>(&'a Point);
-
-impl OnEngine for Measuring<'_> {
-    type Made = Outcome;
-    fn on<T: Target>(self, target: &mut T) -> Outcome {
-        measure(target, self.0, &AtomicBool::new(false), &mut |_: &Interval| {})
-    }
-}
-
 fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
     match engine {
         Engine::IoUring
@@ -158,7 +148,8 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 _ => CompletionMode::Interrupts,
             };
             let ring = open(null.in_flight_max(), completion_mode, &mut Vec::new()).ok()?;
-            Some(Measuring(null).on(&mut NullTarget { ring, clock: Clock::get() }))
+            let mut target = NullTarget { ring, clock: Clock::get() };
+            Some(measure(&mut target, null, &AtomicBool::new(false), &mut |_: &Interval| {}))
         }
         Engine::LinuxAio | Engine::Threads | Engine::Sync => {
             let reads = Point {
@@ -181,7 +172,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
             };
             let file = zero.try_clone_to_owned().ok()?;
             let mut target = KernelTarget::open(file, &options).ok()?;
-            Some(target.on_engine(Measuring(&reads)))
+            Some(target.measure(&reads))
         }
     }
 }

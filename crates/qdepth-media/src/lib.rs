@@ -19,6 +19,7 @@ mod host;
 mod io;
 mod known;
 mod load;
+mod measure;
 mod node;
 mod open;
 mod parameter;

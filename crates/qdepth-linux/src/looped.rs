@@ -1,0 +1,20 @@
+//! The loop on an engine as its type: compiled here, once for each, and not in every crate that
+//! measures.
+
+use std::sync::atomic::AtomicBool;
+
+use qdepth_engine::{Interval, Outcome, Shard, Target, measure_shard};
+use qdepth_measure::Instant;
+
+/// What is measured, from when, and what ends it early.
+pub(crate) type From<'a> = (&'a Shard<'a>, Instant, &'a AtomicBool);
+
+/// Measures from then, or from now where that is later.
+pub(crate) fn run<T: Target>(
+    target: &mut T,
+    (shard, start, stop): From<'_>,
+    seen: &mut dyn FnMut(&Interval),
+) -> Outcome {
+    let start = start.max(target.now());
+    measure_shard(target, shard, start, stop, &mut |interval: &Interval| seen(interval))
+}

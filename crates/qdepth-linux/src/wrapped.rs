@@ -1,0 +1,37 @@
+//! The loop on a kernel target behind what looks into its buffers.
+
+use std::sync::atomic::AtomicBool;
+
+use qdepth_engine::{Interval, Outcome, Shard};
+use qdepth_measure::Instant;
+
+use crate::kernel_target::KernelTarget;
+use crate::looped::run;
+use crate::repeating::Repeating;
+use crate::verify::Verifying;
+
+impl Verifying<'_, KernelTarget> {
+    /// As [`KernelTarget::measure_shard`], with every read held against what was written.
+    pub fn measure_shard(
+        &mut self,
+        shard: &Shard<'_>,
+        start: Instant,
+        stop: &AtomicBool,
+        seen: &mut dyn FnMut(&Interval),
+    ) -> Outcome {
+        run(self, (shard, start, stop), seen)
+    }
+}
+
+impl Repeating<'_, KernelTarget> {
+    /// As [`KernelTarget::measure_shard`], with writes that hold what others hold.
+    pub fn measure_shard(
+        &mut self,
+        shard: &Shard<'_>,
+        start: Instant,
+        stop: &AtomicBool,
+        seen: &mut dyn FnMut(&Interval),
+    ) -> Outcome {
+        run(self, (shard, start, stop), seen)
+    }
+}

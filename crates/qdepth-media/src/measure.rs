@@ -1,0 +1,37 @@
+//! The loop on emulated drives: compiled here, once, and not in every crate that emulates.
+
+use std::sync::atomic::AtomicBool;
+
+use qdepth_engine::{Interval, Outcome, Shard, Target, measure_shard, measure_together};
+use qdepth_measure::Instant;
+use qdepth_workload::Point;
+
+use crate::emulated::Emulated;
+
+impl Emulated {
+    /// A whole point, from now: [`qdepth_engine::measure`].
+    pub fn measure(&mut self, point: &Point, stop: &AtomicBool) -> Option<Outcome> {
+        let start = self.now();
+        self.measure_together(&[Shard::whole(point)], start, stop, &mut |_, _| {}).pop()
+    }
+
+    /// Several loads at the same time, as [`qdepth_engine::measure_together`]; one has the loop for
+    /// itself, which is faster. An outcome for each, in their order.
+    pub fn measure_together(
+        &mut self,
+        shards: &[Shard<'_>],
+        start: Instant,
+        stop: &AtomicBool,
+        seen: &mut dyn FnMut(usize, &Interval),
+    ) -> Vec<Outcome> {
+        match shards {
+            [shard] => {
+                vec![measure_shard(self, shard, start, stop, &mut |i: &Interval| seen(0, i))]
+            }
+            shards => {
+                let mut seen = |load: usize, interval: &Interval| seen(load, interval);
+                measure_together(self, shards, start, stop, &mut seen)
+            }
+        }
+    }
+}
