@@ -266,6 +266,22 @@ pub fn clear_for_writing(
     }
 }
 
+/// Whether a device could be written to if the user consented: asked before anybody is told how to.
+///
+/// # Errors
+/// A refusal of a guard that no consent overrides.
+pub fn open_to_consent(
+    system: &System,
+    target: &Inspected,
+    writing: &Writing<'_>,
+) -> Result<(), Refusal> {
+    match &target.kind {
+        Kind::BlockDevice(found) => device::Looked::new(system, found, writing).all(),
+        Kind::RegularFile { .. } => file::check_unused(system, target),
+        Kind::Directory(_) => Ok(()),
+    }
+}
+
 /// [`clear_for_writing`] and [`Cleared::claim`] at once, for a single target.
 ///
 /// # Errors
@@ -309,7 +325,11 @@ fn open_direct(
 
 fn cannot_open(target: &Inspected, error: Errno) -> Refusal {
     let remedy = match error {
-        Errno::ACCESS | Errno::PERM => "Ask for the right to open it (for devices: be root)",
+        Errno::ACCESS => "Ask for the right to open it (for devices: be root)",
+        Errno::PERM => {
+            "The kernel forbids it even to root: in a container the device must be allowed \
+             (`docker run --device`), elsewhere look at `lsattr` and at security modules"
+        }
         Errno::BUSY => "End whatever holds it: see `lsblk`, `fuser` and `dmsetup ls`",
         Errno::ROFS => "It is read-only: give a plan that only reads",
         _ => "Check that the storage answers",

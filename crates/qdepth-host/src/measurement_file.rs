@@ -485,7 +485,8 @@ pub(crate) fn check_room(
     let free = free.saturating_sub(promised_bytes);
     let total = space.f_blocks.saturating_mul(space.f_frsize);
     let needed = size_bytes + LABEL_BYTES;
-    let remedy = "Ask for a smaller area, or give a file system with more room";
+    let remedy = "Ask for a smaller file (--file-size 16MiB, or a smaller --area), or give a file system \
+                  with more room";
     if free < needed.saturating_mul(2) {
         return refuse(
             format!(

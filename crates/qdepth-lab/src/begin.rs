@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use qdepth_host::system::System;
 use qdepth_host::{Guard, Refusal, environment};
 use qdepth_linux::EngineChoice;
@@ -97,7 +97,10 @@ pub(crate) fn begin(lab: Lab<'_>) -> Result<(Logbook, Ready)> {
 }
 
 fn nothing_to_resume() -> Usage {
-    Usage("there is nothing to resume: every run of the logbook has ended".to_owned())
+    Usage(
+        "there is nothing to resume: every run of the logbook has ended, or was retracted"
+            .to_owned(),
+    )
 }
 
 fn fresh(
@@ -171,6 +174,19 @@ fn note(run: &mut RunRecord, done: Done) {
 /// engine.
 fn again(lab: Lab<'_>, logbook: &mut Logbook) -> Result<Ready> {
     let run = logbook.hold_unfinished()?.ok_or_else(nothing_to_resume)?;
+    let (id, plan, begun) = (run.id.clone(), run.plan_name.clone(), run.started_at.clone());
+    let targets: Vec<String> = run.targets.iter().map(|target| target.spelling.clone()).collect();
+    taken_up(lab, logbook, run).with_context(|| {
+        format!(
+            "run {id} ({plan} on {}, begun {begun}) cannot be taken up again; where it is not to be, \
+             `qdepth retract {id} WHY` lets --resume go on to the one before it",
+            targets.join(", ")
+        )
+    })
+}
+
+/// Goes on with a run that is held.
+fn taken_up(lab: Lab<'_>, logbook: &mut Logbook, run: RunRecord) -> Result<Ready> {
     let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Usage)?;
     let engine = EngineChoice::from_name(&run.engine_choice).ok_or_else(|| {
         Usage(format!(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use jiff::Timestamp;
 use qdepth_files::Folder;
+use qdepth_host::guard::claim_read_only;
 use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, NAME, Wanted};
 use qdepth_host::readable::largest_file;
@@ -63,7 +64,7 @@ pub fn look(system: &System) -> Result<Look> {
         let file = Path::new(".").join(name);
         return Ok(Look { plan: asked(file, None)?, what });
     }
-    if let Some(device) = readable_device(&here) {
+    if let Some(device) = readable_device(system, &here) {
         let what = format!("{}, the device below, only read", device.display());
         return Ok(Look { plan: asked(device, None)?, what });
     }
@@ -154,17 +155,19 @@ fn noise() -> Vec<u8> {
     (0..MIB / 8).flat_map(|_| next()).collect()
 }
 
-/// The one device below, where this user may read it.
-fn readable_device(here: &Inspected) -> Option<PathBuf> {
+/// The one device below, where every guard lets it be read: rights alone do not say so, since a
+/// container may keep it even from root.
+fn readable_device(system: &System, here: &Inspected) -> Option<PathBuf> {
     let devices = here.devices();
     let [device] = devices.as_slice() else { return None };
     let path = PathBuf::from(format!("/dev/{device}"));
-    rustix::fs::access(&path, rustix::fs::Access::READ_OK).is_ok().then_some(path)
+    let device = inspect(system, &path).ok()?;
+    claim_read_only(system, &device, true).is_ok().then_some(path)
 }
 
 fn asked(target: impl Into<PathBuf>, file_size: Option<u64>) -> Result<PlanRequest> {
     let text = shipped_plan_text(PLAN).unwrap_or_default();
-    let file: PlanFile = toml::from_str(text).context("the shipped plan cannot be read: a bug")?;
+    let file: PlanFile = text.parse().context("the shipped plan cannot be read: a bug")?;
     let file = PlanFile { file_size: file_size.map(Bytes), ..file };
     Ok(PlanRequest { file, choices: Choices::default(), targets: vec![target.into()] })
 }
@@ -177,7 +180,9 @@ fn nothing_to_read(here: &Inspected, refusal: Refusal) -> Refusal {
         refusal.found,
         Bytes(OTHERS_MIN)
     );
-    let device = here.devices().into_iter().next();
+    // Root was refused already.
+    let device =
+        here.devices().into_iter().next().filter(|_| !rustix::process::geteuid().is_root());
     let device = device.map_or_else(String::new, |device| {
         format!(", or read the device below as root: qdepth run first /dev/{device} --read-only")
     });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_host::guard::{Writing, clear_for_writing};
+use qdepth_host::guard::{Writing, clear_for_writing, open_to_consent};
 use qdepth_host::held::Held;
 use qdepth_host::prepare::journal::{self, Journal};
 use qdepth_host::prepare::{
@@ -55,6 +55,7 @@ fn may_be_destroyed(
         let device = target
             .block_device()
             .ok_or_else(|| Usage(format!("{} is no block device", target.spelling.display())))?;
+        open_to_consent(system, target, &writing)?;
         let consent = consent_for(system, device, consent, observer)?;
         held.push(clear_for_writing(system, target, consent.as_ref(), &writing)?);
     }

@@ -9,7 +9,9 @@ use anyhow::{Result, bail};
 use jiff::Timestamp;
 use qdepth_files::{Input, limit};
 use qdepth_host::consent::{Consent, Losing, template, tokens};
-use qdepth_host::guard::{self, Claim, Direct, Writing, claim_read_only, clear_for_writing};
+use qdepth_host::guard::{
+    self, Claim, Direct, Writing, claim_read_only, clear_for_writing, open_to_consent,
+};
 use qdepth_host::measurement_file::{self, MeasurementFile, Wanted};
 use qdepth_host::own_files::{self, OwnFiles};
 use qdepth_host::system::System;
@@ -249,6 +251,7 @@ pub(crate) fn prepare(
         consents.push(match target.kind {
             Kind::Directory(_) => None,
             _ if prepare_options.writes => {
+                open_to_consent(system, target, &writing(prepare_options))?;
                 consent_for(system, target, prepare_options.consent, observer)?
             }
             _ => None,

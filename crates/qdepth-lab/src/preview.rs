@@ -43,7 +43,10 @@ fn files_may_be_used(system: &System, asked: &PlanRequest, all: &[&Inspected]) -
     let with_contents = |target: &&&Inspected| matches!(target.kind, Kind::RegularFile { size_bytes, .. } if size_bytes > 0);
     for target in all.iter().filter(with_contents) {
         for (_, verdict) in review(system, target, None, writes.then_some(&writing)) {
-            if let Verdict::Refuses(refusal) = verdict {
+            // A consent would not mend the plan.
+            if let Verdict::Refuses(refusal) = verdict
+                && refusal.lacks.is_empty()
+            {
                 return Err(refusal.into());
             }
         }

@@ -54,7 +54,7 @@ pub enum LogbookError {
     },
     /// The file system (or its quota) has no room left.
     #[error(
-        "the file system of {path} is full while {doing} (this record is {}); all earlier points are kept: free some space, then resume", kept_text(*.kept)
+        "the file system of {path} is full while {doing} (this record is {}); what was kept before is not lost: free some space, then `qdepth run --resume`, or start again where no point was measured yet", kept_text(*.kept)
     )]
     Full {
         /// The logbook.
@@ -139,7 +139,7 @@ pub enum LogbookError {
     },
     /// A limit on the size of this process's files stops the logbook.
     #[error(
-        "{path} may not grow any further while {doing} (this record is {}): a limit on the size of files is in the way; all earlier points are kept: raise it (`ulimit -f unlimited`), then resume", kept_text(*.kept)
+        "{path} may not grow any further while {doing} (this record is {}): a limit on the size of files is in the way; what was kept before is not lost: raise it (`ulimit -f unlimited`), then `qdepth run --resume`, or start again where no point was measured yet", kept_text(*.kept)
     )]
     Limited {
         /// The logbook.
@@ -151,7 +151,7 @@ pub enum LogbookError {
     },
     /// SQLite needs a few files at once, and this process may not open them.
     #[error(
-        "{path}: {doing} failed: too many files are open (`ulimit -n`); all earlier points are kept: raise the limit, then resume"
+        "{path}: {doing} failed: too many files are open (`ulimit -n`); what was kept before is not lost: raise the limit, then `qdepth run --resume`, or start again where no point was measured yet"
     )]
     TooManyFiles {
         /// The logbook.

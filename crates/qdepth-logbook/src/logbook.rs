@@ -356,8 +356,8 @@ impl Logbook {
         found.map(Points::last).map_err(doing(&self.path, what))
     }
 
-    /// The run begun last, of those that are not sealed and that no process is measuring, held as
-    /// by [`hold`](Self::hold).
+    /// The run begun last, of those that are not sealed, that nobody retracted and that no process is
+    /// measuring, held as by [`hold`](Self::hold).
     ///
     /// # Errors
     /// [`LogbookError::Alive`] where the only ones are being measured right now,
@@ -367,7 +367,8 @@ impl Logbook {
         let what = "looking for an unfinished run";
         let ids = read::unsealed(&self.connection).map_err(doing(&self.path, what))?;
         let mut alive = None;
-        for id in ids {
+        let stands = |id: &&String| !self.unaltered(id).is_ok_and(|run| run.retracted().is_some());
+        for id in ids.iter().filter(stands).cloned().collect::<Vec<String>>() {
             match self.hold(&id) {
                 Ok(()) => return self.unaltered(&id).map(Some),
                 Err(error @ LogbookError::Alive { .. }) => alive = alive.or(Some(error)),

@@ -88,7 +88,7 @@ impl Shares {
         let time = |ns: f64| format!("{} {}", unit.write(ns), unit.symbol());
         let waiting = self.waiting_ns();
         let head = format!(
-            "one read alone takes {}, one of {all} {}",
+            "a read alone takes {}, with {all} outstanding {}",
             time(self.alone_ns),
             time(self.among_ns)
         );
@@ -97,11 +97,12 @@ impl Shares {
         }
         // By the same law: as many are at work as the rate at many times the time of one alone.
         let at_work = f64::from(all) * self.alone_ns / self.among_ns;
-        let split = format!(
-            "{head}, of which {} is waiting for others (about {} are served at a time)",
-            time(waiting),
-            number::three_digits(at_work)
-        );
+        // Fewer than one at a time says only that many at once slow one another down.
+        let served = match at_work {
+            ..1.0 => String::new(),
+            _ => format!(" (about {} are served at a time)", number::three_digits(at_work)),
+        };
+        let split = format!("{head}, of which {} is waiting for others{served}", time(waiting));
         // Which of the two is the larger part.
         if waiting > self.alone_ns {
             format!("{split}: the rate at {all} is limited by what serves them, not by latency")
@@ -145,6 +146,13 @@ mod tests {
         let said = shares.told(32);
         assert!(said.contains("about 1.00 are served at a time"), "{said}");
         assert!(said.contains("limited by what serves them"), "{said}");
+    }
+
+    #[test]
+    fn fewer_than_one_at_a_time_is_no_number_of_servers() {
+        let said = Shares::of((1, 10_000.0), (32, 7_000.0)).unwrap().told(32);
+        assert!(said.contains("with 32 outstanding"), "{said}");
+        assert!(!said.contains("are served at a time"), "{said}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use qdepth_files::shell_word;
 use qdepth_host::{Problem, Refusal};
 use qdepth_logbook::LogbookError;
@@ -71,7 +71,17 @@ fn fault_text(fault: &PanicHookInfo<'_>) -> String {
 }
 
 /// Says why the words of the command line are none, or what was asked of them; the exit status.
-pub(crate) fn not_understood(error: &clap::Error) -> u8 {
+pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
+    if let Some((_, ours)) = of_fio(&error) {
+        // What is spelled alike means something else.
+        for kind in [ContextKind::SuggestedArg, ContextKind::Suggested, ContextKind::TrailingArg] {
+            error.remove(kind);
+        }
+        say(error.render().to_string().trim_end());
+        say(&format!("\n  tip: {ours}; fio's own words are understood by `qdepth fio`"));
+        return error.exit_code() as u8;
+    }
+    let error = &error;
     let asked = [
         ErrorKind::DisplayHelp,
         ErrorKind::DisplayVersion,
@@ -88,6 +98,28 @@ pub(crate) fn not_understood(error: &clap::Error) -> u8 {
     }
     error.exit_code() as u8
 }
+
+/// What fio calls so, where an unknown option is one of fio's.
+fn of_fio(error: &clap::Error) -> Option<(&'static str, &'static str)> {
+    let ContextValue::String(given) = error.get(ContextKind::InvalidArg)? else { return None };
+    let name = given.split('=').next().unwrap_or_default();
+    FIO.iter().find(|(theirs, _)| *theirs == name).copied()
+}
+
+/// Options that people know from fio, with ours.
+const FIO: [(&str, &str); 11] = [
+    ("--bs", "the request size is --request-size"),
+    ("--blocksize", "the request size is --request-size"),
+    ("--iodepth", "outstanding I/Os are --outstanding, as 1,8,64"),
+    ("--runtime", "the length of a point is --duration"),
+    ("--ramp_time", "the lead-in of a point is --warm-up"),
+    ("--size", "the measured area is --area, the size of a file that is made --file-size"),
+    ("--rw", "reads, writes and their order are a load profile: --profile (`qdepth profiles`)"),
+    ("--numjobs", "streams at the same time are --threads of the plan bandwidth, or `qdepth fio`"),
+    ("--ioengine", "the engine is --engine"),
+    ("--filename", "the target is a word of its own: qdepth run TARGET"),
+    ("--dry-run", "what a run would do says `qdepth plan`, with the same words"),
+];
 
 /// What may have been meant by a first word that is no command: a plan, or a place.
 fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {

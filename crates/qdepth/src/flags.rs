@@ -120,7 +120,8 @@ pub(crate) enum Command {
     /// What this machine is, and what it is to a measurement
     Host(HostOptions),
     /// Prove that the instrument measures rightly here: its clock, known truths, its own rates, its
-    /// intervals, comparisons of what is the same; touches no storage
+    /// intervals, comparisons of what is the same. Two minutes, and a nameless file of 64 MiB beside
+    /// fio, where fio is installed; else no storage
     Certify(CertifyOptions),
     /// Show the logbook as web pages, read only, on this machine
     Serve(ServeOptions),

@@ -38,7 +38,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
     }
     let flags = match Flags::read_from(words) {
         Ok(flags) => flags,
-        Err(error) => return exit_status::not_understood(&error),
+        Err(error) => return exit_status::not_understood(error),
     };
     let Some(command) = flags.command else {
         let answer = commands::first::first(&flags.first);

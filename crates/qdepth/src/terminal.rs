@@ -65,9 +65,9 @@ fn broken(text: &str, width: Option<usize>) -> String {
 }
 
 /// Prints a document for a program, byte by byte. A terminal would obey what is in it, so there it
-/// is shown as [`print`] shows it.
+/// is made visible; its lines stay whole, or what is copied from there would be another.
 pub(crate) fn print_document(text: &str) -> Result<()> {
-    if io::stdout().is_terminal() { print(text) } else { out(text) }
+    if io::stdout().is_terminal() { out(&visible(text, Lines::Many)) } else { out(text) }
 }
 
 fn out(text: &str) -> Result<()> {

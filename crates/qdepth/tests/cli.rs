@@ -45,6 +45,9 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
         ("run --nosuch", &["--nosuch"]),
         ("plan --show nosuch", &["no plan or profile `nosuch`", "standard, quick, latency"]),
         ("measure", &["measure"]),
+        ("run --bs 4k", &["--bs", "--request-size", "qdepth fio"]),
+        ("run --iodepth=32", &["--outstanding", "qdepth fio"]),
+        ("run . --dry-run", &["qdepth plan"]),
     ];
     for (words, says) in cases {
         let ended = place.run(words).expect(2);
@@ -113,7 +116,11 @@ fn device_is_refused_without_consent_and_unchanged() {
     ))
     .unwrap();
     place.later(format!("umount {}/mount", place.path().display()));
-    run(&right, "G9", "no terminal");
+    // What no consent overrides is said before anybody is told how to consent.
+    run(&right, "G4", "is mounted on");
+    run("--destroy yes", "G4", "is mounted on");
+    let told = place.run(&format!("run {node} --destroy yes")).expect(3).err;
+    assert!(!told.contains("say --destroy"), "{told}");
     place.write("later", &expired.replace("2020-01-01T00:00:00Z", &in_an_hour()));
     run(&format!("{right} --consent later"), "G4", "is mounted on");
 }

@@ -42,6 +42,23 @@ fn refused(place: &Place, words: &str, says: &[&str]) -> Ended {
 }
 
 #[test]
+fn a_file_that_is_too_small_is_told_so_and_not_how_to_consent() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("notes.txt", "hello\n");
+    let path = fs::canonicalize(place.join("notes.txt")).expect("a file");
+    let inode = fs::metadata(&path).expect("a file").ino();
+    for words in [
+        "run notes.txt".to_owned(),
+        format!("run notes.txt --destroy {}:6:{inode}", path.display()),
+    ] {
+        let ended = place.run(&words).expect(2);
+        assert!(ended.err.contains("too small"), "{}", ended.err);
+        assert!(!ended.err.contains("--destroy"), "{}", ended.err);
+        assert_eq!(fs::read(&path).expect("a file"), b"hello\n");
+    }
+}
+
+#[test]
 fn a_file_that_is_there_is_written_by_consent_to_that_very_file() {
     let (_alone, place) = (alone(), with_file());
     let (token, before) = named(&place);

@@ -37,6 +37,30 @@ fn a_run_that_is_alive_is_not_resumed() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+#[test]
+fn a_run_whose_target_is_gone_stands_in_nobodys_way() {
+    let (_alone, place) = (alone(), Place::new());
+    place.write("plan.toml", &plan("1, 2", "700ms"));
+    for folder in ["stays", "goes"] {
+        fs::create_dir(place.join(folder)).unwrap();
+        let mut run = place.start(&format!("run plan.toml {folder} --no-report"));
+        run.says("MiB/s");
+        run.signal("INT");
+        run.wait().expect(130);
+    }
+    fs::remove_dir_all(place.join("goes")).unwrap();
+    let refused = place.run("run --resume").expect(3);
+    for said in ["on goes", "guard G1", "qdepth retract ", "--resume"] {
+        assert!(refused.err.contains(said), "{said}: {}", refused.err);
+    }
+    let line = refused.err.split('`').find(|part| part.starts_with("qdepth retract ")).unwrap();
+    let id = line.split(' ').nth(2).unwrap();
+    place.run(&format!("retract {id} its folder is gone")).expect(0);
+    let resumed = place.run("run --resume --json --no-report").expect_finished().json();
+    assert_eq!(resumed["run"]["state"], "sealed");
+    assert_eq!(resumed["targets"][0]["spelling"], "stays");
+}
+
 /// Threads of the program that runs in this place.
 #[cfg(test)]
 fn threads(place: &Place) -> usize {

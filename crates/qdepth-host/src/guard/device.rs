@@ -24,9 +24,7 @@ pub(super) fn clear(
     writing: &Writing<'_>,
 ) -> Result<Cleared, Refusal> {
     let looked = Looked::new(system, found, writing);
-    for (_, look) in LOOKS {
-        look(&looked)?;
-    }
+    looked.all()?;
     let held = super::exclusive::hold(target)?;
     system.switch("hold");
     super::others::no_writers(system, &looked.subject, &target.spelling)?;
@@ -77,6 +75,11 @@ impl<'a> Looked<'a> {
     ) -> Self {
         let subject = Subject::device(system, &found.identity.kernel_name);
         Self { system, found, subject, writing }
+    }
+
+    /// What no consent overrides.
+    pub(super) fn all(&self) -> Result<(), Refusal> {
+        LOOKS.iter().try_for_each(|(_, look)| look(self))
     }
 
     fn system_disk(&self) -> Result<(), Refusal> {

@@ -153,12 +153,13 @@ pub(super) fn table(view: &View<'_>) -> Table {
         [mean(load.maximum(target)), mean(load.at(target, view.lowest()))]
     };
     let unit = TimeUnit::suiting(tops().flat_map(|(load, t)| ends(load, t)).flatten());
+    // A column in which nothing can be said is none.
+    let says_enough = tops().any(|(load, target)| enough(&line(load, target)).is_some());
     let mut heads = vec![text(columns.profile)];
     heads.extend(target_column(view));
+    heads.extend([number_in(columns.maximum, ""), text(columns.unit)]);
+    heads.extend(says_enough.then(|| number_in(words.enough, "")));
     heads.extend([
-        number_in(columns.maximum, ""),
-        text(columns.unit),
-        number_in(words.enough, ""),
         number_in(words.latency_there, unit.symbol()),
         number_in(&say(columns.mean_at_lowest, &outstanding(view)), unit.symbol()),
     ]);
@@ -173,13 +174,15 @@ pub(super) fn table(view: &View<'_>) -> Table {
         let maximum = load.maximum(target).map(|point| rounded(point.main()).value);
         let mut cells = vec![Cell::head(&*load.title)];
         cells.extend(target_cell(view, target));
-        cells.extend([Cell::or_dash(maximum), Cell::plain(load.unit()), Cell::or_dash(enough)]);
+        cells.extend([Cell::or_dash(maximum), Cell::plain(load.unit())]);
+        cells.extend(says_enough.then(|| Cell::or_dash(enough)));
         let cell = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
         cells.extend(ends(load, target).map(cell));
         Row { cells, opens_group: false }
     };
     let rows = tops().map(row).collect();
-    let note = std::iter::once(words.enough_note.to_owned()).chain(left_out(view, SHOWN));
+    let note = says_enough.then(|| words.enough_note.to_owned());
+    let note = note.into_iter().chain(left_out(view, SHOWN));
     let note = note.collect::<Vec<_>>().join(view.words.gap);
     with_mark(view, Table { caption: String::new(), columns: heads, rows, note })
 }

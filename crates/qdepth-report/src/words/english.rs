@@ -61,7 +61,7 @@ pub(super) static WORDS: Words = Words {
         maxima: "{maxima}[; {latency}].",
         maximum: "{value} {unit} (at {outstanding} outstanding{per})",
         maximum_on: "{value} {unit} on {target} (at {outstanding} outstanding{per})",
-        maximum_is: "{profile} reached at most {values}",
+        maximum_is: "{profile}: the largest valid figure is {values}",
         maximum_of_many: "{profile}: {most} is the highest of {n}, {least} the lowest",
         from_to: "{shortest} (the shortest) to {longest} (the longest)",
         on: "{value} on {target}",

@@ -168,8 +168,10 @@ fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Result<(), St
     if area.length_bytes / u64::from(streams) >= size + slack {
         return Ok(());
     }
+    let streams = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
     Err(format!(
-        "an area of {} is too small for {streams} streams with requests of {}",
+        "an area of {} is too small for {streams} with requests of {}: give larger storage, or \
+         --file-size or --area where they are given",
         Bytes(area.length_bytes),
         Bytes(size),
     ))

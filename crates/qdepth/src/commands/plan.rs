@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use jiff::Timestamp;
 use qdepth_host::environment::health::rated_bytes;
-use qdepth_host::guard::{Verdict, Verdicts, Writing, review};
+use qdepth_host::guard::{Verdict, Verdicts, Writing, open_to_consent, review};
 use qdepth_host::label::LABEL_BYTES;
 use qdepth_host::measurement_file::{self, Wanted};
 use qdepth_host::own_files;
@@ -175,9 +175,11 @@ fn describe(
             }
         } else {
             let writing = Writing { run_id: "", now, results_dir: Path::new("."), direct: true };
-            let consent = match writes {
-                true => consent_previewed(system, target, consent)?,
-                false => None,
+            // What no consent overrides is said by the guards themselves.
+            let consent = if writes && open_to_consent(system, target, &writing).is_ok() {
+                consent_previewed(system, target, consent)?
+            } else {
+                None
             };
             (review(system, target, consent.as_ref(), writes.then_some(&writing)), 0)
         };
@@ -415,7 +417,7 @@ mod tests {
 
     #[test]
     fn each_point_is_looked_at_once_however_many_targets_there_are() {
-        let file: PlanFile = toml::from_str(shipped_plan_text("quick").unwrap()).unwrap();
+        let file: PlanFile = shipped_plan_text("quick").unwrap().parse().unwrap();
         let whole = qdepth_workload::Extent { offset_bytes: 0, length_bytes: 1 << 40 };
         let looks = |targets: usize| {
             let shapes = vec![TargetShape::whole(whole, 512); targets];

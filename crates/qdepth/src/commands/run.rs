@@ -105,9 +105,14 @@ fn hint(screen: &Screen, run: &RunRecord, points: &[PointRecord]) {
     };
     let count = points.iter().filter(missing).count();
     let Some(command) = run.command_again().filter(|_| 10 * count > points.len()) else { return };
+    let of = if points.len() == 1 {
+        "the point has".to_owned()
+    } else {
+        format!("{count} of {} points have", points.len())
+    };
     screen.say(&format!(
-        "{count} of {} points have no interval: their rate wanders for longer than they lasted. Repetitions tell what one run cannot: {command} --repeat 5",
-        points.len()
+        "{of} no interval: too short, or slices that depend on one another (`qdepth show` says \
+         which). Measure longer (--duration), or repeat:\n  {command} --repeat 5",
     ));
 }
 

@@ -45,9 +45,8 @@ impl WearFlag {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Load {
-    /// A plan (standard, quick, latency, devices, arrays, processes, area, options, media-comparison,
-    /// write-pressure, pts-iops, pts-throughput, pts-latency, pts-wsat, pts-hir, pts-xsr, fit,
-    /// fit-read, or a TOML file), then targets: directories (a measurement file is made there), regular files, block devices, emulated
+    /// A plan (one of those that `qdepth plans` lists with their questions, or a TOML file), then
+    /// targets: directories (a measurement file is made there), regular files, block devices, emulated
     /// media (`qdepth media` lists them). Without a plan: `quick`, the quick form
     /// of `standard`; without a target: this directory
     #[arg(value_name = "PLAN | TARGET")]

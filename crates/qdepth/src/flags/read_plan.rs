@@ -51,8 +51,7 @@ pub(crate) fn read(load: &Load) -> Result<PlanRequest> {
         Some(text) => text.to_owned(),
         None => Input::file(origin, limit::PLAN).text()?,
     };
-    let mut file: PlanFile =
-        toml::from_str(&text).map_err(|error| Usage(format!("{origin}: {error}")))?;
+    let mut file: PlanFile = text.parse().map_err(|error| Usage(format!("{origin}: {error}")))?;
     load.bandwidth.decide(&mut file)?;
     if load.round.is_some() && !load.precondition.is_some_and(WearFlag::has_rounds) {
         return Err(Usage(
