@@ -102,7 +102,8 @@ fn a_consent_is_to_one_file_and_to_no_other_that_gets_its_name() {
     let words = format!("fio {JOB} --no-report --destroy {token} --consent consent");
     refused(&place, &words, &["guard G9", "the consent file names"]);
     fs::hard_link(place.join("precious"), place.join("twin")).unwrap();
-    refused(&place, &words, &["the consent file names"]);
+    // What no consent overrides comes before what is wrong with one.
+    refused(&place, &words, &["guard G8", "more than one name"]);
     let text = fs::read_to_string(place.join("consent")).unwrap();
     let lines = text.lines().skip(1).collect::<Vec<_>>().join("\n");
     place.write("consent", &format!("destroy = \"{token}\"\n{lines}\n"));
