@@ -46,7 +46,7 @@ impl Interval {
     }
 
     /// Adds what another worker did in the same slice; the histograms lie elsewhere.
-    pub(crate) fn add(&mut self, other: &Self) {
+    pub fn add(&mut self, other: &Self) {
         let Self { start, length, completed, bytes, service_time_sum, response_time_sum, ends: _ } =
             other;
         self.start = *start;

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
 use qdepth_logbook::Logbook;
-use qdepth_measure::{Finding, Nanos, Severity};
+use qdepth_measure::{Finding, Nanos};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{PointRecord, PointSummary, RunState, percentile_name};
 use qdepth_workload::Point;
@@ -123,17 +123,11 @@ impl<'a> Events<'a> {
     pub(crate) fn interval(&mut self, logbook: &Logbook, point: u32, slice: &Interval) {
         self.rates.entry(point).or_default().push(slice);
         let untold = self.untold.entry(point).or_default();
-        if untold.length == Nanos::ZERO {
-            untold.start = slice.start;
-        }
+        let start = if untold.length == Nanos::ZERO { slice.start } else { untold.start };
         let end = slice.start + slice.length;
-        untold.length = Nanos(end.0.saturating_sub(untold.start.0));
-        untold.service_time_sum += slice.service_time_sum;
-        untold.response_time_sum += slice.response_time_sum;
-        for direction in 0..3 {
-            untold.completed[direction] += slice.completed[direction];
-            untold.bytes[direction] += slice.bytes[direction];
-        }
+        untold.add(slice);
+        untold.start = start;
+        untold.length = Nanos(end.0.saturating_sub(start.0));
         if untold.length >= SECOND {
             self.told(logbook, point);
         }
@@ -197,11 +191,7 @@ impl<'a> Events<'a> {
         let event = event::FindingRaised {
             point,
             code: finding.code_text().to_owned(),
-            severity: match finding.severity {
-                Severity::Remark => "remark",
-                Severity::Invalid => "invalid",
-            }
-            .to_owned(),
+            severity: finding.severity.as_str().to_owned(),
             values: finding
                 .values
                 .iter()

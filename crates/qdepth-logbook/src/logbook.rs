@@ -367,8 +367,10 @@ impl Logbook {
         let what = "looking for an unfinished run";
         let ids = read::unsealed(&self.connection).map_err(doing(&self.path, what))?;
         let mut alive = None;
-        let stands = |id: &&String| !self.unaltered(id).is_ok_and(|run| run.retracted().is_some());
-        for id in ids.iter().filter(stands).cloned().collect::<Vec<String>>() {
+        for id in ids {
+            if self.unaltered(&id).is_ok_and(|run| run.retracted().is_some()) {
+                continue;
+            }
             match self.hold(&id) {
                 Ok(()) => return self.unaltered(&id).map(Some),
                 Err(error @ LogbookError::Alive { .. }) => alive = alive.or(Some(error)),

@@ -134,7 +134,7 @@ fn connected(facts: &[&Observation], words: &HostWords) -> Option<String> {
 }
 
 /// Of `mq-deadline [none]` the one in brackets.
-fn chosen(all: &str) -> String {
+pub(crate) fn chosen(all: &str) -> String {
     let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     inner.map_or(all, |(name, _)| name).to_owned()
 }

@@ -169,11 +169,7 @@ fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
     match (seen.key.as_str(), value) {
         ("rotational" | "removable", "0") => no.to_owned(),
         ("rotational" | "removable", "1") => yes.to_owned(),
-        // sysfs lists all, the one in effect in brackets.
-        ("scheduler", value) if value.contains('[') => {
-            let chosen = value.split(['[', ']']).nth(1);
-            chosen.unwrap_or(value).to_owned()
-        }
+        ("scheduler", value) if value.contains('[') => crate::host::chosen(value),
         (key, value) if key.ends_with("_bytes_per_s") => {
             let rate = value.parse::<f64>().ok();
             let mib = rate.map(|rate| format!("{} MiB/s", number::thousands(rate / MIB, 0)));
