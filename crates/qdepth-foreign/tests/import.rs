@@ -9,8 +9,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use qdepth_foreign::{Imported, import};
 use qdepth_logbook::Logbook;
-use qdepth_record::PointSummary;
-use qdepth_record::RunState;
+use qdepth_record::{PointSummary, RunState};
 
 fn read(name: &str, text: &str) -> Vec<Imported> {
     import(&[(name.to_owned(), text.as_bytes().to_vec())]).expect("a result")

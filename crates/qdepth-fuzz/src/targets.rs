@@ -7,8 +7,7 @@ use qdepth_foreign::ior::Ior;
 use qdepth_logbook::Logbook;
 use qdepth_measure::LatencyHistogram;
 use qdepth_media::Description;
-use qdepth_record::{PointRecord, RunRecord, RunState};
-use qdepth_record::{export_csv, export_json};
+use qdepth_record::{PointRecord, RunRecord, RunState, export_csv, export_json};
 use qdepth_workload::{
     Choices, Extent, Plan, PlanFile, TargetShape, resolve, shipped_plan_names, shipped_plan_text,
     shipped_profile_names, shipped_profile_text,

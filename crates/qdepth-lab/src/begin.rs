@@ -10,8 +10,7 @@ use qdepth_linux::EngineChoice;
 use qdepth_logbook::{Logbook, RESERVE_BYTES};
 use qdepth_measure::{Bytes, Finding, Seed};
 use qdepth_media::Spelled;
-use qdepth_record::{CertificateRecord, ProofOutcome};
-use qdepth_record::{Observation, RunRecord, TargetKind};
+use qdepth_record::{CertificateRecord, Observation, ProofOutcome, RunRecord, TargetKind};
 use qdepth_workload::{Plan, STANDARD_AREA, needs_writing, resolve};
 
 use crate::Lab;

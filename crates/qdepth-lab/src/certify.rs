@@ -13,8 +13,7 @@ use qdepth_host::system::System;
 use qdepth_host::witness::Clocks;
 use qdepth_linux::Engine;
 use qdepth_measure::{Nanos, ratio, visits_mean};
-use qdepth_record::Observation;
-use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
+use qdepth_record::{CertificateRecord, Observation, ProofOutcome, ProofRecord};
 use qdepth_workload::{Point, Stop};
 
 use crate::beside_fio::beside_fio;

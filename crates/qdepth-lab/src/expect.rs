@@ -8,8 +8,7 @@ use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_fit::{FitError, below, predict};
 use qdepth_measure::{Code, Finding};
 use qdepth_media::{OpenMedia, Spelled};
-use qdepth_record::PointSummary;
-use qdepth_record::{ExpectedRecord, PointRecord, RunRecord};
+use qdepth_record::{ExpectedRecord, PointRecord, PointSummary, RunRecord};
 use qdepth_workload::{Plan, Point};
 
 use crate::emulated::{WARM_UP, on_all_processors, window_bytes};

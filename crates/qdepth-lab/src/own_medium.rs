@@ -5,8 +5,7 @@ use std::str::FromStr;
 use anyhow::{Result, bail};
 use qdepth_fit::{Kind, Observed, Provenance, late_ns};
 use qdepth_measure::{Code, Grade};
-use qdepth_record::PointSummary;
-use qdepth_record::{IntervalRecord, PointRecord, RunRecord, TargetRecord};
+use qdepth_record::{IntervalRecord, PointRecord, PointSummary, RunRecord, TargetRecord};
 use qdepth_workload::{Arrivals, Plan, Point};
 
 use crate::failure::{Missing, Usage};

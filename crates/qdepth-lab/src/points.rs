@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Result;
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Code, Finding, Nanos, Severity};
-use qdepth_record::PointRecord;
-use qdepth_record::follows;
+use qdepth_record::{PointRecord, follows};
 
 use qdepth_workload::Point;
 

@@ -3,8 +3,9 @@
 
 use qdepth_engine::{DirectionOutcome, Ended, Errors, Outcome, TargetFailure};
 use qdepth_measure::{Code, Finding, PointFacts, check_laws};
-use qdepth_record::PointSummary;
-use qdepth_record::{DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord};
+use qdepth_record::{
+    DirectionRecord, EndedBy, ErrorCount, IntervalRecord, PointRecord, PointSummary,
+};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::interference::disturbed;

@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use common::{BEFORE_TRIMS, certificate, point, run, trimming};
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding};
-use qdepth_record::{PointRecord, RunRecord, RunState};
-use qdepth_record::{export_csv, export_json};
+use qdepth_record::{PointRecord, RunRecord, RunState, export_csv, export_json};
 use rusqlite::Connection;
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";

@@ -10,8 +10,7 @@ use std::path::Path;
 
 use common::{point, run};
 use qdepth_logbook::Logbook;
-use qdepth_record::PointRecord;
-use qdepth_record::{export_json, json_schema};
+use qdepth_record::{PointRecord, export_json, json_schema};
 use serde_json::Value;
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";

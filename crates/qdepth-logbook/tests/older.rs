@@ -10,8 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use qdepth_logbook::{Logbook, SCHEMA_VERSION};
-use qdepth_record::{EndedBy, RunState};
-use qdepth_record::{export_csv, export_json};
+use qdepth_record::{EndedBy, RunState, export_csv, export_json};
 
 const SEALED: &str = "019aa5ca-cb1b-7000-8000-000000000001";
 const INTERRUPTED: &str = "019aa5ca-cb1b-7000-8000-000000000002";

@@ -9,8 +9,9 @@ use common::{BEFORE_TRIMS, any_point, point, run};
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
-use qdepth_record::{Document, PointSummary, export_csv, export_json};
-use qdepth_record::{PointRecord, RunRecord, RunState};
+use qdepth_record::{
+    Document, PointRecord, PointSummary, RunRecord, RunState, export_csv, export_json,
+};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
 const OTHER: &str = "01890000-0000-7000-8000-000000000002";

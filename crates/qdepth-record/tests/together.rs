@@ -1,9 +1,8 @@
 //! Points that ran at the same time, as one: sums are exact, and half a group is no column.
 
 use qdepth_measure::{LatencyHistogram, Nanos};
-use qdepth_record::cells;
 use qdepth_record::{
-    ComparisonRecord, DirectionRecord, IntervalRecord, PointRecord, VariantRecord,
+    ComparisonRecord, DirectionRecord, IntervalRecord, PointRecord, VariantRecord, cells,
 };
 
 const SECOND: u64 = 1_000_000_000;

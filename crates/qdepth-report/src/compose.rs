@@ -1,7 +1,6 @@
 //! From the records of a run to a document.
 
-use qdepth_record::export_csv;
-use qdepth_record::{PointRecord, RunRecord, RunState};
+use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 

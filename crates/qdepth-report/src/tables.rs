@@ -1,8 +1,7 @@
 //! The tables of a report.
 
 use qdepth_measure::{Estimate, Grade, quotient};
-use qdepth_record::LatencySummary;
-use qdepth_record::{EndedBy, Observation, TargetKind};
+use qdepth_record::{EndedBy, LatencySummary, Observation, TargetKind};
 
 use crate::comparison::tables::{
     published_maximum, published_name, published_note, quotient_heading,

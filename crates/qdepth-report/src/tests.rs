@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use qdepth_measure::{Code, Finding, Severity};
-use qdepth_record::PointSummary;
-use qdepth_record::{Observation, PointRecord, RunRecord, RunState, TargetKind};
+use qdepth_record::{Observation, PointRecord, PointSummary, RunRecord, RunState, TargetKind};
 use sha2::{Digest, Sha256};
 
 use crate::document::{Block, Document, Mark, Table};

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use qdepth_measure::{Estimate, Grade, Percentile};
-use qdepth_record::{LatencySummary, PointSummary};
-use qdepth_record::{Observation, PointRecord, RunRecord, TargetKind};
+use qdepth_record::{
+    LatencySummary, Observation, PointRecord, PointSummary, RunRecord, TargetKind,
+};
 use qdepth_reference::PublishedDrive;
 
 use crate::comparison::Compared;

@@ -4,11 +4,10 @@
 
 use proptest::prelude::*;
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
-use qdepth_record::{CertificateRecord, ProofOutcome, ProofRecord};
 use qdepth_record::{
-    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
-    KernelCounts, Observation, PointRecord, RunRecord, RunState, StatedLatency, TargetKind,
-    TargetRecord, VariantRecord, WitnessRecord,
+    CertificateRecord, ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord,
+    IntervalRecord, KernelCounts, Observation, PointRecord, ProofOutcome, ProofRecord, RunRecord,
+    RunState, StatedLatency, TargetKind, TargetRecord, VariantRecord, WitnessRecord,
 };
 
 pub(crate) fn histogram(values: &[u64]) -> LatencyHistogram {

@@ -7,8 +7,7 @@ pub(crate) mod tables;
 use std::collections::BTreeMap;
 
 use qdepth_measure::Bytes;
-use qdepth_record::{Cell, cells};
-use qdepth_record::{ComparisonRecord, PointRecord, RunRecord, VariantRecord};
+use qdepth_record::{Cell, ComparisonRecord, PointRecord, RunRecord, VariantRecord, cells};
 use qdepth_reference::{PublishedDrive, Reference};
 
 use crate::document::{Block, Section, Table};

@@ -15,8 +15,7 @@ mod tests;
 use std::collections::BTreeSet;
 
 use qdepth_measure::{Ratio, Verdict, ratio, verdicts};
-use qdepth_record::RunRecord;
-use qdepth_record::{Document, ObservationEntry, RunEntry};
+use qdepth_record::{Document, ObservationEntry, RunEntry, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 

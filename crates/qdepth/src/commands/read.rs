@@ -3,10 +3,9 @@
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_measure::Code;
-use qdepth_record::{PointRecord, RunRecord};
 use qdepth_record::{
-    RunHeadline, events_json_schema, export_csv, export_json, export_runs_json, host_json_schema,
-    json_schema, runs_json_schema,
+    PointRecord, RunHeadline, RunRecord, events_json_schema, export_csv, export_json,
+    export_runs_json, host_json_schema, json_schema, runs_json_schema,
 };
 use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
 use qdepth_workload::plan_schema;

@@ -5,8 +5,7 @@
 use anyhow::{Context, Result};
 use qdepth_logbook::Logbook;
 use qdepth_measure::{ROUNDS_MAX, Tolerance, WINDOW_ROUNDS};
-use qdepth_record::Document;
-use qdepth_record::RunState;
+use qdepth_record::{Document, RunState};
 use qdepth_report::{
     Measured, Rounds, Versus, documents, repeated, repeated_json, repeated_table, rounds_sentences,
     versus, versus_json, versus_sentences, versus_table,

@@ -3,8 +3,7 @@
 use anyhow::{Context, Result};
 use qdepth_files::Privacy;
 use qdepth_measure::{Code, Finding, Grade};
-use qdepth_record::export_json;
-use qdepth_record::{PointRecord, RunRecord};
+use qdepth_record::{PointRecord, RunRecord, export_json};
 
 use crate::commands::read::print_table;
 use crate::commands::repeat;

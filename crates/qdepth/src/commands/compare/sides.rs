@@ -10,8 +10,7 @@ use qdepth_files::shell_word;
 use qdepth_files::{Input, limit};
 use qdepth_foreign::import;
 use qdepth_logbook::Logbook;
-use qdepth_record::RunRecord;
-use qdepth_record::{Document, RunFilter, RunHeadline, document};
+use qdepth_record::{Document, RunFilter, RunHeadline, RunRecord, document};
 
 use qdepth_lab::failure::Usage;
 
