@@ -3,7 +3,7 @@
 
 use qdepth_logbook::Logbook;
 use qdepth_measure::Seed;
-use qdepth_record::{Observation, RunRecord, RunState};
+use qdepth_record::{Observation, RunHeadline, RunRecord, RunState};
 
 /// Of the facts of a run.
 const SUBJECT: &str = "run";
@@ -69,14 +69,15 @@ impl Campaign {
     /// Its runs, in the order of measuring.
     pub fn kept(&self, logbook: &Logbook) -> anyhow::Result<Vec<Kept>> {
         let mut all = Vec::new();
-        for headline in logbook.runs()?.iter().rev() {
+        for headline in logbook.listed(usize::MAX, 0, |_| true)? {
             let run = logbook.run(&headline.id)?;
             if value(&run, ID) != Some(&self.id) {
                 continue;
             }
             let number = |key| value(&run, key).and_then(|text| text.parse::<u32>().ok());
             let (Some(place), Some(column)) = (number(PLACE), number(COLUMN)) else { continue };
-            let whole = run.state == RunState::Sealed && headline.is_whole();
+            let found = logbook.looked_at(&[&headline])?;
+            let whole = run.state == RunState::Sealed && found.iter().all(RunHeadline::is_whole);
             all.push(Kept { run: run.id, place, column, whole });
             if place == 0 {
                 break;

@@ -8,6 +8,7 @@ use crate::certificate;
 use crate::check::{self, Damage};
 use crate::digest::Chain;
 use crate::error::LogbookError;
+use crate::headlines;
 use crate::logbook::{Failure, Logbook, changed};
 use crate::open::doing;
 use crate::read;
@@ -165,6 +166,7 @@ impl Logbook {
                 for (attempt, point) in points {
                     write::point(transaction, number, *attempt, point)?;
                 }
+                headlines::recount(transaction, number)?;
             }
             Ok(())
         })?;
@@ -212,7 +214,9 @@ fn remove(connection: &Connection, run: i64) -> std::result::Result<(), Failure>
             format!("DELETE FROM {table} WHERE point IN (SELECT id FROM point WHERE run = ?1)");
         connection.prepare_cached(&of_points)?.execute([run])?;
     }
-    for table in ["finding", "point", "ceiling", "observation", "expected", "target", "digest"] {
+    for table in
+        ["finding", "point", "ceiling", "observation", "expected", "target", "digest", "headline"]
+    {
         connection
             .prepare_cached(&format!("DELETE FROM {table} WHERE run = ?1"))?
             .execute([run])?;

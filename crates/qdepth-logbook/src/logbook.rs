@@ -12,7 +12,7 @@ use crate::alive::Alive;
 use crate::check::{self, Checked, Damage, Points};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::error::LogbookError;
-use crate::headlines::headlines;
+use crate::headlines::{self, Listed};
 use crate::live::LiveEvents;
 use crate::open::{doing, open_for_reading, open_for_writing, open_in_memory, purpose};
 use crate::read::Attempt;
@@ -163,7 +163,8 @@ impl Logbook {
                 }
             }
             let attempt = read::attempt_max(transaction, run, point.index)?.saturating_add(1);
-            Ok(write::point(transaction, run, attempt, point)?)
+            write::point(transaction, run, attempt, point)?;
+            Ok(headlines::recount(transaction, run)?)
         })
     }
 
@@ -260,7 +261,7 @@ impl Logbook {
         read().map_err(doing(&self.path, what))
     }
 
-    /// All runs, oldest first.
+    /// All runs, oldest first, each read whole.
     ///
     /// # Errors
     /// Where the file is damaged.
@@ -270,8 +271,8 @@ impl Logbook {
         Ok(runs)
     }
 
-    /// The newest runs that are wanted, the newest first, and at most `most`: older ones than these
-    /// are not read.
+    /// The newest runs that are wanted, the newest first, and at most `most`, each read whole:
+    /// others are not read.
     ///
     /// # Errors
     /// Where the file is damaged.
@@ -280,18 +281,59 @@ impl Logbook {
         most: usize,
         wanted: impl Fn(&RunHeadline) -> bool,
     ) -> Result<Vec<RunHeadline>> {
+        self.listed(most, most, wanted)
+    }
+
+    /// As [`newest_runs`](Self::newest_runs), but only the first `whole` of them are read whole, in
+    /// 0.2 ms each. Of the others the line is read that is kept of them, in 5 µs: it is what was
+    /// written, and does not tell whether the rest of the run is.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn listed(
+        &self,
+        most: usize,
+        whole: usize,
+        wanted: impl Fn(&RunHeadline) -> bool,
+    ) -> Result<Vec<RunHeadline>> {
         let what = "reading the list of runs";
         let (snapshot, alive) = (self.snapshot(what)?, self.alive());
-        let mut runs = Vec::new();
-        let take = |mut run: RunHeadline| {
-            run.alive = alive.contains(&run.id);
-            runs.extend(Some(run).filter(&wanted));
-            if runs.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        let mut runs: Vec<RunHeadline> = Vec::new();
+        let take = |Listed { run, mut line, looked_at }: Listed| {
+            line.alive = alive.contains(&line.id);
+            if wanted(&line) {
+                let mut found = line.clone();
+                if runs.len() < whole && !looked_at {
+                    found = headlines::checked(&snapshot, (run, &line.id), self.purpose)?;
+                    found.alive = line.alive;
+                }
+                runs.extend((found == line || wanted(&found)).then_some(found));
+            }
+            let more = runs.len() < most;
+            Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
         };
         if most > 0 {
-            headlines(&snapshot, self.purpose, take).map_err(doing(&self.path, what))?;
+            headlines::lines(&snapshot, self.purpose, take).map_err(doing(&self.path, what))?;
         }
         Ok(runs)
+    }
+
+    /// These runs of a list as they are found when each is read whole; without those that are gone
+    /// by now.
+    ///
+    /// # Errors
+    /// Where the file is damaged.
+    pub fn looked_at(&self, runs: &[&RunHeadline]) -> Result<Vec<RunHeadline>> {
+        let what = "reading the list of runs";
+        let snapshot = self.snapshot(what)?;
+        let look = |line: &&RunHeadline| -> rusqlite::Result<Option<RunHeadline>> {
+            let Some(run) = read::number(&snapshot, &line.id)? else { return Ok(None) };
+            let found = headlines::checked(&snapshot, (run, &line.id), self.purpose)?;
+            Ok(Some(RunHeadline { alive: line.alive, ..found }))
+        };
+        let found: rusqlite::Result<Vec<RunHeadline>> =
+            runs.iter().filter_map(|line| look(line).transpose()).collect();
+        found.map_err(doing(&self.path, what))
     }
 
     /// How many runs there are, damaged ones among them.
@@ -496,7 +538,12 @@ pub(crate) fn changed(
     let mut parts = Parts::of_run(connection, run, Purpose::Check);
     let before = read::run(&mut parts)?;
     work(&before)?;
-    read::run(&mut parts.into_storing())?;
+    let mut parts = parts.into_storing();
+    let after = read::run(&mut parts)?;
+    match parts.damaged.is_empty() {
+        true => headlines::keep(connection, run, &after)?,
+        false => headlines::forget(connection, run)?,
+    }
     Ok(())
 }
 

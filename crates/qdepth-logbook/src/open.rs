@@ -14,12 +14,13 @@ use rusqlite_migration::{M, Migrations};
 use crate::check::digest_all;
 use crate::digest::{Purpose, SINCE_VERSION};
 use crate::error::LogbookError;
+use crate::headlines;
 use crate::read::unreadable;
 
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
 /// Version of the newest form of the tables, which is `user_version` of a logbook.
-pub const SCHEMA_VERSION: i64 = 12;
+pub const SCHEMA_VERSION: i64 = 13;
 const _: () = assert!(SCHEMA_VERSION >= SINCE_VERSION);
 /// The oldest schema whose tables hold what the newest reads of every run; before it there were no
 /// steps (migration 3).
@@ -108,7 +109,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
     Ok((copy.and_then(Result::ok).unwrap_or(connection), file, purpose))
 }
 
-fn version(connection: &Connection) -> rusqlite::Result<i64> {
+pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
 
@@ -301,6 +302,10 @@ fn migrations() -> Migrations<'static> {
         M::up(include_str!("../migrations/0010_below.sql")),
         M::up(include_str!("../migrations/0011_certificate.sql")),
         M::up(include_str!("../migrations/0012_trim.sql")),
+        M::up_with_hook(
+            include_str!("../migrations/0013_headline.sql"),
+            |found: &Transaction<'_>| Ok(headlines::keep_all(found)?),
+        ),
     ])
 }
 

@@ -96,6 +96,11 @@ pub(crate) fn state(connection: &Connection, id: &str) -> Result<Option<(i64, Ru
         .optional()
 }
 
+pub(crate) fn number(connection: &Connection, id: &str) -> Result<Option<i64>> {
+    let mut query = connection.prepare_cached("SELECT sequence FROM run WHERE id = ?1")?;
+    query.query_row([id], |row| row.get(0)).optional()
+}
+
 /// The run, and which of its parts are not what was written.
 pub(crate) fn run(parts: &mut Parts<'_>) -> Result<RunRecord> {
     let sequence = parts.run;

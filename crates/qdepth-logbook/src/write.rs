@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::digest::{Chain, Parts, Purpose};
+use crate::headlines;
 use crate::read;
 use qdepth_record::{
     DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord,
@@ -53,8 +54,8 @@ pub(crate) fn run(connection: &Connection, run: &RunRecord) -> Result<()> {
     }
     Chain::Runs.add(connection, sequence)?;
     Chain::Points(sequence).begin(connection)?;
-    read::run(&mut Parts::of_run(connection, sequence, Purpose::Store))?;
-    Ok(())
+    let stored = read::run(&mut Parts::of_run(connection, sequence, Purpose::Store))?;
+    headlines::keep(connection, sequence, &stored)
 }
 
 fn expected(connection: &Connection, run: i64, expected: &ExpectedRecord) -> Result<()> {

@@ -9,7 +9,8 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use qdepth_logbook::{Logbook, LogbookError};
-    use qdepth_record::{PointRecord, RunRecord, RunState};
+    use qdepth_measure::{Code, Finding};
+    use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
 
     use super::common::{point, run};
 
@@ -20,7 +21,7 @@ mod tests {
     }
 
     /// A logbook of sealed runs with these numbers, each with all of its points.
-    fn logbook(folder: &Path, name: &str, numbers: &[u32]) -> PathBuf {
+    fn logbook_of(folder: &Path, name: &str, numbers: &[u32]) -> PathBuf {
         let file = folder.join(name);
         let mut logbook = Logbook::open(&file).unwrap();
         for number in numbers {
@@ -50,7 +51,7 @@ mod tests {
     #[test]
     fn of_a_long_list_only_the_newest_that_are_wanted_are_read() {
         let folder = tempfile::tempdir().unwrap();
-        let file = logbook(folder.path(), "long.db", &[1, 2, 3, 4, 5]);
+        let file = logbook_of(folder.path(), "long.db", &[1, 2, 3, 4, 5]);
         let looked = std::cell::RefCell::new(Vec::new());
         let opened = Logbook::open_read_only(&file).unwrap();
         let newest = |most: usize, wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
@@ -71,10 +72,75 @@ mod tests {
         assert_eq!(opened.runs().unwrap()[0].id, id(1));
     }
 
+    /// The lines as they are kept, held against the runs themselves.
+    fn lines_are_right(file: &Path) -> Vec<RunHeadline> {
+        let opened = Logbook::open_read_only(file).unwrap();
+        let mut lines = opened.listed(usize::MAX, 0, |_| true).unwrap();
+        lines.reverse();
+        assert_eq!(lines, opened.runs().unwrap());
+        assert!(is_whole(file));
+        lines
+    }
+
+    #[test]
+    fn the_line_of_a_run_follows_it_through_its_life() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("life.db");
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.begin_run(&run(&id(1))).unwrap();
+        let last = || lines_are_right(&file).pop().unwrap();
+        assert_eq!((last().points_done, last().points_planned), (0, 4));
+        let cut = PointRecord { findings: vec![Finding::invalid(Code::Interrupted)], ..point(0) };
+        logbook.add_point(&id(1), &cut).unwrap();
+        assert_eq!(last().points_done, 0);
+        logbook.add_point(&id(1), &point(0)).unwrap();
+        assert_eq!(last().points_done, 1);
+        logbook.end_run(&id(1), RunState::Interrupted, AT, &[]).unwrap();
+        assert_eq!(last().state_text(), "interrupted");
+        logbook.reopen(&id(1)).unwrap();
+        assert_eq!((last().state, last().ended_at), (RunState::Running, None));
+        logbook.plan_points(&id(1), 1).unwrap();
+        logbook.end_run(&id(1), RunState::Sealed, AT, &[]).unwrap();
+        assert!(last().is_whole());
+        logbook.note(&id(1), "warm", AT).unwrap();
+        logbook.retract(&id(1), "loose", AT).unwrap();
+        assert_eq!((last().notes, last().retracted), (vec!["warm".into()], Some("loose".into())));
+        let other = logbook_of(folder.path(), "more.db", &[2, 3]);
+        logbook.merge(&Logbook::open_read_only(&other).unwrap()).unwrap();
+        assert_eq!(lines_are_right(&file).len(), 3);
+        logbook.prune(&[id(2)]).unwrap();
+        assert_eq!(lines_are_right(&file).len(), 2);
+    }
+
+    #[test]
+    fn damage_of_a_run_is_found_where_it_is_looked_at_and_a_damaged_line_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = logbook_of(folder.path(), "old.db", &[1, 2, 3]);
+        let by_hand = rusqlite::Connection::open(&file).unwrap();
+        by_hand.execute_batch("DROP TRIGGER run_is_sealed").unwrap();
+        by_hand.execute("UPDATE run SET plan_name = 'other' WHERE sequence = 1", []).unwrap();
+        let nine =
+            "UPDATE headline SET line = replace(line, '_done\":4', '_done\":9') WHERE run = 2";
+        assert_eq!(by_hand.execute(nine, []).unwrap(), 1);
+        drop(by_hand);
+        let opened = Logbook::open_read_only(&file).unwrap();
+        let lines = opened.listed(usize::MAX, 1, |_| true).unwrap();
+        let plan = run(&id(1)).plan_name;
+        assert_eq!((&lines[2].plan, lines[2].damaged), (&plan, false), "as it was written");
+        assert_eq!(lines[1].points_done, 4, "read whole, since its line is not what was written");
+        let found = opened.looked_at(&lines.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(found.iter().map(|run| run.damaged).collect::<Vec<_>>(), [false, false, true]);
+        // What is chosen from is what was written; what is found, what is there.
+        assert!(opened.newest_runs(9, |run| run.plan == plan && !run.damaged).unwrap().len() == 2);
+        let damaged: Vec<String> =
+            opened.check().unwrap().damaged.into_iter().map(|one| one.record).collect();
+        assert_eq!(damaged, ["run", "line of the list of runs"]);
+    }
+
     #[test]
     fn a_sealed_run_is_noted_and_retracted_and_stays_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let file = logbook(folder.path(), "a.db", &[1, 2]);
+        let file = logbook_of(folder.path(), "a.db", &[1, 2]);
         let mut logbook = Logbook::open(&file).unwrap();
         assert_eq!(logbook.note(&id(1), "the old firmware", AT).unwrap(), id(1));
         logbook.note(&id(1), "and warm", AT).unwrap();
@@ -99,8 +165,10 @@ mod tests {
     #[test]
     fn a_merge_adds_what_is_not_there_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
-        let (own, other) =
-            (logbook(folder.path(), "a.db", &[1, 2]), logbook(folder.path(), "b.db", &[2, 3, 4]));
+        let (own, other) = (
+            logbook_of(folder.path(), "a.db", &[1, 2]),
+            logbook_of(folder.path(), "b.db", &[2, 3, 4]),
+        );
         Logbook::open(&other).unwrap().note(&id(3), "from b", AT).unwrap();
         let before = std::fs::read(&other).unwrap();
         let from = Logbook::open_read_only(&other).unwrap();
@@ -122,8 +190,8 @@ mod tests {
     #[test]
     fn a_merge_leaves_out_what_is_damaged_or_running() {
         let folder = tempfile::tempdir().unwrap();
-        let own = logbook(folder.path(), "a.db", &[]);
-        let other = logbook(folder.path(), "b.db", &[1, 2]);
+        let own = logbook_of(folder.path(), "a.db", &[]);
+        let other = logbook_of(folder.path(), "b.db", &[1, 2]);
         let connection = rusqlite::Connection::open(&other).unwrap();
         let change = "DROP TRIGGER direction_is_final;
                       UPDATE direction SET completed = completed + 1 WHERE point = 1";
@@ -142,7 +210,7 @@ mod tests {
     #[test]
     fn what_is_pruned_is_gone_and_the_rest_is_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let file = logbook(folder.path(), "a.db", &[1, 2, 3]);
+        let file = logbook_of(folder.path(), "a.db", &[1, 2, 3]);
         let kept = read(&file, 2);
         let before = std::fs::metadata(&file).unwrap().len();
         let mut logbook = Logbook::open(&file).unwrap();

@@ -14,8 +14,8 @@ const VERSION: u32 = 1;
 /// Every state of a run, as [`RunHeadline::state_text`] says it.
 pub const STATES: [&str; 5] = ["running", "sealed", "interrupted", "failed", "killed"];
 
-/// One line of a list of runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One line of a list of runs. Its serialized form is what a logbook keeps of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHeadline {
     /// UUID in its usual text form.
     pub id: String,
@@ -26,6 +26,7 @@ pub struct RunHeadline {
     /// How far it came.
     pub state: RunState,
     /// Whether a process is measuring it right now.
+    #[serde(skip)]
     pub alive: bool,
     /// Name of the plan.
     pub plan: String,
@@ -40,6 +41,7 @@ pub struct RunHeadline {
     /// Whether time was invented.
     pub emulated: bool,
     /// Whether what is stored of the run, or which points it has, is not what was written.
+    #[serde(skip)]
     pub damaged: bool,
     /// What persons noted of it.
     pub notes: Vec<String>,

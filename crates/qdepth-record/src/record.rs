@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub const MEASUREMENT_VERSION: u32 = 1;
 
 /// How far a run came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum RunState {
     /// Still measuring, or killed while it was.
     Running,

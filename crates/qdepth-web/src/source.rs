@@ -6,10 +6,13 @@ use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
 use qdepth_record::RunHeadline;
 use qdepth_report::Measured;
 
+/// Of so many runs of a list each is read whole.
+pub(crate) const LOOKED_AT: usize = 100;
+
 /// The runs of a logbook, as a page finds them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// The oldest first.
+    /// The newest first.
     pub(crate) runs: Vec<RunHeadline>,
     /// Whether no run is missing.
     pub(crate) whole: bool,
@@ -36,17 +39,25 @@ impl Source {
         Logbook::open_read_only(&self.logbook)
     }
 
-    /// All runs; of a logbook that is not there yet none.
-    pub(crate) fn runs(&self) -> Result<Listing, LogbookError> {
+    /// All runs, of which the first `whole` are read whole; of a logbook that is not there yet none.
+    pub(crate) fn runs(&self, whole: usize) -> Result<Listing, LogbookError> {
         match self.open() {
             Ok(logbook) => Ok(Listing {
-                runs: logbook.runs()?,
+                runs: logbook.listed(usize::MAX, whole, |_| true)?,
                 whole: logbook.lists_all_runs()?,
                 exists: true,
             }),
             Err(error) if error.is_absent() => Ok(Listing { whole: true, ..Listing::default() }),
             Err(error) => Err(error),
         }
+    }
+
+    /// These runs of a list, each read whole; without those that are gone by now.
+    pub(crate) fn looked_at(
+        &self,
+        runs: &[&RunHeadline],
+    ) -> Result<Vec<RunHeadline>, LogbookError> {
+        if runs.is_empty() { Ok(Vec::new()) } else { self.open()?.looked_at(runs) }
     }
 
     /// Ids of the runs that are being measured, in the order of their beginning.
@@ -94,9 +105,9 @@ impl Source {
     /// Of each machine the last run that tells of it, with how many there are; the one that
     /// measured last comes first.
     pub(crate) fn machines(&self) -> Result<Vec<(Measured, usize)>, LogbookError> {
-        let listing = self.runs()?;
+        let listing = self.runs(0)?;
         let mut last: Vec<(&RunHeadline, usize)> = Vec::new();
-        for run in listing.runs.iter().rev().filter(|run| !run.host.is_empty()) {
+        for run in listing.runs.iter().filter(|run| !run.host.is_empty()) {
             match last.iter_mut().find(|(known, _)| known.host == run.host) {
                 Some((_, count)) => *count += 1,
                 None => last.push((run, 1)),

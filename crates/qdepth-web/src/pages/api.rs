@@ -5,10 +5,12 @@ use qdepth_record::{export_json, export_runs_json};
 
 use crate::answer::json;
 use crate::pages::{Answer, Asked};
+use crate::source::LOOKED_AT;
 
 /// The document of `qdepth list --json`.
 pub(crate) fn runs(asked: &Asked<'_>) -> Answer {
-    let listing = asked.source.runs()?;
+    let mut listing = asked.source.runs(LOOKED_AT)?;
+    listing.runs.reverse();
     Ok(json(StatusCode::OK, export_runs_json(&listing.runs, listing.whole)))
 }
 

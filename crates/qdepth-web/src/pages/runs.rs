@@ -9,9 +9,10 @@ use qdepth_record::{RunFilter, RunHeadline, STATES};
 use crate::answer::html;
 use crate::pages::{Answer, Asked, Frame, LANG, fill};
 use crate::query::Query;
+use crate::source::LOOKED_AT;
 
 /// Runs of one page.
-const SHOWN: usize = 100;
+const SHOWN: usize = LOOKED_AT;
 
 #[derive(Template)]
 #[template(path = "runs.html")]
@@ -58,13 +59,15 @@ struct Line {
 }
 
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let listing = asked.source.runs()?;
+    let listing = asked.source.runs(0)?;
     let (query, words) = (&asked.query, asked.words);
     let found: Vec<&RunHeadline> = chosen(query, &listing.runs);
     let pages = found.len().div_ceil(SHOWN).max(1);
     let number = query.one("page").and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, pages);
-    let rows: Vec<Line> =
-        found.iter().skip((number - 1) * SHOWN).take(SHOWN).map(|run| line(asked, run)).collect();
+    let shown: Vec<&RunHeadline> =
+        found.iter().copied().skip((number - 1) * SHOWN).take(SHOWN).collect();
+    let shown = asked.source.looked_at(&shown)?;
+    let rows: Vec<Line> = shown.iter().map(|run| line(asked, run)).collect();
     let to = |number: usize| query.with("page", number.to_string()).address("/");
     let notice = match (listing.exists, listing.runs.is_empty(), rows.is_empty()) {
         (false, ..) => words.no_logbook,
@@ -106,7 +109,7 @@ fn chosen<'r>(query: &Query, runs: &'r [RunHeadline]) -> Vec<&'r RunHeadline> {
         since: given("since"),
         until: given("until"),
     };
-    runs.iter().rev().filter(|run| filter.fits(run)).collect()
+    runs.iter().filter(|run| filter.fits(run)).collect()
 }
 
 fn choices(asked: &Asked<'_>, runs: &[RunHeadline]) -> Vec<Choice> {

@@ -97,7 +97,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     }
     // One that cannot be read, or whose first run was killed before it began, is for the run to tell.
     let Ok(logbook) = Logbook::open_read_only(path) else { return Ok(None) };
-    let Some(last) = logbook.runs()?.last().cloned() else { return Ok(None) };
+    let Some(last) = logbook.newest_runs(1, |_| true)?.pop() else { return Ok(None) };
     let run = logbook.run(&last.id)?;
     let Some((id, words)) = Campaign::of_run(&run) else { return Ok(None) };
     let (id, words) = (id.to_owned(), words.to_owned());

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
+use qdepth_record::RunHeadline;
 use qdepth_report::{Measured, compose_trend, trend_json, trend_sentences, trend_table};
 
 use crate::commands::report::page;
@@ -37,17 +38,16 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
 fn runs(options: &TrendOptions) -> Result<Vec<Measured>> {
     let path = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(path)?;
-    let whole: Vec<_> = logbook
-        .runs()?
-        .into_iter()
-        .filter(|run| !run.damaged && run.points_done == run.points_planned)
-        .collect();
     let plan = match &options.plan {
         Some(plan) => plan.clone(),
-        None => whole.last().map(|run| run.plan.clone()).unwrap_or_default(),
+        None => {
+            let newest = logbook.newest_runs(1, RunHeadline::is_whole)?;
+            newest.into_iter().next().map(|run| run.plan).unwrap_or_default()
+        }
     };
+    let whole = logbook.newest_runs(usize::MAX, |run| run.is_whole() && run.plan == plan)?;
     let mut all: Vec<Measured> = Vec::new();
-    for run in whole.iter().filter(|run| run.plan == plan) {
+    for run in whole.iter().rev() {
         all.push(logbook.measured(&run.id)?);
     }
     let target = options.target.clone().or_else(|| Some(spelled(all.last()?)));
