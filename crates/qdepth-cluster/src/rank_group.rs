@@ -65,6 +65,8 @@ pub struct RankGroup<W> {
     lost: Vec<Option<Lost>>,
     halted: bool,
     asked_ns: Option<u64>,
+    /// What other ranks said beside their work, and nobody asked for yet.
+    news: VecDeque<(u32, Vec<u8>)>,
 }
 
 impl<W: Transport> RankGroup<W> {
@@ -80,6 +82,7 @@ impl<W: Transport> RankGroup<W> {
             lost: vec![None; size],
             halted: false,
             asked_ns: None,
+            news: VecDeque::new(),
         }
     }
 
@@ -121,12 +124,19 @@ impl<W: Transport> RankGroup<W> {
     /// To be called every fifth of a second or more often: says that this rank lives, and takes
     /// what came.
     pub fn heartbeat(&mut self) {
+        self.heartbeat_with(&mut Vec::new);
+    }
+
+    /// As [`heartbeat`](Self::heartbeat); with the sign of life, every half second, goes what this
+    /// rank has to tell besides.
+    pub fn heartbeat_with(&mut self, news: &mut dyn FnMut() -> Vec<u8>) {
         let now = self.transport.now_ns();
         self.tended_ns = now;
         if now.saturating_sub(self.spoke_ns) >= ALIVE_NS {
             self.spoke_ns = now;
+            let news = news();
             for peer in self.peers() {
-                self.say(peer, ALIVE, &[]);
+                self.say(peer, ALIVE, &news);
             }
         }
         for peer in self.peers() {
@@ -156,6 +166,9 @@ impl<W: Transport> RankGroup<W> {
                 Ok(Some(message)) => {
                     self.heard_ns[place] = now;
                     match message.first() {
+                        Some(&ALIVE) if message.len() > 1 => {
+                            self.news.push_back((from, message[1..].to_vec()));
+                        }
                         Some(&ALIVE) | None => {}
                         Some(&HALT) => self.halted = true,
                         Some(&FAILED) => {
@@ -228,6 +241,16 @@ impl<W: Transport> RankGroup<W> {
     /// To the leader, from everyone else.
     pub fn give(&mut self, bytes: &[u8]) {
         self.say(0, DATA, bytes);
+    }
+
+    /// To the leader, at once: what would go with the next sign of life.
+    pub fn tell(&mut self, news: &[u8]) {
+        self.say(0, ALIVE, news);
+    }
+
+    /// What a rank told beside its work, the oldest first; none where there is no more.
+    pub fn news(&mut self) -> Option<(u32, Vec<u8>)> {
+        self.news.pop_front()
     }
 
     /// To the leader: this rank cannot go on.

@@ -12,6 +12,7 @@ use qdepth_workload::{Plan, Point};
 use rustix::thread::{Timespec, nanosleep};
 
 use crate::shim;
+use crate::sight::RankNews;
 
 /// How launchers say how many ranks there are: Open MPI, MPICH and those after it, Slurm.
 const SIZES: [&str; 3] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"];
@@ -46,6 +47,8 @@ pub(crate) struct AllRanks {
     /// Ranks from one that writes to the one that reads it back: on another node, where there are
     /// several.
     pub(crate) shift: RefCell<u32>,
+    /// What goes to the leader with the next sign of life.
+    pub(crate) seen: RefCell<RankNews>,
 }
 
 /// How many ranks a launcher of MPI started, where it started several.
@@ -61,6 +64,7 @@ pub(crate) fn join() -> Result<Option<AllRanks>> {
     Ok(Some(AllRanks {
         group: RefCell::new(RankGroup::new(MpiTransport(mpi))),
         shift: RefCell::new(1),
+        seen: RefCell::default(),
     }))
 }
 
@@ -95,10 +99,15 @@ impl AllRanks {
     /// asks.
     pub(crate) fn heartbeat(&self, stop: &AtomicBool) {
         let mut group = self.group.borrow_mut();
-        group.heartbeat();
+        group.heartbeat_with(&mut || self.seen.borrow_mut().taken());
         if (group.lost().is_some() || group.is_halted()) && !stop.swap(true, Ordering::Relaxed) {
             group.halt();
         }
+    }
+
+    /// What another rank told with its sign of life.
+    pub(crate) fn news(&self) -> Option<(u32, Vec<u8>)> {
+        self.group.borrow_mut().news()
     }
 
     /// The leader begins a group of points everywhere.
@@ -119,6 +128,7 @@ impl AllRanks {
         if group.leads() {
             return group.gather(&|| stop.load(Ordering::Relaxed));
         }
+        group.tell(&self.seen.borrow_mut().taken());
         group.give(own);
         Vec::new()
     }

@@ -64,6 +64,6 @@ pub fn on_all_processors<T: Sync, R: Send>(
 pub fn measure(media: &[Spelled], points: &[Point], stop: &AtomicBool) -> Result<Vec<Outcome>> {
     let targets = media.iter().map(|spelled| emulation("".into(), spelled.clone()));
     let targets = targets.collect::<Result<Vec<Prepared>>>()?;
-    let measured = virtual_time::measure(&targets, points, (None, stop), &mut |_, _| {})?;
+    let measured = virtual_time::measure(&targets, points, (None, stop), &mut |_| {})?;
     Ok(measured.into_iter().map(|one| one.outcome).collect())
 }

@@ -19,6 +19,7 @@ use crate::begin::Ready;
 use crate::failure::Usage;
 use crate::observer::Observer;
 use crate::rate_so_far::RateSoFar;
+use crate::sight::MachineSight;
 
 /// Time of a point that one event tells of.
 const SECOND: Nanos = Nanos::from_secs(1);
@@ -131,6 +132,14 @@ impl<'a> Events<'a> {
         if untold.length >= SECOND {
             self.told(logbook, point);
         }
+    }
+
+    /// What a look at a machine told.
+    pub(crate) fn machine(&self, logbook: &Logbook, seen: MachineSight) {
+        let MachineSight { news, io_per_s, bytes_per_s } = seen;
+        let values = news.values.into_iter().filter(|(_, value)| value.is_finite()).collect();
+        let event = event::Machine { host: news.host, io_per_s, bytes_per_s, values };
+        self.tell(logbook, &RunEvent::Machine(event));
     }
 
     /// Nothing more comes of these points for now: others are measured before they go on.

@@ -26,6 +26,7 @@ use crate::observer::Observer;
 use crate::placed::places;
 use crate::prepare::{Prepared, What};
 use crate::shard_results::{self, ShardResults};
+use crate::sight::{MachineNews, Sight};
 use crate::standstill::Stood;
 use crate::storage::Storage;
 use crate::virtual_time;
@@ -79,14 +80,14 @@ impl Common<'_> {
     }
 }
 
-/// Measures the points of a group at the same time. `seen` is told which of them an interval is of.
+/// Measures the points of a group at the same time. `seen` is told what is seen meanwhile.
 pub(crate) fn execute(
     system: &System,
     targets: &[Prepared],
     group: &[Point],
     options: MeasureOptions<'_>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let of = |point: &Point| &targets[point.target as usize];
     match group.first().map(|point| &of(point).what) {
@@ -105,7 +106,7 @@ fn real(
     group: &[Point],
     options: MeasureOptions<'_>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let (mut there, mut gone) = (Vec::new(), Vec::new());
     for (place, point) in group.iter().enumerate() {
@@ -118,7 +119,10 @@ fn real(
         }
     }
     let points: Vec<Point> = there.iter().map(|place| group[*place].clone()).collect();
-    let mut see = |place: usize, interval: &Interval| seen(there[place], interval);
+    let mut see = |sight: Sight<'_>| match sight {
+        Sight::Slice(place, slice) => seen(Sight::Slice(there[place], slice)),
+        other => seen(other),
+    };
     let measured = match points.as_slice() {
         [] => Vec::new(),
         points => in_place(system, targets, points, options, stop, &mut see)?,
@@ -134,7 +138,7 @@ fn in_place(
     group: &[Point],
     options: MeasureOptions<'_>,
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let mut storage = Vec::new();
     for point in group {
@@ -151,8 +155,13 @@ fn in_place(
     let cpus = places(system, &devices, workers, options.place);
     let below = ask_below(system, &storage);
     let sampler = Sampler::start(system, &below);
-    let point_result = in_real_time(group, &storage, (options, &cpus), stop, seen)?;
+    let mut see = |sight: Sight<'_>| {
+        seen(sight);
+        sampler.news().iter().for_each(|news| seen(Sight::Machine(news)));
+    };
+    let point_result = in_real_time(group, &storage, (options, &cpus), stop, &mut see)?;
     let samples = sampler.stop();
+    MachineNews::last_of(&samples).iter().for_each(|news| seen(Sight::Machine(news)));
     let counted: Vec<(u64, u64)> =
         point_result.iter().map(|point_result| all_of(&point_result.outcome)).collect();
     let mut measured = Vec::new();
@@ -210,7 +219,7 @@ fn in_real_time(
     storage: &[Storage<'_>],
     (options, cpus): (MeasureOptions<'_>, &[Vec<u32>]),
     stop: &AtomicBool,
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<PointResult>> {
     let own: Vec<Vec<Point>> = group.iter().map(Point::by_file).collect();
     let (show, shown) = sync_channel(SCREEN_LAG);

@@ -18,6 +18,7 @@ use crate::measure_options::MeasureOptions;
 use crate::placed::Place;
 use crate::prepare::{Found, PrepareOptions, prepare};
 use crate::provision::Provision;
+use crate::sight::hostname;
 use crate::written::Written;
 
 /// What the leader tells everyone before the first point.
@@ -39,10 +40,6 @@ enum Answer {
     Ready(String),
     /// What is in the way there, and its exit status.
     No(String, u8),
-}
-
-fn hostname() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Whether several ranks can measure this together. Asked before anything is touched.
@@ -192,7 +189,9 @@ pub(crate) fn follow(lab: Lab<'_>, all_ranks: &AllRanks) -> Result<()> {
     };
     while let Ok(number) = receive()?.try_into().map(u32::from_le_bytes) {
         let Some(points) = plan.groups().find(|group| group[0].group == number) else { break };
-        let measured = execute(lab.system, &targets, points, options, stop, &mut |_, _| {});
+        let measured = execute(lab.system, &targets, points, options, stop, &mut |sight| {
+            all_ranks.seen.borrow_mut().see(sight);
+        });
         if let Err(why) = measured {
             all_ranks.group.borrow_mut().fail(&format!("{why:#}"));
         }

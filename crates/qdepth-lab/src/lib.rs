@@ -51,6 +51,7 @@ pub mod run;
 mod seal;
 mod shard_results;
 pub mod shim;
+mod sight;
 pub mod signals;
 mod standstill;
 mod steady_point;

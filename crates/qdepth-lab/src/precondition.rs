@@ -75,10 +75,9 @@ fn written(
     lab.observer.say(&format!("precondition  {step}, {} in all", Bytes(bytes)));
     let work = Preparing::Preconditioning { step: &step, bytes: Some(bytes) };
     let mut progress = Progress::begin(lab.observer, work);
-    let measured =
-        execute(lab.system, targets, group, options, lab.signals.stop(), &mut |_, interval| {
-            progress.add(interval.bytes[1]);
-        });
+    let measured = execute(lab.system, targets, group, options, lab.signals.stop(), &mut |sight| {
+        progress.add(sight.written());
+    });
     drop(progress);
     let mut done = Vec::new();
     for (point, measured) in group.iter().zip(&measured?) {

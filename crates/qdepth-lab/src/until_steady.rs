@@ -63,16 +63,10 @@ pub(crate) fn rounds(
         let number = all.first().map_or(0, SteadyRounds::count) as u32;
         let round: Vec<Point> = group.iter().map(|point| point.round(number)).collect();
         let round = bounded(targets, &round);
-        let measured = execute(
-            lab.system,
-            targets,
-            &round,
-            options,
-            lab.signals.stop(),
-            &mut |_, interval| {
-                progress.add(interval.bytes[1]);
-            },
-        )?;
+        let measured =
+            execute(lab.system, targets, &round, options, lab.signals.stop(), &mut |sight| {
+                progress.add(sight.written());
+            })?;
         for (place, (point, measured)) in round.iter().zip(&measured).enumerate() {
             let target = &targets[point.target as usize];
             let written = whole(measured).with_context(|| {

@@ -13,6 +13,7 @@ use crate::all_ranks::AllRanks;
 use crate::failure::Usage;
 use crate::measured::Measured;
 use crate::prepare::{Emulation, Prepared, What};
+use crate::sight::Sight;
 use crate::watch::{SCREEN_LAG, bug, watch};
 use crate::witnesses::Seen;
 
@@ -52,7 +53,7 @@ pub(crate) fn measure(
     targets: &[Prepared],
     group: &[Point],
     (all_ranks, stop): (Option<&AllRanks>, &AtomicBool),
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<Measured>> {
     let mut measured: Vec<Option<Measured>> = group.iter().map(|_| None).collect();
     if group.iter().any(|point| point.priorities.is_some()) {
@@ -73,8 +74,9 @@ pub(crate) fn measure(
                 (*emulation, places.iter().map(|place| &group[*place]).collect())
             })
             .collect();
-        let outcomes = in_virtual_time(&points, (all_ranks, stop), &mut |driver, interval| {
-            seen(places[driver], interval);
+        let outcomes = in_virtual_time(&points, (all_ranks, stop), &mut |sight| match sight {
+            Sight::Slice(driver, slice) => seen(Sight::Slice(places[driver], slice)),
+            other => seen(other),
         })?;
         for (place, (outcome, seen)) in places.into_iter().zip(outcomes) {
             measured[place] = Some(Measured {
@@ -132,7 +134,7 @@ fn heat(media: &[(&Emulation, Vec<&Point>)], throttles: &[u32]) -> Vec<Seen> {
 fn in_virtual_time(
     media: &[(&Emulation, Vec<&Point>)],
     (all_ranks, stop): (Option<&AllRanks>, &AtomicBool),
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
 ) -> Result<Vec<(Outcome, Seen)>> {
     let options: Vec<OpenMedia> = media
         .iter()

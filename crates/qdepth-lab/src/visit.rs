@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_engine::{Interval, Outcome};
+use qdepth_engine::Outcome;
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Finding, Instant, Nanos};
 use qdepth_workload::Point;
@@ -12,6 +12,7 @@ use crate::begin::Ready;
 use crate::events::Events;
 use crate::execute::execute;
 use crate::measured::Measured;
+use crate::sight::{Sight, Together, Told};
 use crate::virtual_time;
 
 /// Those who look on.
@@ -108,12 +109,18 @@ pub(crate) fn visit(
         events.group(logbook, points, *before);
     }
     events.visit(logbook, points, *before);
-    let mut seen = |place: usize, interval: &Interval| {
-        events.interval(logbook, points[place].index, &interval.moved(offset));
-    };
     let options = ready.options(lab);
     let stop = lab.signals.stop();
+    let mut tell = |told: Told| {
+        for (place, slice) in told.slices {
+            events.interval(logbook, points[place].index, &slice.moved(offset));
+        }
+        told.machines.into_iter().for_each(|machine| events.machine(logbook, machine));
+    };
+    let mut together = Together::of(options.all_ranks);
+    let mut seen = |sight: Sight<'_>| tell(together.see(sight));
     let measured = execute(lab.system, &ready.targets, points, options, stop, &mut seen);
+    tell(together.rest());
     events.paused(logbook, points);
     let measured = measured?;
     let lengths = points.iter().map(|p| p.warm_up_ns + p.stop.duration_ns);

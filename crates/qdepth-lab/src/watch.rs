@@ -5,22 +5,25 @@ use std::time::Duration;
 
 use qdepth_engine::Interval;
 
+use crate::sight::Sight;
+
 /// Intervals that the screen may lag behind; later ones are not shown.
 pub(crate) const SCREEN_LAG: usize = 64;
 
-/// Shows intervals until the last worker has ended.
+/// Shows slices until the last worker has ended, and between them that time has passed.
 pub(crate) fn watch(
     shown: &std::sync::mpsc::Receiver<(usize, Interval)>,
-    seen: &mut dyn FnMut(usize, &Interval),
+    seen: &mut dyn FnMut(Sight<'_>),
     heartbeat: &dyn Fn(),
 ) {
     loop {
         match shown.recv_timeout(Duration::from_millis(200)) {
-            Ok((place, interval)) => seen(place, &interval),
+            Ok((place, interval)) => seen(Sight::Slice(place, &interval)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
         heartbeat();
+        seen(Sight::Tick);
     }
 }
 

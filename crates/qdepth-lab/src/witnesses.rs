@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use qdepth_host::witness::{
 use qdepth_measure::Nanos;
 use qdepth_record::{KernelCounts, WitnessRecord};
 
+use crate::sight::MachineNews;
 use crate::standstill::Stood;
 
 /// From one look of the sampler to the next.
@@ -23,6 +25,7 @@ const EACH: Duration = Duration::from_secs(1);
 pub(crate) struct Sampler {
     end: Sender<()>,
     thread: Option<JoinHandle<Vec<Sample>>>,
+    news: Arc<Mutex<Option<MachineNews>>>,
 }
 
 impl Sampler {
@@ -34,15 +37,25 @@ impl Sampler {
         let (end, ended) = channel();
         let first = Sample::take(system, &devices);
         let system = system.clone();
+        let news = Arc::new(Mutex::new(None));
+        let told = news.clone();
         let thread = std::thread::spawn(move || {
             let mut samples = vec![first];
             while ended.recv_timeout(EACH) == Err(RecvTimeoutError::Timeout) {
                 samples.push(Sample::take(&system, &devices));
+                if let ([.., before, after], Ok(mut told)) = (&samples[..], told.lock()) {
+                    *told = Some(MachineNews::of(before, after));
+                }
             }
             samples.push(Sample::take(&system, &devices));
             samples
         });
-        Self { end, thread: Some(thread) }
+        Self { end, thread: Some(thread), news }
+    }
+
+    /// What the last look told, once.
+    pub(crate) fn news(&self) -> Option<MachineNews> {
+        self.news.lock().ok()?.take()
     }
 
     /// Takes the last look.

@@ -20,6 +20,8 @@ pub enum RunEvent {
     PointStarted(PointStarted),
     /// A second of a point's measured window has passed, or what was left of it or of a visit to it.
     Interval(Interval),
+    /// A second of a machine that measures has passed.
+    Machine(Machine),
     /// A point is in the logbook.
     PointEnded(PointEnded),
     /// The points of a group are measured, in one go or for one of their visits or rounds.
@@ -138,6 +140,21 @@ pub struct VisitStarted {
     pub window_ns: u64,
     /// Planned time of what was measured before, ns.
     pub planned_before_ns: u64,
+}
+
+/// A second of a machine that measures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Machine {
+    /// Its name.
+    pub host: String,
+    /// I/Os that its ranks completed within measured windows, a second.
+    pub io_per_s: f64,
+    /// Bytes that they moved, a second.
+    pub bytes_per_s: f64,
+    /// What went on beside them, by name, the unit in the name; the names of a point's `witnesses`:
+    /// `cpu busy_share`, `nvme0n1 celsius`.
+    pub values: BTreeMap<String, f64>,
 }
 
 /// What was measured of a point.

@@ -10,14 +10,63 @@
     const seconds = Math.max(0, Math.round(ns / 1e9));
     return Math.floor(seconds / 60) + ":" + String(seconds % 60).padStart(2, "0");
   };
-  let run = null, started = new Map(), rates = [], done = 0;
+  const sum = (values) => values.reduce((all, one) => all + one, 0);
+  const rateOf = (e) => (e.reads + e.writes + e.trims) / (e.length_ns / 1e9);
+  const mibOf = (e) => (e.read_bytes + e.written_bytes + e.trimmed_bytes) / (e.length_ns / 1e9) / 1048576;
+  const latencyOf = (e) => e.response_time_mean_ns ?? e.service_time_mean_ns;
+  const half = (e) => {
+    const pair = e.io_per_s_interval;
+    return pair && pair[0] + pair[1] > 0 ? "±" + fine.format(100 * (pair[1] - pair[0]) / (pair[0] + pair[1])) + " %" : "";
+  };
+  let run = null, started = new Map(), rates = [], done = 0, reached = 0;
+  let visit = null, from = null, last = new Map(), machines = new Map();
 
   function reset() {
-    started = new Map(); rates = []; done = 0;
+    started = new Map(); rates = []; done = 0; visit = null; last = new Map(); machines = new Map();
     part("rows").replaceChildren(); part("findings").replaceChildren();
+    part("loads").hidden = true; part("machines").textContent = "";
   }
   function load(point) {
     return point.profile_title + " × " + point.outstanding + (point.step ? " " + point.step : "");
+  }
+  function loads() {
+    return [...started.values()].filter((point) => visit && point.group === visit.group);
+  }
+  // What is measured now, and in which phase.
+  function phase() {
+    const all = loads();
+    if (!all.length) return;
+    const same = all.every((point) => load(point) === load(all[0]));
+    const what = all.length === 1 || same ? load(all[0]) : "";
+    const which = all[0].point + 1 + (all.length > 1 ? "–" + (all[all.length - 1].point + 1) : "");
+    const passed = from === null ? null : Math.max(0, reached - from);
+    const seconds = (ns) => Math.floor(ns / 1e9) + " s";
+    const [name, left] = passed === null ? [root.dataset.warmUp, seconds(visit.warm_up_ns)]
+      : passed < visit.window_ns
+        ? [root.dataset.measuring, seconds(passed) + " / " + (run.may_end_early ? "≤ " : "") + seconds(visit.window_ns)]
+        : [root.dataset.waiting, ""];
+    // What is read aloud changes with the phase, and not each second.
+    const text = which + ". " + what + " · " + name;
+    if (part("phase").textContent !== text) part("phase").textContent = text;
+    part("time").textContent = left;
+    part("loads").hidden = all.length < 2;
+    part("now").replaceChildren(...(all.length < 2 ? [] : all.map((point) => {
+      const e = last.get(point.point);
+      const target = run.targets[point.target] ?? "";
+      return line([same ? target : load(point), e ? number.format(rateOf(e)) : "–", e ? half(e) : "",
+        e ? fine.format(mibOf(e)) : "–", e ? time(latencyOf(e)) : "–"], (at) => at > 0 ? "num" : "text");
+    })));
+  }
+  function line(cells, kind) {
+    const tr = document.createElement("tr");
+    cells.forEach((text, at) => {
+      const cell = document.createElement(at === 0 ? "th" : "td");
+      if (at === 0) cell.scope = "row";
+      cell.className = kind(at);
+      cell.textContent = text;
+      tr.append(cell);
+    });
+    return tr;
   }
   function progress(ns) {
     if (!run) return;
@@ -37,15 +86,7 @@
       ? "M" + x(first).toFixed(1) + "," + height + " L" + line.join(" L") + " L" + width + "," + height + " Z" : "");
   }
   function row(cells) {
-    const tr = document.createElement("tr");
-    cells.forEach((text, at) => {
-      const cell = document.createElement(at === 0 ? "th" : "td");
-      if (at === 0) cell.scope = "row";
-      cell.className = at > 1 && at < 6 ? "num" : at === 6 ? "mid" : "text";
-      cell.textContent = text;
-      tr.append(cell);
-    });
-    part("rows").prepend(tr);
+    part("rows").prepend(line(cells, (at) => at > 1 && at < 6 ? "num" : at === 6 ? "mid" : "text"));
   }
   const of = {
     "run-started"(e) {
@@ -57,19 +98,41 @@
     },
     "point-started"(e) {
       started.set(e.point, e);
-      part("phase").textContent = (e.point + 1) + ". " + load(e);
       progress(e.planned_before_ns);
     },
+    "visit-started"(e) {
+      visit = e; from = null; reached = 0; last = new Map();
+      progress(e.planned_before_ns);
+      phase();
+    },
     "interval"(e) {
-      const seconds = e.length_ns / 1e9, ios = e.reads + e.writes + e.trims;
-      const rate = ios / seconds;
+      last.set(e.point, e);
+      const all = [...last.values()];
+      const rate = sum(all.map(rateOf));
       part("rate").textContent = number.format(rate);
-      part("throughput").textContent = fine.format((e.read_bytes + e.written_bytes + e.trimmed_bytes) / seconds / 1048576);
-      part("latency").textContent = time(e.response_time_mean_ns ?? e.service_time_mean_ns);
-      rates.push(rate); if (rates.length > 60) rates.shift();
-      const point = started.get(e.point);
-      if (point) progress(point.planned_before_ns + point.warm_up_ns + e.end_ns);
+      part("precision").textContent = all.length === 1 ? half(e) : "";
+      part("throughput").textContent = fine.format(sum(all.map(mibOf)));
+      const known = all.filter((one) => latencyOf(one) !== null);
+      const ios = sum(known.map(rateOf));
+      part("latency").textContent = time(ios > 0 ? sum(known.map((one) => latencyOf(one) * rateOf(one))) / ios : null);
+      from = from ?? e.end_ns - e.length_ns;
+      // Loads at the same time tell of the same second one after the other.
+      if (e.end_ns > reached || !rates.length) { rates.push(rate); reached = e.end_ns; } else { rates[rates.length - 1] = rate; }
+      if (rates.length > 60) rates.shift();
+      if (visit) progress(visit.planned_before_ns + visit.warm_up_ns + Math.max(0, reached - from));
+      phase();
       chart();
+    },
+    "machine"(e) {
+      machines.set(e.host, e);
+      part("machines").textContent = [...machines.values()].map((one) => {
+        const busy = one.values["cpu busy_share"];
+        const heat = Object.entries(one.values).filter(([name]) => name.endsWith(" celsius"))
+          .map(([name, celsius]) => name.slice(0, -8) + " " + number.format(celsius) + " °C");
+        const own = machines.size > 1 ? number.format(one.io_per_s) + " IO/s" : "";
+        const cpu = busy === undefined ? "" : "CPU " + number.format(busy * 100) + " %";
+        return [one.host, own, cpu, ...heat].filter((text) => text).join("  ");
+      }).join("\n");
     },
     "point-ended"(e) {
       const point = started.get(e.point);
@@ -85,7 +148,7 @@
     },
     "run-ended"(e) {
       part("phase").textContent = root.dataset.ended;
-      part("left").textContent = "";
+      part("left").textContent = ""; part("time").textContent = "";
       source.close();
     },
   };

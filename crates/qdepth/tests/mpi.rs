@@ -141,6 +141,49 @@ fn ranks_together_count_what_one_process_counts() {
 }
 
 #[test]
+fn what_is_told_live_is_what_all_ranks_do() {
+    if !can("what_is_told_live_is_what_all_ranks_do", &["mpirun.openmpi"]) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("d")).unwrap();
+    let words = "run bandwidth d --threads 3 --transfer 16KiB --bytes-per-thread 48MiB \
+                 --events e.jsonl --json";
+    let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
+    let told = said(&place, "mpi.err");
+    assert!(status.code().is_some_and(|code| code <= 1), "{told}");
+    let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
+    let events: Vec<Value> =
+        said(&place, "e.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |name: &str| events.iter().filter(|e| e["event"] == name).collect::<Vec<_>>();
+    for point in points(&document) {
+        let slices = of("interval").into_iter().filter(|slice| slice["point"] == point["index"]);
+        let (mut live, mut last) = (0, 0);
+        for slice in slices {
+            live += counts_of(slice);
+            assert!(slice["end_ns"].as_u64().unwrap() > last, "in the order of time: {slice}");
+            last = slice["end_ns"].as_u64().unwrap();
+        }
+        let all = counts_of(point);
+        // A slice that came while the screen lagged behind is lost to it alone.
+        assert!(live <= all && live * 20 >= all * 19, "{live} of {all} I/Os were told");
+    }
+    let machines = of("machine");
+    assert!(!machines.is_empty(), "{} events", events.len());
+    let busy = |e: &&&Value| e["values"]["cpu busy_share"].as_f64().is_some_and(|b| b <= 1.0);
+    assert!(machines.iter().all(|machine| busy(&machine)), "{machines:?}");
+    let hosts: Vec<&Value> = machines.iter().map(|machine| &machine["host"]).collect();
+    assert!(hosts.windows(2).all(|pair| pair[0] == pair[1]), "one machine: {hosts:?}");
+    assert!(machines.iter().any(|machine| machine["io_per_s"].as_f64() > Some(0.0)));
+}
+
+/// I/Os of a point of a document.
+#[cfg(test)]
+fn counts_of(point: &Value) -> u64 {
+    ["reads", "writes"].map(|name| point[name].as_u64().unwrap()).iter().sum()
+}
+
+#[test]
 fn a_shared_file_is_shared_by_ranks() {
     if !can("a_shared_file_is_shared_by_ranks", &["mpirun.openmpi"]) {
         return;

@@ -476,11 +476,13 @@ mod tests {
         let events = format!("/api/runs/{id}/events");
         let told = streamed(&served, &events, "\"interval\"");
         assert!(told.contains("content-type: text/event-stream") && told.contains("run-started"));
+        let told = streamed(&served, &events, "\"machine\"");
+        assert!(told.contains("\"cpu busy_share\":"), "{told}");
         let metrics = served.get("/metrics").ok().body;
-        assert!(
-            metrics.contains("qdepth_points_planned{run=\"")
-                && metrics.contains("qdepth_ios_total{")
-        );
+        for name in ["points_planned{run=\"", "ios_total{", "io_per_second{", "cpu_busy_ratio{"] {
+            assert!(metrics.contains(&format!("qdepth_{name}")), "{name}: {metrics}");
+        }
+        assert!(metrics.contains(",host=\"") && metrics.contains("qdepth_outstanding_ios{"));
         let all = streamed(&served, &events, "event: end");
         assert_eq!(all.matches("\"point-ended\"").count(), 2, "{all}");
         let ended = running.wait_at_most(Duration::from_secs(60)).expect_finished();

@@ -11,7 +11,7 @@ use crate::sysfs::SECTOR_BYTES;
 use crate::system::System;
 
 pub use clocks::{Clocks, Disagreement};
-pub use sample::{Disturbances, Sample, disturbances, series};
+pub use sample::{Disturbances, Sample, between, disturbances, series};
 
 /// The counters of one block device (`/sys/class/block/DEV/stat`, Documentation/block/stat.rst),
 /// since the device came up.

@@ -148,7 +148,8 @@ pub fn series(samples: &[Sample]) -> Vec<WitnessRecord> {
     records
 }
 
-fn between(before: &Sample, after: &Sample) -> Vec<(String, f64)> {
+/// What went on from one look to the next: names as of [`series`], and values.
+pub fn between(before: &Sample, after: &Sample) -> Vec<(String, f64)> {
     let seconds = after.at_ns.saturating_sub(before.at_ns) as f64 / 1e9;
     if seconds <= 0.0 {
         return Vec::new();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use qdepth_files::{Lines, visible};
 use qdepth_measure::Bytes;
-use qdepth_record::event::PointStarted;
+use qdepth_record::event::{Machine, PointStarted};
 use unicode_width::UnicodeWidthStr;
 
 use super::live::{Figures, Live, MINUTE, Phase, Writing};
@@ -15,8 +15,12 @@ use crate::layout::shortened;
 const GAP: usize = 2;
 /// Loads that have a line of their own.
 const LOADS_MAX: usize = 12;
-/// Lines besides those of the loads.
+/// Lines besides those of the loads and of machines.
 const OTHER_LINES: usize = 6;
+/// Machines that have a line of their own.
+const MACHINES_MAX: usize = 8;
+/// A share of the CPU that a hypervisor takes is told from so many per cent on.
+const STOLEN_MIN: f64 = 0.5;
 /// A sparkline, and a progress bar, below this tells nothing.
 const DRAWN_MIN: usize = 8;
 /// A name in a column is not made narrower.
@@ -72,6 +76,7 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let mut lines = vec![head(live, &loads, size.width)];
     lines.push(fitted(&phase_parts(phase, run.may_end_early), size.width));
     lines.extend(table(live, &loads, size));
+    lines.extend(machines(live, size));
     let points = format!("{} of {} points", live.done, run.points);
     let (of_visit, of_plan) = live.left(now).unwrap_or_default();
     let at_most = if run.may_end_early { "at most " } else { "" };
@@ -161,7 +166,8 @@ impl Column {
 
 /// A line for each load, up to a bound, and one for all of them.
 fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
-    let room = size.height.saturating_sub(OTHER_LINES).clamp(1, LOADS_MAX);
+    let others = OTHER_LINES + live.machines.len().min(machines_max(size) + 1);
+    let room = size.height.saturating_sub(others).clamp(1, LOADS_MAX);
     let shown = if loads.len() > room { room } else { loads.len() };
     let figures: Vec<Option<&Figures>> =
         loads.iter().map(|point| live.figures.get(&point.point)).collect();
@@ -196,6 +202,41 @@ fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
         lines.push(together(&figures, loads.len() - shown));
     }
     lines
+}
+
+/// As many as leave room for the loads.
+fn machines_max(size: Size) -> usize {
+    (size.height / 4).min(MACHINES_MAX)
+}
+
+/// A line for each machine: what its ranks do, where there are several machines; how busy its CPUs
+/// are, what the hypervisor took of them, and the temperature of its drives.
+fn machines(live: &Live, size: Size) -> Vec<String> {
+    let several = live.machines.len() > 1;
+    let line = |machine: &Machine| {
+        let share = |name: &str| machine.values.get(name).map(|share| share * 100.0);
+        let mut parts = Vec::new();
+        if several {
+            parts.push((0, visible(&machine.host, Lines::One).into_owned()));
+            parts.push((0, format!("{} IO/s", grouped(machine.io_per_s))));
+            let mib = machine.bytes_per_s / f64::from(1 << 20);
+            parts.push((2, format!("{mib:.1} MiB/s")));
+        }
+        parts.extend(share("cpu busy_share").map(|busy| (1, format!("CPU {busy:.0} %"))));
+        let stolen = share("cpu steal_share").filter(|stolen| *stolen >= STOLEN_MIN);
+        parts.extend(stolen.map(|stolen| (3, format!("stolen {stolen:.1} %"))));
+        let heat = machine.values.iter().filter_map(|(name, celsius)| {
+            let device = name.strip_suffix(" celsius")?;
+            Some((2, format!("{} {celsius:.0} °C", visible(device, Lines::One))))
+        });
+        parts.extend(heat);
+        fitted(&parts, size.width)
+    };
+    let most = machines_max(size);
+    let lines = live.machines.values().take(most).map(line);
+    let more = live.machines.len().saturating_sub(most);
+    let more = (more > 0).then(|| format!("{more} more machines not shown"));
+    lines.chain(more).filter(|line| !line.is_empty()).collect()
 }
 
 /// What tells one load of a group from another.

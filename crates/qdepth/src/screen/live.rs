@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use qdepth_record::event::{Interval, PointStarted, RunEvent, RunStarted, VisitStarted};
+use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted};
 
 /// What a sparkline reaches back to: a figure a second.
 pub(super) const MINUTE: usize = 60;
@@ -21,6 +21,8 @@ pub(super) struct Live {
     pub(super) done: u32,
     pub(super) visit: Option<Visit>,
     pub(super) writing: Option<Writing>,
+    /// What was told last of each machine, by its name.
+    pub(super) machines: BTreeMap<String, Machine>,
 }
 
 /// What was told of a point.
@@ -78,6 +80,9 @@ impl Live {
                 self.visit = Some(Visit { told, since, window_ns: 0, from_ns: None });
             }
             RunEvent::Interval(interval) => self.interval(interval),
+            RunEvent::Machine(machine) => {
+                self.machines.insert(machine.host.clone(), machine.clone());
+            }
             RunEvent::PointEnded(ended) => {
                 self.done += 1;
                 // The others of its group, or of its sweep, are sealed next.

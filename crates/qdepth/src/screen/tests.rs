@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use qdepth_record::event::{Interval, PointStarted, RunEvent, RunStarted, VisitStarted};
+use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted};
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{Size, lines};
@@ -130,6 +130,39 @@ fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
         let many = screen(&many_loads(200), 14, (79, height));
         assert!(many.len() <= 18 && (height < 8 || many.len() < height), "{height}: {many:?}");
         assert!(many.iter().any(|line| line.contains("more not shown")), "{many:?}");
+    }
+}
+
+fn machine(number: u32) -> RunEvent {
+    let values = [
+        ("cpu busy_share", 0.344),
+        ("cpu steal_share", 0.012),
+        ("nvme0n1 celsius", 41.4),
+        ("nvme0n1 io_per_s", 7.0),
+    ];
+    RunEvent::Machine(Machine {
+        host: format!("node{number}"),
+        io_per_s: 5000.0,
+        bytes_per_s: 20_480_000.0,
+        values: values.map(|(name, value)| (name.to_owned(), value)).into(),
+    })
+}
+
+#[test]
+fn a_machine_tells_its_load_and_its_drives_heat_and_several_what_each_does() {
+    let with = |machines: u32, size| {
+        let events = [one_load(2), (0..machines).map(machine).collect()].concat();
+        screen(&events, 8, size)
+    };
+    let alone = with(1, (79, 24));
+    assert!(alone.contains(&"CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned()), "{alone:?}");
+    let two = with(2, (79, 24));
+    let of_two = "node1  5,000 IO/s  19.5 MiB/s  CPU 34 %  stolen 1.2 %  nvme0n1 41 °C".to_owned();
+    assert!(two.contains(&of_two), "{two:?}");
+    for height in [2, 10, 24, 40] {
+        let many = with(64, (39, height));
+        assert!(many.len() <= 15 && (height < 10 || many.len() < height), "{height}: {many:?}");
+        assert!(many.iter().any(|line| line.contains("more machines not shown")), "{many:?}");
     }
 }
 
