@@ -239,7 +239,7 @@ const JA: Words = Words {
     last_minute: "直近 1 分",
     warm_up: "ウォームアップ（記録なし）",
     measuring: "計測中",
-    waiting: "発行済み I/O の完了待ち",
+    waiting: "発行済み I/Oの完了待ち",
     load: "負荷",
     grade: "等級",
     findings: "所見",
