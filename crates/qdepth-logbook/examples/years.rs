@@ -74,7 +74,8 @@ fn of_point(index: u32) -> PointRecord {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [file, runs, points] = &words[..] else { panic!("years FILE RUNS POINTS") };
+    // FILE RUNS POINTS
+    let [file, runs, points]: [String; 3] = words.try_into().unwrap();
     let (runs, points): (u32, u32) = (runs.parse().unwrap(), points.parse().unwrap());
     let mut logbook = Logbook::open(file).unwrap();
     for number in 0..runs {
