@@ -19,7 +19,7 @@ use crate::begin::Ready;
 use crate::failure::Usage;
 use crate::observer::Observer;
 use crate::rate_so_far::RateSoFar;
-use crate::sight::MachineSight;
+use crate::together::MachineSight;
 
 /// Time of a point that one event tells of.
 const SECOND: Nanos = Nanos::from_secs(1);

@@ -56,6 +56,7 @@ pub mod signals;
 mod standstill;
 mod steady_point;
 mod storage;
+mod together;
 mod until_steady;
 mod variants;
 mod virtual_time;

@@ -12,7 +12,8 @@ use crate::begin::Ready;
 use crate::events::Events;
 use crate::execute::execute;
 use crate::measured::Measured;
-use crate::sight::{Sight, Together, Told};
+use crate::sight::Sight;
+use crate::together::{Together, Told};
 use crate::virtual_time;
 
 /// Those who look on.

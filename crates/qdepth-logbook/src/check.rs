@@ -6,8 +6,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::certificate;
 use crate::digest::{Chain, Parts, Purpose, is_unreadable};
-use crate::headlines;
-use crate::open::version;
 use crate::read::{self, Attempt};
 use qdepth_record::RunRecord;
 
@@ -173,21 +171,6 @@ pub(crate) fn lists_all_runs(connection: &Connection, purpose: Purpose) -> Resul
     Chain::Runs.is_whole(connection, &numbers)
 }
 
-/// That the line which is kept of a run does not say what the run does.
-fn unlisted(
-    connection: &Connection,
-    (number, id): (i64, &str),
-    purpose: Purpose,
-) -> Result<Option<Damage>> {
-    if purpose != Purpose::Check || version(connection)? < headlines::SINCE_VERSION {
-        return Ok(None);
-    }
-    let run = headlines::checked(connection, (number, id), purpose)?;
-    let (record, parts) = ("line of the list of runs".to_owned(), vec!["line".to_owned()]);
-    let is_it = run.damaged || headlines::kept(connection, number)? == Some(run);
-    Ok((!is_it).then(|| Damage { run: id.to_owned(), record, parts }))
-}
-
 /// Every record of the file.
 pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> {
     let mut checked =
@@ -203,7 +186,6 @@ pub(crate) fn all(connection: &Connection, purpose: Purpose) -> Result<Checked> 
             }),
             Err(error) => return Err(error),
         }
-        checked.damaged.extend(unlisted(connection, (number, &id), purpose)?);
         let points = points(connection, (number, &id), purpose)?;
         checked.points += points.attempts.len() as u64;
         checked.damaged.extend(points.damaged);

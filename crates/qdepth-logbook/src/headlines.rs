@@ -7,7 +7,7 @@ use qdepth_record::{RunHeadline, RunRecord, RunState};
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use sha2::{Digest as _, Sha256};
 
-use crate::check;
+use crate::check::{self, Damage};
 use crate::digest::{Parts, Purpose, is_damage};
 use crate::read;
 
@@ -122,6 +122,22 @@ pub(crate) fn lines(
         }
     }
     Ok(())
+}
+
+/// The runs of which the line that is kept does not say what the run does.
+pub(crate) fn damaged(connection: &Connection, purpose: Purpose) -> Result<Vec<Damage>> {
+    if purpose != Purpose::Check || read::version(connection)? < SINCE_VERSION {
+        return Ok(Vec::new());
+    }
+    let mut all = Vec::new();
+    for (number, id) in read::run_numbers(connection)? {
+        let run = checked(connection, (number, &id), purpose)?;
+        if !run.damaged && kept(connection, number)? != Some(run) {
+            let (record, parts) = ("line of the list of runs".to_owned(), vec!["line".to_owned()]);
+            all.push(Damage { run: id, record, parts });
+        }
+    }
+    Ok(all)
 }
 
 /// What the list says of a run that is whole. Whether it is alive is for others to say.

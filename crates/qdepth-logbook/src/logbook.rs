@@ -449,7 +449,9 @@ impl Logbook {
         let snapshot = self.snapshot(what)?;
         let read = || {
             let file = integrity(&snapshot)?;
-            Ok(Checked { file, ..check::all(&snapshot, self.purpose)? })
+            let mut checked = check::all(&snapshot, self.purpose)?;
+            checked.damaged.extend(headlines::damaged(&snapshot, self.purpose)?);
+            Ok(Checked { file, ..checked })
         };
         read().map_err(doing(&self.path, what))
     }

@@ -15,7 +15,7 @@ use crate::check::digest_all;
 use crate::digest::{Purpose, SINCE_VERSION};
 use crate::error::LogbookError;
 use crate::headlines;
-use crate::read::unreadable;
+use crate::read::{unreadable, version};
 
 /// Marks the file as ours in SQLite's header: "qdep".
 const APPLICATION_ID: i32 = i32::from_be_bytes(*b"qdep");
@@ -107,10 +107,6 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<(Connection, Named, Purpos
     let is_old = version(&connection).is_ok_and(|version| version < READ_AS_IT_IS);
     let copy = is_old.then(|| up_to_date(&connection, path));
     Ok((copy.and_then(Result::ok).unwrap_or(connection), file, purpose))
-}
-
-pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
 
 /// A copy in memory, of the newest schema.

@@ -68,6 +68,11 @@ fn kind_from(text: &str) -> Result<TargetKind> {
     }
 }
 
+/// Of the tables: `user_version`.
+pub(crate) fn version(connection: &Connection) -> Result<i64> {
+    connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
+}
+
 /// Numbers and ids. `asked` may be an id, the beginning of one, or `latest`.
 pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
     let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
