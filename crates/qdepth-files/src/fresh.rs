@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, Write, copy};
 use std::os::fd::AsRawFd;
 
 use rustix::fs::{
@@ -26,44 +26,70 @@ pub(crate) struct Fresh<'a> {
     pub(crate) name: OsString,
 }
 
-impl<'a> Fresh<'a> {
-    /// Writes the bytes and brings them to rest. `mode` is that of a new file, less the umask;
-    /// `exactly` are permission bits that it has whatever the umask.
-    pub(crate) fn write(
-        folder: &'a Folder,
-        bytes: &[u8],
-        mode: u32,
-        exactly: Option<u32>,
-    ) -> Result<Self, FileError> {
-        let doing = format!("write a file in {}", folder.path().display());
-        let failed = |errno| FileError::failed(folder.path(), &doing, errno);
-        let fill = |mut file: &File| -> Result<(), FileError> {
-            if let Some(bits) = exactly {
-                fchmod(file, Mode::from_raw_mode(bits)).map_err(failed)?;
-            }
-            file.write_all(bytes)
-                .and_then(|()| file.sync_all())
-                .map_err(|error| FileError::failed_io(folder.path(), &doing, &error))
-        };
-        let name = random_name();
-        // A kill leaves nothing behind of a file that has no name while it is written.
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        if let Ok(file) = openat(folder.held(), c".", flags, Mode::from_raw_mode(mode)) {
-            let file = File::from(file);
-            fill(&file)?;
-            let handle = format!("/proc/self/fd/{}", file.as_raw_fd());
-            let follow = AtFlags::SYMLINK_FOLLOW;
-            if linkat(CWD, handle, folder.held(), &name, follow).is_ok() {
-                return Ok(Self { folder, name });
-            }
+/// A file that is being written: without a name where the file system knows such files, so that a
+/// kill leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct Growing<'a> {
+    folder: &'a Folder,
+    file: File,
+    mode: u32,
+    named: Option<Fresh<'a>>,
+}
+
+impl<'a> Growing<'a> {
+    /// An empty file. `mode` is that of a new file, less the umask.
+    pub(crate) fn begin(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match openat(folder.held(), c".", flags, Mode::from_raw_mode(mode)) {
+            Ok(file) => Ok(Self { folder, file: File::from(file), mode, named: None }),
+            Err(_) => Self::begin_named(folder, mode),
         }
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
-        let file = folder.open_in(&name, flags, mode).map_err(failed)?;
-        let fresh = Self { folder, name };
-        fill(&file)?;
-        Ok(fresh)
     }
 
+    fn begin_named(folder: &'a Folder, mode: u32) -> Result<Self, FileError> {
+        let name = random_name();
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
+        let file = folder
+            .open_in(&name, flags, mode)
+            .map_err(|errno| FileError::failed(folder.path(), &doing(folder), errno))?;
+        Ok(Self { folder, file, mode, named: Some(Fresh { folder, name }) })
+    }
+
+    /// Adds bytes at its end.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        self.file.write_all(bytes).map_err(|error| self.failed(&error))
+    }
+
+    /// Brings the bytes to rest. `exactly` are permission bits that it has whatever the umask.
+    pub(crate) fn complete(mut self, exactly: Option<u32>) -> Result<Fresh<'a>, FileError> {
+        if let Some(bits) = exactly {
+            fchmod(&self.file, Mode::from_raw_mode(bits)).map_err(|e| self.failed(&e.into()))?;
+        }
+        self.file.sync_all().map_err(|error| self.failed(&error))?;
+        if let Some(fresh) = self.named {
+            return Ok(fresh);
+        }
+        let (held, name) = (self.folder.held(), random_name());
+        let handle = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        if linkat(CWD, handle, held, &name, AtFlags::SYMLINK_FOLLOW).is_ok() {
+            return Ok(Fresh { folder: self.folder, name });
+        }
+        let mut again = Self::begin_named(self.folder, self.mode)?;
+        let copied = self.file.rewind().and_then(|()| copy(&mut self.file, &mut again.file));
+        copied.map_err(|error| self.failed(&error))?;
+        again.complete(exactly)
+    }
+
+    fn failed(&self, error: &std::io::Error) -> FileError {
+        FileError::failed_io(self.folder.path(), &doing(self.folder), error)
+    }
+}
+
+fn doing(folder: &Folder) -> String {
+    format!("write a file in {}", folder.path().display())
+}
+
+impl Fresh<'_> {
     /// The name was given away, or taken away.
     pub(crate) fn forget(mut self) {
         self.name.clear();

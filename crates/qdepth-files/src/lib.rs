@@ -33,7 +33,7 @@ pub use error::{FileError, How};
 pub use folder::Folder;
 pub use input::{Input, Limit, limit};
 pub use kept::{Kept, Named, Scratch, Trust};
-pub use output::{Output, Privacy, Replaced};
+pub use output::{Coming, Output, Privacy, Replaced};
 pub use shell::shell_word;
 pub use shown::{Lines, visible};
 pub use socket::Socket;

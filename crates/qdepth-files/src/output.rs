@@ -58,8 +58,8 @@ impl Replaced {
 /// Where a result goes: checked, and held until it is written.
 ///
 /// A name that nothing has is made. A regular file is replaced in one step if that can be seen to
-/// lose nothing but an earlier result: it has one name, holds text, a PDF or a picture, was not
-/// read by this process, and is ours where others may write to its directory. Everything else is
+/// lose nothing but an earlier result: it has one name, holds text, a PDF, a picture or a table of
+/// ours, was not read by this process, and is ours where others may write to its directory. Everything else is
 /// refused and stays as it is: links, devices, FIFOs, sockets, the kernel's files.
 #[derive(Debug)]
 pub struct Output {
@@ -108,6 +108,20 @@ impl Output {
         matches!(self.to, To::Standard)
     }
 
+    /// A result whose bytes come one after another: for more than memory should hold.
+    ///
+    /// # Errors
+    /// Where the name has come to mean something else, or there is no room.
+    pub fn begin(&self) -> Result<Coming<'_>, FileError> {
+        match &self.to {
+            To::File(place) => Ok(Coming(
+                place.begin(self.privacy)?.map_or(Way::Nowhere, |file| Way::File(Box::new(file))),
+            )),
+            To::Nowhere => Ok(Coming(Way::Nowhere)),
+            To::Standard => Ok(Coming(Way::Standard)),
+        }
+    }
+
     /// Writes it, complete or not at all; a file that it replaced. On standard output, a reader
     /// that went away is no failure.
     ///
@@ -117,15 +131,55 @@ impl Output {
         match &self.to {
             To::Nowhere => Ok(None),
             To::File(place) => place.write(bytes, self.privacy),
-            To::Standard => {
-                let mut out = io::stdout().lock();
-                match out.write_all(bytes).and_then(|()| out.flush()) {
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(None),
-                    answer => answer.map(|()| None).map_err(|error| {
-                        FileError::failed_io(Path::new("-"), "write to standard output", &error)
-                    }),
-                }
-            }
+            To::Standard => to_standard_output(bytes).map(|()| None),
         }
+    }
+}
+
+/// A result on its way: the file has its name once all bytes are there, and never before. Without
+/// [`Coming::finish`], nothing is left of it.
+#[derive(Debug)]
+pub struct Coming<'a>(Way<'a>);
+
+#[derive(Debug)]
+enum Way<'a> {
+    Standard,
+    Nowhere,
+    File(Box<crate::place::Coming<'a>>),
+}
+
+impl Coming<'_> {
+    /// Adds bytes.
+    ///
+    /// # Errors
+    /// Where there is no room.
+    pub fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        match &mut self.0 {
+            Way::Nowhere => Ok(()),
+            Way::File(file) => file.add(bytes),
+            Way::Standard => to_standard_output(bytes),
+        }
+    }
+
+    /// Gives the file its name; a file that it replaced.
+    ///
+    /// # Errors
+    /// Where the name has come to mean something else, or there is no room.
+    pub fn finish(self) -> Result<Option<Replaced>, FileError> {
+        match self.0 {
+            Way::Nowhere | Way::Standard => Ok(None),
+            Way::File(file) => file.finish(),
+        }
+    }
+}
+
+/// A reader that went away is no failure.
+fn to_standard_output(bytes: &[u8]) -> Result<(), FileError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        answer => answer.map_err(|error| {
+            FileError::failed_io(Path::new("-"), "write to standard output", &error)
+        }),
     }
 }

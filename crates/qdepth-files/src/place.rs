@@ -12,7 +12,7 @@ use rustix::process::geteuid;
 use crate::claim::{Claim, Use, is_read};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
-use crate::fresh::Fresh;
+use crate::fresh::{Fresh, Growing};
 use crate::output::{Privacy, Replaced};
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, is_shared, sort_of};
 use crate::walk::Missing;
@@ -33,6 +33,48 @@ pub(crate) struct Place {
     name: OsString,
     pub(crate) path: PathBuf,
     _claim: Claim,
+}
+
+/// A result that is written bit by bit, and has its name at the end or never.
+#[derive(Debug)]
+pub(crate) struct Coming<'a> {
+    place: &'a Place,
+    file: Growing<'a>,
+    /// What has the name.
+    old: Option<Stat>,
+    privacy: Privacy,
+}
+
+impl Coming<'_> {
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Result<(), FileError> {
+        self.file.add(bytes).map_err(|error| self.place.named(error))
+    }
+
+    /// Gives it its name in one step; what had it before.
+    pub(crate) fn finish(self) -> Result<Option<Replaced>, FileError> {
+        self.finish_between(|| {})
+    }
+
+    fn finish_between(self, window: impl FnOnce()) -> Result<Option<Replaced>, FileError> {
+        let Self { place, file, old, privacy } = self;
+        let bits = old.as_ref().map(|old| old.st_mode & 0o777);
+        let fresh = file.complete(bits).map_err(|error| place.named(error))?;
+        let now = looked_at(&place.folder, &place.name, &place.path, privacy)?;
+        window();
+        match (now, old) {
+            (Found::Null, _) => Ok(None),
+            (Found::Nothing, None) => match fresh.name_it(&place.name) {
+                Ok(()) => Ok(None),
+                Err(Errno::EXIST) => Err(place.changed_meanwhile()),
+                Err(errno) => Err(place.failed(errno)),
+            },
+            (Found::Replaceable(now), Some(old)) if identity(&now) == identity(&old) => {
+                place.exchange(fresh, &old)?;
+                Ok(Some(Replaced::of(&old)))
+            }
+            _ => Err(place.changed_meanwhile()),
+        }
+    }
 }
 
 /// What a name was found to be.
@@ -90,27 +132,30 @@ impl Place {
         privacy: Privacy,
         window: impl FnOnce(),
     ) -> Result<Option<Replaced>, FileError> {
-        let named = |error: FileError| FileError { path: self.path.clone(), ..error };
-        match looked_at(&self.folder, &self.name, &self.path, privacy)? {
-            Found::Null => Ok(None),
-            Found::Nothing => {
-                let fresh =
-                    Fresh::write(&self.folder, bytes, privacy.mode(), None).map_err(named)?;
-                window();
-                match fresh.name_it(&self.name) {
-                    Ok(()) => Ok(None),
-                    Err(Errno::EXIST) => Err(self.changed_meanwhile()),
-                    Err(errno) => Err(self.failed(errno)),
-                }
-            }
-            Found::Replaceable(old) => {
-                let bits = Some(old.st_mode & 0o777);
-                let fresh = Fresh::write(&self.folder, bytes, 0o600, bits).map_err(named)?;
-                window();
-                self.exchange(fresh, &old)?;
-                Ok(Some(Replaced::of(&old)))
+        match self.begin(privacy)? {
+            None => Ok(None),
+            Some(mut coming) => {
+                coming.add(bytes)?;
+                coming.finish_between(window)
             }
         }
+    }
+
+    /// A result whose bytes come one after another; none where the name is nowhere by now.
+    pub(crate) fn begin(&self, privacy: Privacy) -> Result<Option<Coming<'_>>, FileError> {
+        let old = match looked_at(&self.folder, &self.name, &self.path, privacy)? {
+            Found::Null => return Ok(None),
+            Found::Nothing => None,
+            Found::Replaceable(old) => Some(old),
+        };
+        // Nobody who could not read the old file reads the new one.
+        let mode = old.map_or(privacy.mode(), |_| 0o600);
+        let file = Growing::begin(&self.folder, mode).map_err(|error| self.named(error))?;
+        Ok(Some(Coming { place: self, file, old, privacy }))
+    }
+
+    fn named(&self, error: FileError) -> FileError {
+        FileError { path: self.path.clone(), ..error }
     }
 
     /// Changes places with what has the name, looks at what came out, and takes that away only if
@@ -219,9 +264,13 @@ fn what_it_holds(file: File, privacy: Privacy) -> rustix::io::Result<Option<&'st
     let mut head = Vec::with_capacity(HEAD);
     let read = file.take(HEAD as u64).read_to_end(&mut head);
     read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    let pictures_and_print: [&[u8]; 3] = [b"%PDF-", b"\x89PNG", b"\xff\xd8\xff"];
+    // Others' tables begin with their data.
+    if head.starts_with(b"PAR1") && !head.starts_with(b"PAR1qdepth") {
+        return Ok(Some("is a table of another program (Parquet), and no result"));
+    }
+    let own: [&[u8]; 4] = [b"%PDF-", b"\x89PNG", b"\xff\xd8\xff", b"PAR1qdepth"];
     let program = head.starts_with(PROGRAM);
-    if pictures_and_print.iter().any(|mark| head.starts_with(mark))
+    if own.iter().any(|mark| head.starts_with(mark))
         || is_text(&head)
         || (program && privacy == Privacy::Program)
     {

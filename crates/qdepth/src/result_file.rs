@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use jiff::Timestamp;
-use qdepth_files::{Output, Privacy};
+use qdepth_files::{Coming, Output, Privacy, Replaced};
 
 use crate::terminal::say;
 
@@ -37,11 +37,27 @@ impl ResultFile {
 
     /// Writes it whole, and says what it took the place of.
     pub(crate) fn write(&self, bytes: impl AsRef<[u8]>) -> Result<()> {
-        if let Some(old) = self.output.write(bytes.as_ref())? {
+        self.told(self.output.write(bytes.as_ref())?);
+        Ok(())
+    }
+
+    /// Begins to write it, for a result that comes bit by bit; it has its name once it is
+    /// [`ResultFile::finish`]ed.
+    pub(crate) fn begin(&self) -> Result<Coming<'_>> {
+        Ok(self.output.begin()?)
+    }
+
+    /// Gives what was begun its name, and says what it took the place of.
+    pub(crate) fn finish(&self, coming: Coming<'_>) -> Result<()> {
+        self.told(coming.finish()?);
+        Ok(())
+    }
+
+    fn told(&self, replaced: Option<Replaced>) {
+        if let Some(old) = replaced {
             let when = Timestamp::from_second(old.written_at);
             let when = when.map_or_else(|_| String::new(), |when| format!(" of {when}"));
             say(&format!("replaced {}, {} bytes{when}", self.path.display(), old.bytes));
         }
-        Ok(())
     }
 }
