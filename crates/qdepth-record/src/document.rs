@@ -526,7 +526,9 @@ fn finite(share: f64) -> f64 {
     if share.is_finite() { share } else { 0.0 }
 }
 
-fn directions(point: &PointRecord) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {
+pub(crate) fn directions(
+    point: &PointRecord,
+) -> impl Iterator<Item = (&'static str, &DirectionRecord)> {
     let [reads, writes, trims] = point.transfers();
     [("read", reads), ("write", writes), ("trim", trims), ("sync", &point.syncs)].into_iter()
 }

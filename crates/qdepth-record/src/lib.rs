@@ -14,6 +14,7 @@ mod host_document;
 mod record;
 mod summary;
 mod table;
+mod tables;
 mod together;
 
 pub use certificate::{
@@ -38,4 +39,5 @@ pub use record::{
 };
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;
+pub use tables::{Field, TABLES_NAME, TABLES_VERSION, TableOf, TabledRun, Value};
 pub use together::{Cell, cells};

@@ -1,19 +1,17 @@
 //! Machine output as a table: CSV, a row a point.
 
-use qdepth_measure::Finding;
+use std::collections::BTreeMap;
 
-use crate::document::target_name;
 use crate::record::{PointRecord, RunRecord};
-use crate::summary::{LatencySummary, PointSummary, percentile_name};
-
-const PERCENTILES: [&str; 7] = ["50", "90", "99", "99.9", "99.99", "99.999", "99.9999"];
+use crate::tables::{PERCENTILES, Value, point_fields};
 
 /// The points as CSV (RFC 4180, a header, a row a point, empty cells for what does not exist).
 /// Texts that a spreadsheet would take for a formula get a `'` before them.
 pub fn export_csv(run: &RunRecord, points: &[PointRecord]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let rows = std::iter::once(header()).chain(points.iter().map(|point| row(run, point)));
-    for row in rows {
+    let names = header();
+    let rows = points.iter().map(|point| row(&names, run, point));
+    for row in std::iter::once(names.clone()).chain(rows) {
         // Writing to memory, rows of equal length: neither can fail.
         let _ = writer.write_record(row);
     }
@@ -21,7 +19,8 @@ pub fn export_csv(run: &RunRecord, points: &[PointRecord]) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-fn header() -> Vec<String> {
+/// The columns of CSV, which keep their places: those that came later stand at the end.
+pub(crate) fn header() -> Vec<String> {
     let mut names: Vec<String> = [
         "run",
         "emulated",
@@ -78,89 +77,55 @@ fn header() -> Vec<String> {
     names
 }
 
-fn row(run: &RunRecord, point: &PointRecord) -> Vec<String> {
-    let summary = PointSummary::of(point);
-    let interval = summary.io_per_s.interval;
-    let short = point.transfers().map(|each| each.short);
-    let short = short.into_iter().fold(point.syncs.short, u64::saturating_add);
-    let mut cells = vec![
-        text(&run.id),
-        run.emulated.to_string(),
-        point.index.to_string(),
-        text(&target_name(run, point)),
-        text(&point.profile),
-        real(Some(point.random_share)),
-        real(Some(point.read_share)),
-        text(&point.request_size),
-        real(Some(point.request_size_mean_bytes)),
-        text(&point.arrivals),
-        point.outstanding.to_string(),
-        real(point.offered_io_per_s),
-        point.streams.to_string(),
-        point.workers.to_string(),
-        point.group.to_string(),
-        point.variant.map_or_else(String::new, |variant| variant.to_string()),
-        text(&point.step),
-        point.direct.to_string(),
-        text(&point.started_at),
-        point.duration_ns.to_string(),
-        point.ended_by.as_str().to_owned(),
-        real(point.tolerance),
-        point.looks.to_string(),
-        real(Some(summary.io_per_s.value)),
-        real(interval.map(|(low, _)| low)),
-        real(interval.map(|(_, high)| high)),
-        real(Some(summary.mib_per_s)),
-        point.reads.completed.to_string(),
-        point.writes.completed.to_string(),
-        point.syncs.completed.to_string(),
-        point.reads.bytes.to_string(),
-        point.writes.bytes.to_string(),
-        summary.failed.to_string(),
-        short.to_string(),
-        point.abandoned.to_string(),
-        real(summary.mean_in_flight),
-        real(summary.cpu_user_ns_per_io),
-        real(summary.cpu_system_ns_per_io),
-        summary.grade.to_string(),
-        text(&codes(&point.findings)),
-    ];
-    for times in [&summary.service_time, &summary.response_time] {
-        for latency in [&times.reads, &times.writes, &times.trims, &times.all] {
-            cells.extend(figures(latency));
-        }
+fn row(names: &[String], run: &RunRecord, point: &PointRecord) -> Vec<String> {
+    let fields = point_fields(run, point);
+    let values: BTreeMap<&str, &Value<'_>> =
+        fields.iter().map(|field| (&*field.name, &field.value)).collect();
+    names.iter().map(|name| values.get(&**name).map_or_else(String::new, |v| cell(v))).collect()
+}
+
+fn cell(value: &Value<'_>) -> String {
+    match value {
+        Value::Text(text) => text.as_deref().map(harmless),
+        Value::Whole(figure) => figure.map(|figure| figure.to_string()),
+        Value::Real(figure) => figure.map(|figure| figure.to_string()),
+        Value::Flag(is_so) => is_so.map(|is_so| is_so.to_string()),
+        Value::Time(time) => time.map(harmless),
     }
-    cells.push(real(Some(point.trim_share)));
-    cells.extend([point.trims.completed, point.trims.bytes].map(|figure| figure.to_string()));
-    let expected = run.expected_at(point.index);
-    cells.push(text(expected.map_or("", |expected| &expected.medium)));
-    cells.push(real(expected.map(|expected| expected.io_per_s)));
-    cells.push(real(expected.map(|expected| expected.mean_ns)));
-    cells
-}
-
-fn codes(findings: &[Finding]) -> String {
-    findings.iter().map(|finding| finding.code_text()).collect::<Vec<_>>().join(" ")
-}
-
-fn figures(latency: &LatencySummary) -> Vec<String> {
-    let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
-    let mut cells = vec![whole(latency.min_ns), real(latency.mean_ns), whole(latency.max_ns)];
-    cells.extend(PERCENTILES.map(|wanted| {
-        let found = latency.percentiles.iter().find(|p| percentile_name(p.quantile) == wanted);
-        whole(found.map(|percentile| percentile.value.0))
-    }));
-    cells
-}
-
-fn real(value: Option<f64>) -> String {
-    value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
+    .unwrap_or_default()
 }
 
 /// Spreadsheets run what begins so (OWASP, *CSV Injection*).
-fn text(cell: &str) -> String {
+fn harmless(cell: &str) -> String {
     match cell.chars().next() {
         Some('=' | '+' | '-' | '@' | '\t' | '\r') => format!("'{cell}"),
         _ => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::TableOf;
+
+    #[test]
+    fn every_column_of_csv_is_one_of_the_points() {
+        let columns = TableOf::Points.columns();
+        let has = |name: &String| columns.iter().any(|column| column.name == **name);
+        let names = header();
+        let missing: Vec<&String> = names.iter().filter(|name| !has(name)).collect();
+        assert!(names.len() > 120 && missing.is_empty(), "{missing:?}");
+    }
+
+    #[test]
+    fn a_name_is_one_columns_of_a_table_and_every_table_begins_with_its_run() {
+        for table in TableOf::ALL {
+            let columns = table.columns();
+            let mut names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+            assert!(names.contains(&"run") && names.contains(&"emulated"), "{}", table.name());
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), columns.len(), "{}", table.name());
+        }
     }
 }
