@@ -47,11 +47,16 @@ const PACKAGES: &[(&str, &str)] = &[
 /// Debian packages without a program, each with a file that tells whether it is there.
 const FILES: &[(&str, &str)] = &[
     ("fonts-noto-cjk", "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc"),
+    ("python3-venv", "/usr/lib/python3.11/ensurepip/__init__.py"),
     ("python3-yaml", "/usr/lib/python3/dist-packages/yaml/__init__.py"),
 ];
 
 /// What pages are looked at with in a browser, from npm.
 const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
+
+/// Others' readers of Parquet, from PyPI.
+const READERS: [&str; 5] =
+    ["duckdb==2.0.0", "numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1", "pytz==2026.6"];
 
 /// Which crates are built with which profile, in this order: the tests of `qdepth` use `qdepth-pdf`,
 /// whose 290 crates need not run fast.
@@ -100,6 +105,7 @@ pub fn quick() -> Result<()> {
 pub fn test() -> Result<()> {
     install();
     npm_modules();
+    readers();
     tidy::tidy()?;
     if there_is("cargo-fmt") {
         show("cargo", &["fmt", "--all", "--check"])?;
@@ -201,6 +207,26 @@ fn npm_modules() {
     let status = npm.args(NPM).stdout(Stdio::null()).status();
     if !status.is_ok_and(|status| status.success()) {
         println!("npm install did not succeed; pages are not looked at with axe-core");
+    }
+}
+
+/// Fetches what reads tables of runs; without it, those tests say that they are skipped.
+fn readers() {
+    let folder = root().join("target/readers");
+    let whole = folder.join("whole");
+    let pins = READERS.join("\n");
+    if std::fs::read_to_string(&whole).is_ok_and(|found| found == pins) {
+        return;
+    }
+    let python = folder.join("bin/python");
+    let runs = |command: &mut Command| {
+        command.stdout(Stdio::null()).status().is_ok_and(|status| status.success())
+    };
+    let made = runs(Command::new("python3").args(["-m", "venv"]).arg(&folder))
+        && runs(Command::new(python).args(["-m", "pip", "install", "-q"]).args(READERS))
+        && std::fs::write(&whole, pins).is_ok();
+    if !made {
+        println!("DuckDB and pandas were not installed; tables of runs are not read with them");
     }
 }
 

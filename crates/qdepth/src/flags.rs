@@ -14,6 +14,7 @@ mod bandwidth;
 mod certify;
 mod compare;
 mod examples;
+mod export;
 mod host;
 mod load;
 mod logbook;
@@ -35,6 +36,7 @@ pub(crate) use bandwidth::BandwidthOptions;
 pub(crate) use certify::CertifyOptions;
 pub(crate) use compare::CompareOptions;
 pub(crate) use examples::with_examples;
+pub(crate) use export::ExportOptions;
 pub(crate) use host::{
     CheckOptions, HostCommand, HostOptions, InventoryOptions, JournalOption, PrepareOptions,
     TuneOptions,
@@ -99,7 +101,7 @@ pub(crate) enum Command {
     Show(ShowOptions),
     /// Write the report of a run: HTML, PDF, Markdown; its figures as CSV, JSON
     Report(ReportOptions),
-    /// Print a run for machines
+    /// Print a run for machines, or write many as tables (Parquet)
     Export(ExportOptions),
     /// Is B faster than A, slower, equal, or can it not be told? Of two runs, or two groups of runs
     Compare(CompareOptions),
@@ -389,18 +391,6 @@ pub(crate) struct ShowOptions {
     pub(crate) choice: RunChoice,
     #[command(flatten)]
     pub(crate) telling: TellingOptions,
-}
-
-#[derive(Args, Clone, Debug)]
-pub(crate) struct ExportOptions {
-    #[command(flatten)]
-    pub(crate) choice: RunChoice,
-    /// One JSON document (the default)
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// A table, one row for each point
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) csv: bool,
 }
 
 #[derive(Args, Clone, Debug)]

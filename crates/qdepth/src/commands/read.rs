@@ -1,19 +1,17 @@
-//! The verbs that read the logbook: list, show, report, export; and the schemas.
+//! The verbs that read the logbook: list, show; and the schemas.
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_measure::Code;
 use qdepth_record::{
-    PointRecord, RunHeadline, RunRecord, events_json_schema, export_csv, export_json,
-    export_runs_json, host_json_schema, json_schema, runs_json_schema,
+    PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json, host_json_schema,
+    json_schema, runs_json_schema,
 };
 use qdepth_report::{Align, Cell, Column, Measured, Row, Table, Telling};
 use qdepth_workload::plan_schema;
 
 use crate::exit_status::Status;
-use crate::flags::{
-    ExportOptions, ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions,
-};
+use crate::flags::{ListOptions, LogbookOption, RunChoice, SchemaOf, SchemaOptions, ShowOptions};
 use crate::screen::Screen;
 use crate::terminal::{self, print, print_document};
 use qdepth_lab::failure::Usage;
@@ -97,7 +95,7 @@ const SCREENFUL: usize = 100;
 pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     let file = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(file)?;
-    let (filter, whole) = (options.filter(), logbook.lists_all_runs()?);
+    let (filter, whole) = (options.choosing.filter(&options.words), logbook.lists_all_runs()?);
     let usual = if options.json || options.all { usize::MAX } else { SCREENFUL };
     let most = options.limit.unwrap_or(usual);
     let mut runs = logbook.listed(most, SCREENFUL, |run| filter.fits(run))?;
@@ -164,7 +162,7 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
 }
 
 /// A run of which something could not be relied on is no success for a script.
-fn told_whole(run: &RunRecord) -> Status {
+pub(crate) fn told_whole(run: &RunRecord) -> Status {
     let is_damaged = run.findings.iter().any(|finding| finding.code == Code::RecordDamaged);
     if is_damaged { Status::Invalid } else { Status::Valid }
 }
@@ -174,13 +172,6 @@ pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
     print_table(&run, &points, &options.telling.telling())?;
     run.retracted().map_or(Ok(()), |why| print(&format!("RETRACTED: {why}")))?;
     run.notes().try_for_each(|note| print(&format!("note: {note}")))?;
-    Ok(told_whole(&run))
-}
-
-pub(crate) fn export(options: &ExportOptions) -> Result<Status> {
-    let (run, points) = chosen(&options.choice)?;
-    let text = if options.csv { export_csv(&run, &points) } else { export_json(&run, &points) };
-    print_document(text.trim_end())?;
     Ok(told_whole(&run))
 }
 

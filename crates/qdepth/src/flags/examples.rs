@@ -126,7 +126,7 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         [
             ["qdepth export", "the last run as JSON"],
             ["qdepth export latest --csv", "as CSV, a row for each point"],
-            ["qdepth schema run", "what the JSON means"],
+            ["qdepth export --all --parquet tables", "every run, for DuckDB and pandas"],
         ],
     ),
     (

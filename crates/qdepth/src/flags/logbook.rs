@@ -8,13 +8,9 @@ use qdepth_record::{RunFilter, STATES};
 
 use crate::flags::LogbookOption;
 
+/// What chooses runs of a logbook.
 #[derive(Args, Clone, Debug)]
-pub(crate) struct ListOptions {
-    /// Words that stand in a run's id, plan, host, time or targets
-    #[arg(value_name = "WORD")]
-    pub(crate) words: Vec<String>,
-    #[command(flatten)]
-    pub(crate) logbook: LogbookOption,
+pub(crate) struct Choosing {
     /// Runs of this plan
     #[arg(long, value_name = "NAME")]
     pub(crate) plan: Option<String>,
@@ -33,22 +29,18 @@ pub(crate) struct ListOptions {
     /// Runs up to this day (UTC)
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) until: Option<jiff::civil::Date>,
-    /// Only so many, the newest [default: 100; all with --json]
-    #[arg(long, value_name = "N")]
-    pub(crate) limit: Option<usize>,
-    /// All of them, however many
-    #[arg(long, conflicts_with = "limit")]
-    pub(crate) all: bool,
-    /// Print one JSON document (schema: qdepth schema runs) instead of the table
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
-impl ListOptions {
-    /// What chooses runs.
-    pub(crate) fn filter(&self) -> RunFilter {
+impl Choosing {
+    /// Whether anything of it was given.
+    pub(crate) fn chooses(&self) -> bool {
+        self.filter(&[]) != RunFilter::default()
+    }
+
+    /// The filter, with these words.
+    pub(crate) fn filter(&self, words: &[String]) -> RunFilter {
         RunFilter {
-            words: self.words.clone(),
+            words: words.to_vec(),
             notes: Vec::new(),
             target: self.target.clone(),
             plan: self.plan.clone(),
@@ -58,6 +50,26 @@ impl ListOptions {
             until: self.until.map(|day| day.to_string()),
         }
     }
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ListOptions {
+    /// Words that stand in a run's id, plan, host, time or targets
+    #[arg(value_name = "WORD")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) logbook: LogbookOption,
+    #[command(flatten)]
+    pub(crate) choosing: Choosing,
+    /// Only so many, the newest [default: 100; all with --json]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// All of them, however many
+    #[arg(long, conflicts_with = "limit")]
+    pub(crate) all: bool,
+    /// Print one JSON document (schema: qdepth schema runs) instead of the table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use clap::{Arg, Command};
 use qdepth_measure::{Code, Finding};
+use qdepth_record::{TableOf, Value as Cell};
 use qdepth_report::{Lang, finding_text};
 use qdepth_workload::plan_schema;
 use serde_json::{Map, Value};
@@ -142,6 +143,69 @@ fn the_reference_of_findings_is_what_reports_say() {
         );
     }
     is_as_told("findings.md", &page);
+}
+
+/// The columns of a point's latencies, of which there is one for each of these.
+const LATENCIES: [&[&str]; 3] = [
+    &["service_time", "response_time"],
+    &["reads", "writes", "trims", "all", "syncs"],
+    &["count", "min", "mean", "max", "p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "p99.9999"],
+];
+
+#[test]
+fn the_reference_of_tables_is_what_is_exported() {
+    let mut page =
+        "# Tables of runs\n\nThe columns of the Parquet files of `qdepth export --parquet`, \
+                    and what they are called in every table. Names and meanings are those of \
+                    [JSON](../json.md) and CSV; the unit stands in the name. Null is what does not \
+                    exist; an empty text is null, too. A whole number is an `INT64`, a number a \
+                    `DOUBLE`, a time a `TIMESTAMP` in UTC of microseconds; beyond these is null.\n"
+            .to_owned();
+    let mut latencies = 0;
+    for table in TableOf::ALL {
+        let _ = write!(
+            page,
+            "\n## `{}.parquet`\nA row: {}.\n\n| column | type | |\n|---|---|---|\n",
+            table.name(),
+            table.says()
+        );
+        for column in table.columns() {
+            let kind = match column.value {
+                Cell::Text(_) => "text",
+                Cell::Whole(_) => "whole number",
+                Cell::Real(_) => "number",
+                Cell::Flag(_) => "true or false",
+                Cell::Time(_) => "time",
+            };
+            if column.says.is_empty() {
+                latencies += 1;
+                continue;
+            }
+            let _ = writeln!(page, "| `{}` | {kind} | {} |", column.name, cell(column.says));
+        }
+        if table == TableOf::Points {
+            let words = LATENCIES.map(|words| format!("{{{}}}", words.join(", ")));
+            let [time, direction, figure] = words;
+            let _ = write!(
+                page,
+                "\nLatencies, nanoseconds: `TIME_ns_DIRECTION_FIGURE`, as \
+                 `service_time_ns_reads_p99.9`, with a TIME of `{time}`, a DIRECTION of \
+                 `{direction}` and a FIGURE of `{figure}`. `mean` is a number, all others are whole \
+                 numbers; a percentile with fewer than ten samples beyond it is null.\n"
+            );
+        }
+    }
+    let columns = TableOf::Points.columns();
+    let has = |name: String| columns.iter().any(|column| column.name == *name);
+    for time in LATENCIES[0] {
+        for direction in LATENCIES[1] {
+            assert!(
+                LATENCIES[2].iter().all(|figure| has(format!("{time}_ns_{direction}_{figure}")))
+            );
+        }
+    }
+    assert_eq!(latencies, LATENCIES.iter().map(|words| words.len()).product::<usize>());
+    is_as_told("tables.md", &page);
 }
 
 /// What a schema allows, in words.
