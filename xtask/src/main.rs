@@ -14,7 +14,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -50,6 +50,7 @@ fn main() -> Result<()> {
             (None, _) => bail!("valgrind is not installed"),
             (_, None) => bail!("objdump is not installed, or knows no syscall of this CPU"),
         },
+        ["bench", "live", rest @ ..] => bench::live(pairs(rest.first())?),
         ["bench", "logbook"] => bench::logbook(),
         ["bench", "many"] => bench::many(),
         ["bench", "pacing"] => bench::pacing(),

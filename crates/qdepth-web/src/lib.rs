@@ -8,6 +8,8 @@
 mod answer;
 mod connection;
 mod guard;
+mod metrics;
+mod otlp;
 mod pages;
 mod query;
 mod server;
@@ -17,4 +19,5 @@ mod stream;
 mod words;
 
 pub use guard::Door;
+pub use otlp::{Exporter, OtlpError, Pushed};
 pub use server::{Options, Server, WebError};

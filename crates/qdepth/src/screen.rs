@@ -9,11 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use anyhow::Result;
+use qdepth_lab::failure::Usage;
 use qdepth_lab::observer::{Observer, Preparing};
 use qdepth_lab::words::{kept, long};
 use qdepth_measure::{Code, Finding, Instant};
 use qdepth_record::event::{FindingRaised, PointEnded, PointStarted, RunEvent, RunStarted};
 use qdepth_report::{Lang, finding_text};
+
+use qdepth_web::{Exporter, OtlpError, Pushed};
 
 use crate::flags::RunOptions;
 use crate::terminal::{self, Region};
@@ -39,6 +43,8 @@ pub(crate) struct Screen {
     prints_events: bool,
     shown: Arc<Shown>,
     ticker: RefCell<Option<Ticker>>,
+    /// Who is told of the run besides.
+    exporter: Option<Exporter>,
 }
 
 /// What the thread that draws again shares with the one that is told what happens.
@@ -114,6 +120,7 @@ impl Screen {
             prints_events: false,
             shown: Arc::new(shown),
             ticker: RefCell::default(),
+            exporter: None,
         }
     }
 
@@ -125,12 +132,16 @@ impl Screen {
     }
 
     /// The one that a run asks for.
-    pub(crate) fn of(options: &RunOptions) -> Self {
+    ///
+    /// # Errors
+    /// Where no collector takes metrics at the place that is asked for.
+    pub(crate) fn of(options: &RunOptions) -> Result<Self> {
         let mut screen = Self::new();
         screen.plain |= options.plain;
         // Then nothing else is a result.
         screen.prints_events = options.tells_events_alone();
-        screen
+        screen.exporter = options.otlp.as_deref().map(exporter).transpose()?;
+        Ok(screen)
     }
 
     /// Where a run was kept.
@@ -191,11 +202,29 @@ impl Screen {
     }
 }
 
+fn exporter(address: &str) -> Result<Exporter> {
+    let refused = |error: OtlpError| {
+        Usage(format!(
+            "--otlp {error}. Nothing was measured: start the collector, name where it takes OTLP over \
+             HTTP (as --otlp http://localhost:4318), or leave --otlp away"
+        ))
+    };
+    Ok(Exporter::start(address).map_err(refused)?)
+}
+
 impl Drop for Screen {
     fn drop(&mut self) {
         // A run that failed may have left lines.
         self.shown.state().live = Live::default();
         self.rest();
+        let Some(Pushed { taken, lost: lost @ 1.. }) = self.exporter.take().map(Exporter::end)
+        else {
+            return;
+        };
+        self.say(&format!(
+            "--otlp: the collector did not take {lost} of {} pushes; nothing of the run is lost by it",
+            taken + lost
+        ));
     }
 }
 
@@ -205,6 +234,7 @@ impl Observer for Screen {
             // Whoever reads may be gone: the measurement goes on.
             let _ = terminal::print_document(&event.line());
         }
+        self.exporter.iter().for_each(|exporter| exporter.learn(event));
         let line = self.lines_of(event);
         self.learn(|live, now| live.learn(event, now));
         line.iter().for_each(|line| self.say(line));

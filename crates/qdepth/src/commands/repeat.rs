@@ -74,7 +74,7 @@ pub(crate) fn measure(options: &RunOptions, repeat: Repeat) -> Result<Status> {
         seed,
         columns: columns.names.len() as u32,
     };
-    let screen = Screen::of(options);
+    let screen = Screen::of(options)?;
     let signals = Signals::watch()?;
     screen.say(&format!(
         "campaign   {} × {}, in blocks of random order, seed {seed}",
@@ -113,6 +113,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
         logbook: now.logbook,
         json: now.json,
         events: now.events,
+        otlp: now.otlp,
         telling: now.telling,
         keep: now.keep,
         stop_on_throttle: now.stop_on_throttle,
@@ -125,7 +126,7 @@ pub(crate) fn resume(now: &RunOptions) -> Result<Option<Status>> {
     let columns = columns(&options, &read_plan::read(&options.load)?)?;
     let seed = options.load.seed.unwrap_or(run.seed);
     let campaign = Campaign { id, words, seed, columns: columns.names.len() as u32 };
-    let screen = Screen::of(&options);
+    let screen = Screen::of(&options)?;
     let signals = Signals::watch()?;
     let desk = Desk { options: &options, screen: &screen, signals: &signals };
     go_on(&desk, &campaign, &columns, repeat)

@@ -47,7 +47,7 @@ pub(crate) fn measure(
     request: &RunRequest,
     tell: impl FnOnce(&Ran) -> Result<()>,
 ) -> Result<Status> {
-    let screen = Screen::of(options);
+    let screen = Screen::of(options)?;
     measure_on(&screen, options, request, tell)
 }
 

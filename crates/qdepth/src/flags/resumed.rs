@@ -15,6 +15,7 @@ pub(super) const APPLIES: &[&str] = &[
     "logbook",
     "json",
     "events",
+    "otlp",
     "no_report",
     "report",
     "limit",

@@ -1,0 +1,308 @@
+//! What is known of a run while it is measured, as metrics: read off its events, told to Prometheus
+//! ([`exposition`]) and to OpenTelemetry ([`crate::otlp`]). Each name, unit and meaning stands here
+//! once.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted};
+
+/// What is known of a run by its events.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) run: Option<RunStarted>,
+    done: u32,
+    /// Points of the group that is measured.
+    began: BTreeMap<u32, PointStarted>,
+    /// The last second told of each of them.
+    last: BTreeMap<u32, Interval>,
+    machines: BTreeMap<String, Machine>,
+    ios: [u64; 3],
+    bytes: [u64; 3],
+}
+
+/// Labels of a value.
+pub(crate) type Labels = Vec<(Label, String)>;
+
+/// What a label says: its name for Prometheus and for OpenTelemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Label {
+    Direction,
+    Host,
+    Device,
+}
+
+impl Label {
+    fn prometheus(self) -> &'static str {
+        match self {
+            Self::Direction => "direction",
+            Self::Host => "host",
+            Self::Device => "device",
+        }
+    }
+
+    /// Semantic conventions of system and hardware metrics, 1.37.
+    pub(crate) fn otel(self) -> &'static str {
+        match self {
+            Self::Direction => "disk.io.direction",
+            Self::Host => "host.name",
+            Self::Device => "hw.id",
+        }
+    }
+}
+
+/// How a metric's values come about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A value of now.
+    Gauge,
+    /// A count since the run began, or went on.
+    Counter,
+}
+
+/// A metric of a run.
+pub(crate) struct Metric {
+    prometheus: &'static str,
+    pub(crate) otel: &'static str,
+    /// In UCUM, as OpenTelemetry wants it.
+    pub(crate) unit: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) values: fn(&Known) -> Vec<(Labels, f64)>,
+}
+
+/// Every metric of a run.
+pub(crate) const METRICS: [Metric; 11] = [
+    Metric {
+        prometheus: "qdepth_points_planned",
+        otel: "qdepth.points.planned",
+        unit: "{point}",
+        help: "Points of the plan.",
+        kind: Kind::Gauge,
+        values: |known| one(known.run.as_ref().map_or(0.0, |run| f64::from(run.points))),
+    },
+    Metric {
+        prometheus: "qdepth_points_done",
+        otel: "qdepth.points.done",
+        unit: "{point}",
+        help: "Points measured.",
+        kind: Kind::Gauge,
+        values: |known| one(f64::from(known.done)),
+    },
+    Metric {
+        prometheus: "qdepth_outstanding_ios",
+        otel: "qdepth.io.outstanding",
+        unit: "{io}",
+        help: "Outstanding I/Os of the points that are measured at the same time, all streams.",
+        kind: Kind::Gauge,
+        values: |known| one(known.outstanding()),
+    },
+    Metric {
+        prometheus: "qdepth_io_per_second",
+        otel: "qdepth.io.rate",
+        unit: "{io}/s",
+        help: "I/Os completed per second, over the last second told.",
+        kind: Kind::Gauge,
+        values: |known| by_direction(known.sum(Interval::io_per_s)),
+    },
+    Metric {
+        prometheus: "qdepth_bytes_per_second",
+        otel: "qdepth.io.throughput",
+        unit: "By/s",
+        help: "Bytes moved per second, over the last second told.",
+        kind: Kind::Gauge,
+        values: |known| by_direction(known.sum(Interval::bytes_per_s)),
+    },
+    Metric {
+        prometheus: "qdepth_service_time_mean_seconds",
+        otel: "qdepth.service_time.mean",
+        unit: "s",
+        help: "Mean of completed - issued over the last second told.",
+        kind: Kind::Gauge,
+        values: |known| known.mean(|i| i.service_time_mean_ns).into_iter().flat_map(one).collect(),
+    },
+    Metric {
+        prometheus: "qdepth_response_time_mean_seconds",
+        otel: "qdepth.response_time.mean",
+        unit: "s",
+        help: "Mean of completed - due over the last second told.",
+        kind: Kind::Gauge,
+        values: |known| known.mean(|i| i.response_time_mean_ns).into_iter().flat_map(one).collect(),
+    },
+    Metric {
+        prometheus: "qdepth_ios_total",
+        otel: "qdepth.io.count",
+        unit: "{io}",
+        help: "I/Os completed within measured windows.",
+        kind: Kind::Counter,
+        values: |known| by_direction(known.ios.map(|ios| ios as f64)),
+    },
+    Metric {
+        prometheus: "qdepth_bytes_total",
+        otel: "qdepth.io.bytes",
+        unit: "By",
+        help: "Bytes moved within measured windows.",
+        kind: Kind::Counter,
+        values: |known| by_direction(known.bytes.map(|bytes| bytes as f64)),
+    },
+    Metric {
+        prometheus: "qdepth_cpu_busy_ratio",
+        otel: "system.cpu.utilization",
+        unit: "1",
+        help: "Share of a machine's CPU time that was not idle.",
+        kind: Kind::Gauge,
+        values: |known| known.of_machines("cpu busy_share", None),
+    },
+    Metric {
+        prometheus: "qdepth_device_temperature_celsius",
+        otel: "hw.temperature",
+        unit: "Cel",
+        help: "Temperature of a drive.",
+        kind: Kind::Gauge,
+        values: |known| known.of_machines(" celsius", Some(Label::Device)),
+    },
+];
+
+impl Known {
+    /// Whether a run has begun, of which something can be told.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.run.is_some()
+    }
+
+    pub(crate) fn learn(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::RunStarted(run) => {
+                *self = Self { done: run.points_done, run: Some(run.clone()), ..Self::default() };
+            }
+            RunEvent::PointStarted(point) => {
+                self.began.insert(point.point, point.clone());
+            }
+            RunEvent::VisitStarted(visit) => {
+                self.began.retain(|_, point| point.group == visit.group);
+                self.last.clear();
+            }
+            RunEvent::Interval(interval) => self.learn_interval(interval),
+            RunEvent::Machine(machine) => {
+                self.machines.insert(machine.host.clone(), machine.clone());
+            }
+            RunEvent::PointEnded(_) => self.done += 1,
+            RunEvent::FindingRaised(_) | RunEvent::RunEnded(_) => {}
+        }
+    }
+
+    fn learn_interval(&mut self, interval: &Interval) {
+        self.last.insert(interval.point, interval.clone());
+        let counts = [
+            (interval.reads, interval.read_bytes),
+            (interval.writes, interval.written_bytes),
+            (interval.trims, interval.trimmed_bytes),
+        ];
+        for (direction, (ios, bytes)) in counts.into_iter().enumerate() {
+            self.ios[direction] += ios;
+            self.bytes[direction] += bytes;
+        }
+    }
+
+    /// The sum over the points that are measured at the same time.
+    fn sum(&self, of: fn(&Interval) -> [f64; 3]) -> [f64; 3] {
+        self.last.values().map(of).fold([0.0; 3], |all, one| [0, 1, 2].map(|i| all[i] + one[i]))
+    }
+
+    /// The mean over the I/Os of the points that are measured at the same time, in seconds.
+    fn mean(&self, of: fn(&Interval) -> Option<f64>) -> Option<f64> {
+        let weighed = self.last.values().filter_map(|interval| {
+            let ios = interval.io_per_s().iter().sum::<f64>();
+            Some((of(interval)? * ios, ios))
+        });
+        let (sum, ios) = weighed.fold((0.0, 0.0), |all, one| (all.0 + one.0, all.1 + one.1));
+        (ios > 0.0).then(|| sum / ios / 1e9)
+    }
+
+    /// Outstanding I/Os of all points that are measured at the same time.
+    fn outstanding(&self) -> f64 {
+        let all = self.began.values().map(|p| f64::from(p.outstanding) * f64::from(p.streams));
+        all.sum()
+    }
+
+    /// What is told of each machine under a name that ends so, with what it is of.
+    fn of_machines(&self, ending: &str, label: Option<Label>) -> Vec<(Labels, f64)> {
+        let of = |machine: &Machine| {
+            let found = machine.values.iter().filter_map(|(name, value)| {
+                let of = name.strip_suffix(ending)?.to_owned();
+                let host = (Label::Host, machine.host.clone());
+                Some((std::iter::once(host).chain(label.map(|l| (l, of))).collect(), *value))
+            });
+            found.collect::<Vec<(Labels, f64)>>()
+        };
+        self.machines.values().flat_map(of).collect()
+    }
+}
+
+fn one(value: f64) -> Vec<(Labels, f64)> {
+    vec![(Labels::new(), value)]
+}
+
+fn by_direction(values: [f64; 3]) -> Vec<(Labels, f64)> {
+    let of = |(name, value): (&str, f64)| (vec![(Label::Direction, name.to_owned())], value);
+    ["read", "write", "trim"].into_iter().zip(values).map(of).collect()
+}
+
+/// As Prometheus wants a label's value.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+/// Runs by their ids, in Prometheus' text format.
+pub(crate) fn exposition(runs: &BTreeMap<String, Known>) -> String {
+    let mut text = format!(
+        "# HELP qdepth_runs Runs that are being measured.\n# TYPE qdepth_runs gauge\nqdepth_runs {}\n",
+        runs.len()
+    );
+    for Metric { prometheus: name, help, kind, values, .. } in METRICS {
+        let all: Vec<String> =
+            runs.iter().flat_map(|(id, run)| lines(name, id, run, values)).collect();
+        if all.is_empty() {
+            continue;
+        }
+        let kind = if kind == Kind::Counter { "counter" } else { "gauge" };
+        // Writing into a String cannot fail.
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{}", all.join("\n"));
+    }
+    text
+}
+
+fn lines(
+    name: &str,
+    id: &str,
+    run: &Known,
+    values: fn(&Known) -> Vec<(Labels, f64)>,
+) -> Vec<String> {
+    let mut own = format!("run=\"{}\"", escaped(id));
+    if let Some(RunStarted { plan, emulated, .. }) = &run.run {
+        let _ = write!(own, ",plan=\"{}\",emulated=\"{emulated}\"", escaped(plan));
+    }
+    let line = |(labels, value): (Labels, f64)| {
+        let more: String = labels
+            .iter()
+            .map(|(label, of)| format!(",{}=\"{}\"", label.prometheus(), escaped(of)))
+            .collect();
+        format!("{name}{{{own}{more}}} {value}")
+    };
+    values(run).into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_on_metrics_has_each_with_its_names_and_unit() {
+        let page = include_str!("../../../docs/web.md");
+        for Metric { prometheus, otel, unit, .. } in METRICS {
+            let row = format!("| `{prometheus}` | `{otel}`, `{unit}` |");
+            assert!(page.contains(&row), "docs/web.md: no row {row}");
+        }
+        let rows = page.lines().filter(|line| line.starts_with("| `qdepth_"));
+        assert_eq!(rows.count(), METRICS.len());
+    }
+}

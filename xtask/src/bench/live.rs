@@ -1,0 +1,197 @@
+//! What it costs a measurement that it is looked at: the same point alone, and with a live screen, a
+//! live page and Prometheus' metrics, in pairs on a memory device.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::{binary, median};
+use crate::command::{output, root, show, there_is};
+
+/// A rate that is looked at, over one that is not, at least.
+const RATIO_MIN: f64 = 0.995;
+/// Where pages are served.
+const OTHER_CPU: &str = "0";
+const PLAN: &str = "name = \"bench-live\"\noutstanding = [32]\nwarm_up = \"500ms\"\nduration = \"5s\"\n\
+                    [[profile]]\nname = \"read\"\ntitle = \"Read\"\nrandom = 100\nread = 100\n\
+                    request_size = \"4KiB\"\n";
+
+pub fn live(pairs: usize) -> Result<()> {
+    if !there_is("script") {
+        bail!("`script` is not installed (package bsdutils)");
+    }
+    show("cargo", &["build", "--release", "--quiet", "--bin", "qdepth"])?;
+    let number = fs::read_to_string("/sys/class/zram-control/hot_add")
+        .context("cannot make a zram device (root and the zram module are needed)")?;
+    let number = number.trim().to_owned();
+    let answer = on_zram(&number, pairs);
+    wait(Duration::from_millis(500));
+    let _ = fs::write(format!("/sys/block/zram{number}/reset"), "1");
+    let _ = fs::write("/sys/class/zram-control/hot_remove", &number);
+    answer
+}
+
+#[expect(clippy::disallowed_methods, reason = "a reader that asks once a second")]
+fn wait(time: Duration) {
+    std::thread::sleep(time);
+}
+
+fn on_zram(number: &str, pairs: usize) -> Result<()> {
+    fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
+    let folder = root().join("target/bench-live");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("plan.toml"), PLAN)?;
+    let device = format!("/dev/zram{number}");
+    let (mut ratios, mut rates) = (Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        // ABBA, so that a drift of the machine favours neither.
+        let (alone, seen) = if pair % 2 == 0 {
+            let alone = alone(&folder, &device)?;
+            (alone, looked_at(&folder, &device)?)
+        } else {
+            let seen = looked_at(&folder, &device)?;
+            (alone(&folder, &device)?, seen)
+        };
+        println!("{alone:>10.0} IO/s alone, {seen:>10.0} looked at: {:.4}", seen / alone);
+        ratios.push(seen / alone);
+        rates.push(alone);
+    }
+    ratios.sort_by(f64::total_cmp);
+    let (least, most) = (ratios[0], ratios[ratios.len() - 1]);
+    let (middle, rate) = (median(ratios), median(rates));
+    println!(
+        "looked at ÷ alone, {pairs} pairs at {rate:.0} IO/s: {middle:.4} ({least:.4} to {most:.4})"
+    );
+    if middle < RATIO_MIN { bail!("less than {RATIO_MIN}") } else { Ok(()) }
+}
+
+fn words(folder: &Path, device: &str) -> String {
+    let [plan, db] = ["plan.toml", "qdepth.db"].map(|name| folder.join(name).display().to_string());
+    format!("{} run {plan} {device} --no-report --logbook {db}", binary())
+}
+
+/// The rate of the run that ended last, I/Os per second.
+fn rate(folder: &Path) -> Result<f64> {
+    let db = folder.join("qdepth.db").display().to_string();
+    let text = output(&binary(), &["export", "latest", "--logbook", &db], &[0, 1])?;
+    let document: Value = serde_json::from_str(&text)?;
+    document["points"][0]["io_per_s"].as_f64().context("no rate")
+}
+
+fn alone(folder: &Path, device: &str) -> Result<f64> {
+    let command = words(folder, device);
+    let mut parts = command.split(' ');
+    let program = parts.next().unwrap_or_default();
+    output(program, &parts.collect::<Vec<_>>(), &[0, 1])?;
+    rate(folder)
+}
+
+/// With a live screen in a terminal, a page that follows the events, and metrics each second.
+fn looked_at(folder: &Path, device: &str) -> Result<f64> {
+    let served = Served::start(folder)?;
+    let done = Arc::new(AtomicBool::new(false));
+    let readers = [reader(&served.1, &done, "/metrics"), events(&served.1, &done)];
+    let command = format!("stty cols 100 rows 30; {}", words(folder, device));
+    let (out, err) = (Stdio::null(), Stdio::null());
+    let status = Command::new("script")
+        .args(["-qec", &command, "/dev/null"])
+        .stdout(out)
+        .stderr(err)
+        .stdin(Stdio::null())
+        .status()?;
+    done.store(true, Ordering::Relaxed);
+    let read: Vec<u64> = readers.into_iter().filter_map(|reader| reader.join().ok()).collect();
+    if !status.code().is_some_and(|code| code <= 1) {
+        bail!("{command}: {status}");
+    }
+    if read.contains(&0) {
+        bail!("the pages were not read: {read:?}");
+    }
+    rate(folder)
+}
+
+/// A served logbook, which ends with the value.
+struct Served(Child, String);
+
+impl Served {
+    fn start(folder: &Path) -> Result<Self> {
+        let db = folder.join("qdepth.db").display().to_string();
+        let program = binary();
+        let words = ["-c", OTHER_CPU, &program, "serve", "--port", "0", "--logbook", &db];
+        let mut child = Command::new("taskset")
+            .args(words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut address)?;
+        let place = address.trim().trim_start_matches("http://").trim_end_matches('/').to_owned();
+        Ok(Self(child, place))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn asked(place: &str, path: &str) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect(place).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(1))).ok()?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n").ok()?;
+    Some(stream)
+}
+
+/// Asks for a page each second; how many bytes told of a run.
+fn reader(place: &str, done: &Arc<AtomicBool>, path: &'static str) -> JoinHandle<u64> {
+    let (place, done) = (place.to_owned(), done.clone());
+    std::thread::spawn(move || {
+        let mut told = 0;
+        while !done.load(Ordering::Relaxed) {
+            let mut text = String::new();
+            if let Some(mut stream) = asked(&place, path) {
+                let _ = stream.read_to_string(&mut text);
+            }
+            told += u64::from(text.contains("qdepth_io_per_second"));
+            wait(Duration::from_secs(1));
+        }
+        told
+    })
+}
+
+/// Follows the events of the run, as the live page does; how many were read.
+fn events(place: &str, done: &Arc<AtomicBool>) -> JoinHandle<u64> {
+    let (place, done) = (place.to_owned(), done.clone());
+    std::thread::spawn(move || {
+        let mut told = 0;
+        while !done.load(Ordering::Relaxed) {
+            wait(Duration::from_millis(200));
+            let mut page = String::new();
+            let Some(mut stream) = asked(&place, "/live") else { continue };
+            let _ = stream.read_to_string(&mut page);
+            let from = page.split("data-events=\"").nth(1);
+            let Some(path) = from.and_then(|text| text.split('"').next()) else { continue };
+            let Some(stream) = asked(&place, path) else { continue };
+            for line in BufReader::new(stream).lines() {
+                match line {
+                    Ok(line) => told += u64::from(line.contains("\"interval\"")),
+                    Err(_) if done.load(Ordering::Relaxed) => break,
+                    Err(_) => {}
+                }
+            }
+        }
+        told
+    })
+}
