@@ -5,12 +5,13 @@
 use std::net::ToSocketAddrs as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::rt::TokioIo;
+use jiff::Timestamp;
 use qdepth_record::event::RunEvent;
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -78,8 +79,10 @@ impl Exporter {
 
     /// Something happened in the run.
     pub fn learn(&self, event: &RunEvent) {
-        // The thread ends with this value, and not before.
-        let _ = self.events.as_ref().map(|events| events.send(event.clone()));
+        if let Some(events) = &self.events {
+            // The thread ends with this value, and not before.
+            let _ = events.send(event.clone());
+        }
     }
 
     /// Pushes what is known at last; how many pushes were taken.
@@ -126,7 +129,7 @@ fn pushes(
 
 /// Nanoseconds of the calendar, which is what OpenTelemetry wants.
 fn now_ns() -> u128 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos()
+    Timestamp::now().as_nanosecond().unsigned_abs()
 }
 
 /// Where metrics go.

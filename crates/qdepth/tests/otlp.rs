@@ -64,8 +64,10 @@ mod tests {
         (data["dataPoints"].as_array().unwrap().iter().collect(), !metric["sum"].is_null())
     }
 
-    fn sum(push: &Value, name: &str) -> f64 {
-        values(push, name).0.iter().map(|point| point["asDouble"].as_f64().unwrap()).sum()
+    /// Of counts, which are whole.
+    fn sum(push: &Value, name: &str) -> u64 {
+        let of = |point: &&Value| point["asDouble"].as_f64().unwrap() as u64;
+        values(push, name).0.iter().map(of).sum()
     }
 
     #[test]
@@ -81,14 +83,14 @@ mod tests {
         let (_, last) = pushes.last().unwrap();
         let told = std::fs::read_to_string(place.join("e.jsonl")).unwrap();
         let told: Vec<Value> = told.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
-        let count = |event: &Value, name: &str| event[name].as_f64().unwrap_or(0.0);
-        let all = |names: [&str; 2]| -> f64 {
+        let count = |event: &Value, name: &str| event[name].as_u64().unwrap_or(0);
+        let all = |names: [&str; 2]| -> u64 {
             told.iter().map(|event| count(event, names[0]) + count(event, names[1])).sum()
         };
-        assert!(all(["reads", "writes"]) > 0.0);
+        assert!(all(["reads", "writes"]) > 0);
         assert_eq!(sum(last, "qdepth.io.count"), all(["reads", "writes"]));
         assert_eq!(sum(last, "qdepth.io.bytes"), all(["read_bytes", "written_bytes"]));
-        assert_eq!(sum(last, "qdepth.points.done"), 2.0);
+        assert_eq!(sum(last, "qdepth.points.done"), 2);
         let (points, is_sum) = values(last, "qdepth.io.count");
         let directions: BTreeSet<&str> = points
             .iter()
@@ -104,7 +106,7 @@ mod tests {
         }
         // A count never falls while a run goes on.
         let of_run = pushes.iter().filter(|(_, push)| push["resourceMetrics"][0].is_object());
-        let counts: Vec<f64> = of_run.map(|(_, push)| sum(push, "qdepth.io.count")).collect();
+        let counts: Vec<u64> = of_run.map(|(_, push)| sum(push, "qdepth.io.count")).collect();
         assert!(counts.is_sorted(), "{counts:?}");
     }
 

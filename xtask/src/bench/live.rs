@@ -111,7 +111,7 @@ fn looked_at(folder: &Path, device: &str) -> Result<f64> {
         .status()?;
     done.store(true, Ordering::Relaxed);
     let read: Vec<u64> = readers.into_iter().filter_map(|reader| reader.join().ok()).collect();
-    if !status.code().is_some_and(|code| code <= 1) {
+    if status.code().is_none_or(|code| code > 1) {
         bail!("{command}: {status}");
     }
     if read.contains(&0) {
