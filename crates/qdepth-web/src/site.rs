@@ -17,7 +17,7 @@ use crate::answer::{CSS, SCRIPT, SVG, file, plain};
 use crate::connection::Streaming;
 use crate::guard::{Door, guard};
 use crate::pages::{
-    Asked, Trouble, api, compare, live, machines, media, missing, run, runs, trouble,
+    Asked, Trouble, api, compare, live, machines, media, missing, run, runs, trend, trouble,
 };
 use crate::source::Source;
 use crate::stream;
@@ -65,6 +65,7 @@ impl Site {
             .route("/media", page(media::list))
             .route("/media/{name}", of_one(media::one))
             .route("/machines", page(machines::page))
+            .route("/trend", page(trend::page))
             .route("/api/runs", page(api::runs))
             .route("/api/runs/{id}", of_one(api::run))
             .route("/live", page(live::page))

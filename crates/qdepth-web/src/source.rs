@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
+use qdepth_measure::Code;
 use qdepth_record::RunHeadline;
 use qdepth_report::Measured;
 
@@ -77,6 +78,24 @@ impl Source {
     /// A run by its id, or the beginning of it, or `latest`.
     pub(crate) fn run(&self, id: &str) -> Result<Measured, LogbookError> {
         self.open()?.measured(id)
+    }
+
+    /// Runs in the order asked, without those that are damaged or gone by now.
+    pub(crate) fn whole_runs(&self, ids: &[&str]) -> Result<Vec<Measured>, LogbookError> {
+        let logbook = self.open()?;
+        let mut all = Vec::new();
+        for id in ids {
+            match logbook.measured(id) {
+                Ok(run) => all.push(run),
+                Err(LogbookError::NoSuchRun { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let is_whole = |(run, _): &Measured| {
+            run.findings.iter().all(|finding| finding.code != Code::RecordDamaged)
+        };
+        all.retain(is_whole);
+        Ok(all)
     }
 
     /// Runs in the order asked, each once, and earlier ones of the same plan as the first.

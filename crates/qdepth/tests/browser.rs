@@ -65,7 +65,7 @@ mod tests {
             return;
         }
         let place = Place::new();
-        for depth in ["1,8", "1"] {
+        for depth in ["1,8", "1", "1"] {
             let words = format!("run quick media:p3700-800gb --outstanding {depth} {QUICK}");
             place.run(&words).expect(0);
         }
@@ -76,7 +76,16 @@ mod tests {
             place.run("list --json").json()["runs"][n]["id"].as_str().unwrap().to_owned()
         };
         let compare = format!("compare?run={}&run={}", id(0), id(1));
-        let pages = ["", "runs/latest", &compare, "live", "media", "media/p3700-800gb", "machines"];
+        let pages = [
+            "",
+            "runs/latest",
+            &compare,
+            "live",
+            "media",
+            "media/p3700-800gb",
+            "machines",
+            "trend",
+        ];
         let mut addresses = Vec::new();
         for page in pages {
             let and = if page.contains('?') { "&" } else { "?" };

@@ -249,6 +249,37 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_has_a_course_without_what_was_retracted() {
+        let place = Place::new();
+        let run = format!("run quick media:p3700-800gb --outstanding 1 {QUICK}");
+        place.run(&run).expect(0);
+        let served = Served::start(&place, "");
+        assert!(served.get("/trend").ok().body.contains("There is none like that"), "one run");
+        for _ in 0..2 {
+            place.run(&run).expect(0);
+        }
+        let runs = served.json("/api/runs");
+        let short = |at: usize| id(&runs["runs"][at]).chars().take(13).collect::<String>();
+        place.run(&format!("retract {} the cable was loose", short(0))).expect(0);
+        let page = served.get("/trend").ok().body;
+        for (at, told) in [(0, false), (1, true), (2, true)] {
+            assert_eq!(page.contains(&short(at)), told, "run {at}: {page}");
+        }
+        assert!(page.contains("EMULATED") && page.contains("<svg"), "{page}");
+        let told = served.get("/trend?plan=quick&lang=ja").ok().body;
+        assert!(told.contains("計測ごとの推移"), "{told}");
+        let other = served.get("/trend?plan=other").ok().body;
+        assert!(
+            other.contains("There is none like that") && other.contains("plan=quick"),
+            "{other}"
+        );
+        // The same runs as the command's.
+        let trend = place.run("trend --json");
+        assert_eq!(trend.json()["runs"].as_array().unwrap().len(), 2);
+        served.end();
+    }
+
+    #[test]
     fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
         let (place, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());

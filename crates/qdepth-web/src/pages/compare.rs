@@ -5,11 +5,9 @@ use http::StatusCode;
 use qdepth_report::{Measured, documents, html_table, versus, versus_sentences, versus_table};
 
 use crate::answer::html;
-use crate::pages::{Answer, Asked, Frame, Trouble};
+use crate::pages::{Answer, Asked, Frame, THRESHOLD, Trouble};
 use crate::query::Query;
 
-/// As `qdepth compare` takes it where nothing is said.
-const THRESHOLD: f64 = 0.02;
 /// Characters of an id that tell runs apart for a reader.
 const SHORT: usize = 13;
 /// More runs than this beside one another are no page.

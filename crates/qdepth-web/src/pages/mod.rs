@@ -19,8 +19,11 @@ pub(crate) mod machines;
 pub(crate) mod media;
 pub(crate) mod run;
 pub(crate) mod runs;
+pub(crate) mod trend;
 
 const LANG: &str = "lang";
+/// As `qdepth compare` and `qdepth trend` take it where nothing is said.
+const THRESHOLD: f64 = 0.02;
 
 /// What is asked, and what it is answered from.
 pub(crate) struct Asked<'a> {
@@ -48,6 +51,13 @@ impl<'a> Asked<'a> {
         lang.address(path)
     }
 
+    /// The address of the trend of a plan on these targets.
+    fn of_trend(&self, plan: &str, targets: &str) -> String {
+        let asked = Query::default().with("plan", plan).with("target", targets);
+        let asked = if self.lang == Lang::En { asked } else { asked.with(LANG, self.lang.tag()) };
+        asked.address("/trend")
+    }
+
     /// What stands around a page.
     fn frame(&self, title: impl Into<String>) -> Frame<'_> {
         let other = if self.lang == Lang::En { Lang::Ja } else { Lang::En };
@@ -56,6 +66,7 @@ impl<'a> Asked<'a> {
             ("/live", self.words.live),
             ("/media", self.words.media),
             ("/machines", self.words.machines),
+            ("/trend", self.words.trend),
         ];
         let is_here = |path: &str| match path {
             "/" => self.path == path || self.path.starts_with("/runs/"),

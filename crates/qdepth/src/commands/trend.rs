@@ -34,18 +34,18 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     })
 }
 
-/// The whole runs of the plan on the target alone, the oldest first.
+/// The whole runs that nobody retracted of the plan on the target alone, the oldest first.
 fn runs(options: &TrendOptions) -> Result<Vec<Measured>> {
     let path = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(path)?;
     let plan = match &options.plan {
         Some(plan) => plan.clone(),
         None => {
-            let newest = logbook.newest_runs(1, RunHeadline::is_whole)?;
+            let newest = logbook.newest_runs(1, RunHeadline::is_comparable)?;
             newest.into_iter().next().map(|run| run.plan).unwrap_or_default()
         }
     };
-    let whole = logbook.newest_runs(usize::MAX, |run| run.is_whole() && run.plan == plan)?;
+    let whole = logbook.newest_runs(usize::MAX, |run| run.is_comparable() && run.plan == plan)?;
     let mut all: Vec<Measured> = Vec::new();
     for run in whole.iter().rev() {
         all.push(logbook.measured(&run.id)?);
