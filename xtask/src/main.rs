@@ -50,7 +50,9 @@ fn main() -> Result<()> {
             (None, _) => bail!("valgrind is not installed"),
             (_, None) => bail!("objdump is not installed, or knows no syscall of this CPU"),
         },
-        ["bench", "live", rest @ ..] => bench::live(pairs(rest.first())?),
+        ["bench", "live", rest @ ..] => {
+            bench::live(rest.first().map_or(Ok(40), |word| word.parse())?)
+        }
         ["bench", "logbook"] => bench::logbook(),
         ["bench", "many"] => bench::many(),
         ["bench", "pacing"] => bench::pacing(),
