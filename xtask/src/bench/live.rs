@@ -53,7 +53,7 @@ fn on_zram(number: &str, pairs: usize) -> Result<()> {
     fs::write(folder.join("plan.toml"), PLAN)?;
     let device = format!("/dev/zram{number}");
     let pairs = pairs.max(2);
-    let (mut ratios, mut rates) = (Vec::new(), Vec::new());
+    let (mut ratios, mut costs, mut rates) = (Vec::new(), Vec::new(), Vec::new());
     for pair in 0..pairs {
         // ABBA, so that a drift of the machine favours neither.
         let (alone, seen) = if pair % 2 == 0 {
@@ -63,10 +63,18 @@ fn on_zram(number: &str, pairs: usize) -> Result<()> {
             let seen = looked_at(&folder, &device)?;
             (alone(&folder, &device)?, seen)
         };
-        println!("{alone:>10.0} IO/s alone, {seen:>10.0} looked at: {:.4}", seen / alone);
-        ratios.push(seen / alone);
-        rates.push(alone);
+        println!(
+            "{:>10.0} IO/s alone, {:>10.0} looked at: {:.4}; CPU of an I/O {:.4}",
+            alone.0,
+            seen.0,
+            seen.0 / alone.0,
+            seen.1 / alone.1
+        );
+        ratios.push(seen.0 / alone.0);
+        costs.push(seen.1 / alone.1);
+        rates.push(alone.0);
     }
+    costs.sort_by(f64::total_cmp);
     ratios.sort_by(f64::total_cmp);
     // The median's 95 % interval by order statistics: no shape of the noise is assumed.
     let below = (pairs as f64 / 2.0 - 0.98 * (pairs as f64).sqrt()).floor().max(1.0) as usize - 1;
@@ -74,6 +82,12 @@ fn on_zram(number: &str, pairs: usize) -> Result<()> {
     let (middle, rate) = (median(ratios), median(rates));
     println!(
         "looked at ÷ alone, {pairs} pairs at {rate:.0} IO/s: {middle:.4} (95 %: {low:.4} to {high:.4})"
+    );
+    println!(
+        "CPU time of the worker for an I/O, looked at ÷ alone: {:.4} (95 %: {:.4} to {:.4})",
+        median(costs.clone()),
+        costs[below],
+        costs[pairs - 1 - below]
     );
     match (high < RATIO_MIN, low < RATIO_MIN) {
         (true, _) => bail!("less than {RATIO_MIN}"),
@@ -88,24 +102,27 @@ fn words(folder: &Path, device: &str) -> String {
     format!("{} run {plan} {device} --no-report --logbook {db}", binary())
 }
 
-/// The rate of the run that ended last, I/Os per second.
-fn rate(folder: &Path) -> Result<f64> {
+/// Of the run that ended last: I/Os per second, and CPU time of the worker for each, ns.
+fn figures(folder: &Path) -> Result<(f64, f64)> {
     let db = folder.join("qdepth.db").display().to_string();
     let text = output(&binary(), &["export", "latest", "--logbook", &db], &[0, 1])?;
     let document: Value = serde_json::from_str(&text)?;
-    document["points"][0]["io_per_s"].as_f64().context("no rate")
+    let point = &document["points"][0];
+    let number = |name: &str| point[name].as_f64().with_context(|| format!("no {name}"));
+    let cpu_ns = number("cpu_user_ns")? + number("cpu_system_ns")?;
+    Ok((number("io_per_s")?, cpu_ns / number("reads")?))
 }
 
-fn alone(folder: &Path, device: &str) -> Result<f64> {
+fn alone(folder: &Path, device: &str) -> Result<(f64, f64)> {
     let command = words(folder, device);
     let mut parts = command.split(' ');
     let program = parts.next().unwrap_or_default();
     output(program, &parts.collect::<Vec<_>>(), &[0, 1])?;
-    rate(folder)
+    figures(folder)
 }
 
 /// With a live screen in a terminal, a page that follows the events, and metrics each second.
-fn looked_at(folder: &Path, device: &str) -> Result<f64> {
+fn looked_at(folder: &Path, device: &str) -> Result<(f64, f64)> {
     let served = Served::start(folder)?;
     let done = Arc::new(AtomicBool::new(false));
     let readers = [reader(&served.1, &done, "/metrics"), events(&served.1, &done)];
@@ -125,7 +142,7 @@ fn looked_at(folder: &Path, device: &str) -> Result<f64> {
     if read.contains(&0) {
         bail!("the pages were not read: {read:?}");
     }
-    rate(folder)
+    figures(folder)
 }
 
 /// A served logbook, which ends with the value.
