@@ -4,7 +4,7 @@
 //! These types are not the domain types of engine or workload: the lab converts by hand, so a
 //! change inside the engine cannot silently change the stored form.
 
-use qdepth_measure::{EncodedHistogram, Finding, LatencyHistogram};
+use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -225,6 +225,11 @@ impl RunRecord {
     /// What persons noted of it, in the order of noting.
     pub fn notes(&self) -> impl Iterator<Item = &str> {
         self.facts_of(Self::NOTE)
+    }
+
+    /// Whether something of it is not what was written, as far as it was read.
+    pub fn is_damaged(&self) -> bool {
+        self.findings.iter().any(|finding| finding.code == Code::RecordDamaged)
     }
 
     /// Why it is not to be relied on; none where nobody retracted it.

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
-use qdepth_measure::Code;
 use qdepth_record::RunHeadline;
 use qdepth_report::Measured;
 
@@ -91,10 +90,7 @@ impl Source {
                 Err(error) => return Err(error),
             }
         }
-        let is_whole = |(run, _): &Measured| {
-            run.findings.iter().all(|finding| finding.code != Code::RecordDamaged)
-        };
-        all.retain(is_whole);
+        all.retain(|(run, _)| !run.is_damaged());
         Ok(all)
     }
 

@@ -109,8 +109,8 @@ fn figures(folder: &Path) -> Result<(f64, f64)> {
     let document: Value = serde_json::from_str(&text)?;
     let point = &document["points"][0];
     let number = |name: &str| point[name].as_f64().with_context(|| format!("no {name}"));
-    let cpu_ns = number("cpu_user_ns")? + number("cpu_system_ns")?;
-    Ok((number("io_per_s")?, cpu_ns / number("reads")?))
+    let cpu = |part: &str| point["cpu_ns_per_io"][part].as_f64().context("no CPU time");
+    Ok((number("io_per_s")?, cpu("user")? + cpu("system")?))
 }
 
 fn alone(folder: &Path, device: &str) -> Result<(f64, f64)> {

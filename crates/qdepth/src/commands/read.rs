@@ -2,7 +2,6 @@
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
-use qdepth_measure::Code;
 use qdepth_record::{
     PointRecord, RunHeadline, RunRecord, events_json_schema, export_runs_json, host_json_schema,
     json_schema, runs_json_schema,
@@ -163,8 +162,7 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
 
 /// A run of which something could not be relied on is no success for a script.
 pub(crate) fn told_whole(run: &RunRecord) -> Status {
-    let is_damaged = run.findings.iter().any(|finding| finding.code == Code::RecordDamaged);
-    if is_damaged { Status::Invalid } else { Status::Valid }
+    if run.is_damaged() { Status::Invalid } else { Status::Valid }
 }
 
 pub(crate) fn show(options: &ShowOptions) -> Result<Status> {
