@@ -46,6 +46,9 @@ const CROWDED: usize = 40;
 /// In a picture of more marks they do not say what they are: the table behind it does, and a page
 /// of a thousand points stays small.
 const TOO_MANY: usize = 400;
+/// An axis around 1 shows so much to both sides of it at least: what differs by less than half of the
+/// usual threshold of a comparison (2 %) is equal to the eye as well.
+const REACH_MIN: f64 = 0.01;
 /// The mark of figures that were not measured on a device, in every language.
 const EMULATED: &str = "EMULATED";
 /// A line diagram.
@@ -316,8 +319,9 @@ impl Figure {
                 .with_y_tick_step(tick_step(self.largest())),
             Scale::Log => layout.with_log_y(),
             Scale::AroundOne => {
-                let step = tick_step(self.reach());
-                let end = (self.reach() * 1.02 / step).ceil().max(1.0) * step;
+                let reach = self.reach().max(REACH_MIN);
+                let step = tick_step(reach);
+                let end = (reach * 1.02 / step).ceil().max(1.0) * step;
                 layout
                     .with_y_axis_min((1.0 - end).max(0.0))
                     .with_y_axis_max(1.0 + end)

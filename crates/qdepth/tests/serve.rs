@@ -266,6 +266,8 @@ mod tests {
             assert_eq!(page.contains(&short(at)), told, "run {at}: {page}");
         }
         assert!(page.contains("EMULATED") && page.contains("<svg"), "{page}");
+        // The runs are equal, and are drawn so.
+        assert!(page.contains(">0.99<") && page.contains(">1.01<"), "{page}");
         let told = served.get("/trend?plan=quick&lang=ja").ok().body;
         assert!(told.contains("計測ごとの推移"), "{told}");
         let other = served.get("/trend?plan=other").ok().body;
