@@ -148,6 +148,11 @@ impl Collector {
                 .to_owned());
         }
         let host = uri.host().ok_or("names no machine")?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err("names a user; what a collector asks of its users goes through an agent \
+                        beside this machine"
+                .to_owned());
+        }
         let authority = format!("{host}:{}", uri.port_u16().unwrap_or(4318));
         let path = match uri.path() {
             "" | "/" => PATH,

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Result;
+use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
 use qdepth_lab::observer::{Observer, Preparing};
 use qdepth_lab::words::{kept, long};
@@ -44,7 +45,9 @@ pub(crate) struct Screen {
     shown: Arc<Shown>,
     ticker: RefCell<Option<Ticker>>,
     /// Who is told of the run besides.
-    exporter: Option<Exporter>,
+    exporter: RefCell<Option<Exporter>>,
+    /// Where one is begun with the run: of several ranks only the leader is told of it.
+    otlp: RefCell<Option<String>>,
 }
 
 /// What the thread that draws again shares with the one that is told what happens.
@@ -120,7 +123,8 @@ impl Screen {
             prints_events: false,
             shown: Arc::new(shown),
             ticker: RefCell::default(),
-            exporter: None,
+            exporter: RefCell::default(),
+            otlp: RefCell::default(),
         }
     }
 
@@ -140,7 +144,13 @@ impl Screen {
         screen.plain |= options.plain;
         // Then nothing else is a result.
         screen.prints_events = options.tells_events_alone();
-        screen.exporter = options.otlp.as_deref().map(exporter).transpose()?;
+        match &options.otlp {
+            Some(address) if launched().is_some() => {
+                screen.otlp = RefCell::new(Some(address.clone()));
+            }
+            Some(address) => screen.exporter = RefCell::new(Some(exporter(address)?)),
+            None => {}
+        }
         Ok(screen)
     }
 
@@ -162,6 +172,17 @@ impl Screen {
         } else {
             self.shown.state().draw(&[line.to_owned()], self.shown.now());
         }
+    }
+
+    /// Hands an event on to the collector.
+    fn export(&self, event: &RunEvent) {
+        if let Some(address) = self.otlp.take() {
+            match Exporter::start(&address) {
+                Ok(exporter) => *self.exporter.borrow_mut() = Some(exporter),
+                Err(error) => self.tell(&format!("--otlp {error}: nothing is pushed of this run")),
+            }
+        }
+        self.exporter.borrow().iter().for_each(|exporter| exporter.learn(event));
     }
 
     /// Changes what is known, and draws it from now on.
@@ -234,7 +255,7 @@ impl Observer for Screen {
             // Whoever reads may be gone: the measurement goes on.
             let _ = terminal::print_document(&event.line());
         }
-        self.exporter.iter().for_each(|exporter| exporter.learn(event));
+        self.export(event);
         let line = self.lines_of(event);
         self.learn(|live, now| live.learn(event, now));
         line.iter().for_each(|line| self.say(line));

@@ -148,10 +148,11 @@ fn what_is_told_live_is_what_all_ranks_do() {
     let (_alone, place) = (alone(), Place::new());
     fs::create_dir(place.join("d")).unwrap();
     let words = "run bandwidth d --threads 3 --transfer 16KiB --bytes-per-thread 48MiB \
-                 --events e.jsonl --json";
+                 --events e.jsonl --otlp http://127.0.0.1:1 --json";
     let status = under_mpi(&place, "openmpi", 3, words).wait().unwrap();
     let told = said(&place, "mpi.err");
     assert!(status.code().is_some_and(|code| code <= 1), "{told}");
+    assert_eq!(told.matches("nothing is pushed of this run").count(), 1, "{told}");
     let document: Value = serde_json::from_str(&said(&place, "mpi.out")).unwrap();
     let events: Vec<Value> =
         said(&place, "e.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -131,6 +131,7 @@ mod tests {
             ("https://127.0.0.1:4318".to_owned(), "only http://"),
             ("localhost:4318".to_owned(), "only http://"),
             ("http://[::1".to_owned(), "is no address"),
+            ("http://me:word@127.0.0.1:4318".to_owned(), "names a user"),
         ] {
             let refused = place.run(&format!("run quick . --otlp {address}")).expect(2);
             assert!(refused.err.contains(&address) && refused.err.contains(why), "{}", refused.err);
