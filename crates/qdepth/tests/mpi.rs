@@ -229,7 +229,7 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
     for moment in 0..20_u64 {
         let logbook = format!("killed-{moment}.db");
         let words = format!(
-            "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 512MiB --no-report --logbook {logbook}"
+            "run bandwidth d --threads 4 --transfer 64KiB --bytes-per-thread 128MiB --no-report --logbook {logbook}"
         );
         let mut job = under_mpi(&place, "openmpi", 4, &words);
         while !said(&place, "mpi.err").contains("clocks:") {
@@ -237,8 +237,8 @@ fn a_rank_that_is_killed_ends_the_point_as_failed() {
         }
         let children = sh(&format!("pgrep -P {}", job.id())).unwrap();
         let ranks: Vec<&str> = children.lines().collect();
-        // Spread over the first point, of which each rank writes 512 MiB.
-        while written(ranks[0]) < (1 + moment * 20) << 20 {
+        // Spread over the first point, of which each rank writes 128 MiB.
+        while written(ranks[0]) < (1 + moment * 5) << 20 {
             pause(1);
         }
         let victim = ranks[1 + moment as usize % 3];
