@@ -1,7 +1,7 @@
 //! What limits a storage that was looked at for a few seconds: said beside the first numbers, for a
 //! terminal, in English. It says what follows from two points by Little's law, and no more.
 
-use qdepth_measure::{Code, Severity};
+use qdepth_measure::{Code, Finding, Severity};
 use qdepth_record::{PointRecord, RunRecord};
 
 use crate::Telling;
@@ -9,42 +9,78 @@ use crate::number::{self, TimeUnit, in_prose};
 use crate::view::{Load, Point, View};
 use crate::words::{Lang, finding_text};
 
-/// A sentence for each load that was measured at one and at many outstanding I/Os: what keeps it
-/// from more. Before them what makes all of the figures doubtful, if anything does.
-pub fn limits(run: &RunRecord, points: &[PointRecord]) -> Vec<String> {
-    let telling = Telling::from(Lang::En);
-    let view = View::new(run, points, None, &telling);
-    let mut said: Vec<String> = doubts(&view);
-    let known = |(_, point): (_, &Point<'_>)| point.main().interval.is_some();
-    if view.points().any(known) {
-        let of_these = "± 95 % is of these seconds, by how visits to a load in turn with the others \
-                        differ: what changes more slowly is not in it.";
-        said.push(of_these.to_owned());
-    }
-    if !view.points().all(known) {
-        let none = "A – in place of an interval: a visit was too short for its requests to tell how \
-                    far the rate may be off.";
-        said.push(none.to_owned());
-    }
-    said.extend(view.swept().filter_map(|load| of_load(&view, load)));
-    said
+/// What is said below the first numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstWords {
+    /// A sentence for each load that was measured at one and at many outstanding I/Os: what keeps
+    /// it from more.
+    pub limits: Vec<String>,
+    /// Why figures have no better grade, where one could be better.
+    pub grades: Option<String>,
+    /// How the interval is to be read, and what stands in its place.
+    pub notes: Vec<String>,
 }
 
-/// Each doubt that makes figures invalid, once.
-fn doubts(view: &View<'_>) -> Vec<String> {
+/// What follows from the first numbers, each in a sentence or two.
+pub fn first_words(run: &RunRecord, points: &[PointRecord]) -> FirstWords {
+    let telling = Telling::from(Lang::En);
+    let view = View::new(run, points, None, &telling);
+    let known = |(_, point): (_, &Point<'_>)| point.main().interval.is_some();
+    let mut notes = Vec::new();
+    if view.points().any(known) {
+        notes.push("± 95 % is of these seconds: what changes more slowly is not in it.".to_owned());
+    }
+    if !view.points().all(known) {
+        let none = "– for ± 95 %: visits too short to tell how far the rate may be off.";
+        notes.push(none.to_owned());
+    }
+    FirstWords {
+        limits: view.swept().filter_map(|load| of_load(&view, load)).collect(),
+        grades: grades(&view),
+        notes,
+    }
+}
+
+/// Remarks are named in a line of so many letters; what it has no room for is counted.
+const LETTERS: usize = 80;
+
+/// What makes figures invalid, each doubt once, and what else is remarked: first who may have
+/// answered in the storage's place.
+fn grades(view: &View<'_>) -> Option<String> {
     let of_points = view.points().flat_map(|(_, point)| &point.record.findings);
-    let mut seen: Vec<Code> = Vec::new();
-    let mut said = Vec::new();
-    for finding in view.run.findings.iter().chain(of_points) {
-        let weighs = finding.severity == Severity::Invalid
-            || matches!(finding.code, Code::NotDirect | Code::Buffered | Code::UnwrittenRead);
-        if weighs && !seen.contains(&finding.code) {
-            seen.push(finding.code);
-            let text = finding_text(finding, Lang::En);
-            said.push(format!("{}: {}", text.title, text.explanation));
+    let mut seen: Vec<&Finding> = Vec::new();
+    for finding in of_points.chain(&view.run.findings) {
+        // It is a sign in the table, with a note of its own.
+        let told = finding.code == Code::IntervalNotAvailable;
+        if !told && !seen.iter().any(|one| one.code == finding.code) {
+            seen.push(finding);
         }
     }
-    said
+    let (invalid, mut remarks): (Vec<&Finding>, Vec<_>) =
+        seen.into_iter().partition(|finding| finding.severity == Severity::Invalid);
+    let answers = |code| matches!(code, Code::NotDirect | Code::Buffered | Code::UnwrittenRead);
+    remarks.sort_by_key(|finding| !answers(finding.code));
+    let titles = |findings: &[&Finding]| {
+        let title = |finding: &&Finding| finding_text(finding, Lang::En).title;
+        findings.iter().map(title).collect::<Vec<_>>().join("; ")
+    };
+    let mut said = Vec::new();
+    if !invalid.is_empty() {
+        said.push(format!("Grade C: {}.", titles(&invalid)));
+    }
+    if !remarks.is_empty() {
+        let line = |named: usize| {
+            let more = match remarks.len() - named {
+                0 => String::new(),
+                more => format!("; {more} more"),
+            };
+            format!("Grade B: {}{more}.", titles(&remarks[..named]))
+        };
+        let fits = |named: &usize| line(*named).chars().count() <= LETTERS;
+        let named = (1..=remarks.len()).rev().find(fits).unwrap_or(1);
+        said.push(line(named));
+    }
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
@@ -53,10 +89,18 @@ fn of_load(view: &View<'_>, load: &Load<'_>) -> Option<String> {
         (few.record.outstanding, few.summary.io_per_s.value),
         (many.record.outstanding, many.summary.io_per_s.value),
     )?;
-    let mut said = format!("{}: {}.", load.title, shares.told(many.record.outstanding));
-    for more in [ceiling(many), link(view, many)].into_iter().flatten() {
+    // All are read alone: how much of it is reading stands in the table.
+    let title = load.title.split_once(',').map_or(&*load.title, |(title, _)| title);
+    let near = many.record.findings.iter().any(|found| found.code == Code::GeneratorCeiling);
+    let mut said = format!("{title}: {}.", shares.told(many.record.outstanding, near));
+    // A link is filled by bytes: it is said of the load that moves most.
+    let moved = |point: &Point<'_>| point.summary.mib_per_s;
+    let fastest = view.points().map(|(_, point)| moved(point)).fold(0.0, f64::max);
+    let link = (load.points.iter().find(|point| moved(point) >= fastest))
+        .and_then(|point| link(view, point));
+    if let Some(link) = link {
         said.push(' ');
-        said.push_str(&more);
+        said.push_str(&link);
     }
     Some(said)
 }
@@ -83,7 +127,8 @@ impl Shares {
         (self.among_ns - self.alone_ns).max(0.0)
     }
 
-    fn told(self, all: u32) -> String {
+    /// `near` says that the measuring program itself could do little more.
+    fn told(self, all: u32, near: bool) -> String {
         let unit = TimeUnit::suiting([self.alone_ns, self.among_ns]);
         let time = |ns: f64| format!("{} {}", unit.write(ns), unit.symbol());
         let waiting = self.waiting_ns();
@@ -92,32 +137,26 @@ impl Shares {
             time(self.alone_ns),
             time(self.among_ns)
         );
+        if near {
+            return format!("{head}: the measuring program itself could do little more");
+        }
         if waiting <= 0.0 {
             return format!("{head}: none waits for another, and more at a time would give more");
+        }
+        if waiting <= self.alone_ns {
+            let waiting = time(waiting);
+            let limit = "latency is the limit, and more at a time would give more";
+            return format!("{head}, of which {waiting} is waiting: {limit}");
         }
         // By the same law: as many are at work as the rate at many times the time of one alone.
         let at_work = f64::from(all) * self.alone_ns / self.among_ns;
         // Fewer than one at a time says only that many at once slow one another down.
         let served = match at_work {
             ..1.0 => String::new(),
-            _ => format!(" (about {} are served at a time)", number::three_digits(at_work)),
+            _ => format!(" (about {} served at a time)", number::three_digits(at_work)),
         };
-        let split = format!("{head}, of which {} is waiting for others{served}", time(waiting));
-        // Which of the two is the larger part.
-        if waiting > self.alone_ns {
-            format!("{split}: the rate at {all} is limited by what serves them, not by latency")
-        } else {
-            format!("{split}: latency is the limit, and more at a time would give more")
-        }
+        format!("{head}{served}: limited by what serves them, not by latency")
     }
-}
-
-/// What the generator could do at best, where that is near.
-fn ceiling(point: &Point<'_>) -> Option<String> {
-    let of = |finding: &&qdepth_measure::Finding| finding.code == Code::GeneratorCeiling;
-    let found = point.record.findings.iter().find(of)?;
-    let text = finding_text(found, Lang::En);
-    Some(text.explanation)
 }
 
 /// The rate as a share of what the link of the target carries, where that is known.
@@ -137,32 +176,58 @@ fn link(view: &View<'_>, point: &Point<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn why_a_grade_is_not_better_is_said_once_and_shortly() {
+        let run = fixture::run(1);
+        let mut points = fixture::points(1);
+        let said = |points: &[PointRecord]| first_words(&run, points).grades.unwrap_or_default();
+        let remarks = [Code::Pressure, Code::Steal, Code::UnwrittenRead, Code::Pressure];
+        for point in &mut points {
+            point.findings = remarks.into_iter().map(Finding::remark).collect();
+        }
+        let doubted = said(&points);
+        assert_eq!(doubted, "Grade B: Blocks were read that were never written; 2 more.");
+        points[0].findings.push(Finding::invalid(Code::ImplausiblyFast));
+        assert!(said(&points).starts_with("Grade C: Too fast to be storage. Grade B: Blocks "));
+        for point in &mut points {
+            point.findings = vec![Finding::remark(Code::IntervalNotAvailable)];
+        }
+        assert_eq!(said(&points), "");
+    }
 
     #[test]
     fn a_storage_that_serves_one_at_a_time_makes_the_others_wait() {
         // A single server of 100 µs: 10,000 a second, however many ask.
         let shares = Shares::of((1, 10_000.0), (32, 10_000.0)).unwrap();
         assert!((shares.waiting_ns() - 31.0 * 100_000.0).abs() < 1e-3);
-        let said = shares.told(32);
-        assert!(said.contains("about 1.00 are served at a time"), "{said}");
+        let said = shares.told(32, false);
+        assert!(said.contains("about 1.00 served at a time"), "{said}");
         assert!(said.contains("limited by what serves them"), "{said}");
     }
 
     #[test]
     fn fewer_than_one_at_a_time_is_no_number_of_servers() {
-        let said = Shares::of((1, 10_000.0), (32, 7_000.0)).unwrap().told(32);
+        let said = Shares::of((1, 10_000.0), (32, 7_000.0)).unwrap().told(32, false);
         assert!(said.contains("with 32 outstanding"), "{said}");
-        assert!(!said.contains("are served at a time"), "{said}");
+        assert!(!said.contains("served at a time"), "{said}");
     }
 
     #[test]
     fn a_storage_without_queues_is_limited_by_latency() {
         // 32 servers of 100 µs each.
-        let said = Shares::of((1, 10_000.0), (32, 320_000.0)).unwrap().told(32);
+        let said = Shares::of((1, 10_000.0), (32, 320_000.0)).unwrap().told(32, false);
         assert!(said.contains("none waits for another"), "{said}");
         // Half as fast again: a third of the time is waiting.
-        let said = Shares::of((1, 10_000.0), (32, 213_333.0)).unwrap().told(32);
+        let said = Shares::of((1, 10_000.0), (32, 213_333.0)).unwrap().told(32, false);
         assert!(said.contains("latency is the limit"), "{said}");
+    }
+
+    #[test]
+    fn near_the_own_limit_of_the_program_the_storage_is_not_blamed() {
+        let said = Shares::of((1, 10_000.0), (32, 10_000.0)).unwrap().told(32, true);
+        assert!(said.ends_with("the measuring program itself could do little more"), "{said}");
     }
 
     #[test]

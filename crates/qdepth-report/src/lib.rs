@@ -61,7 +61,7 @@ pub use figure::{
     Figure, GRID, Horizontal, INK, Mark as FigureMark, MarkValue, Markers, PALETTE, PAPER,
     RightAxis, Scale, Series, Stroke,
 };
-pub use first::limits;
+pub use first::{FirstWords, first_words};
 pub use host::host_tables;
 pub use html::{ReportError, html, html_part, html_table, style_sheet};
 pub use limit::{Limit, Statistic, UnknownLimit};

@@ -38,6 +38,8 @@ const DRAWN_EVERY: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct Screen {
     quiet: bool,
+    /// Whether of the run's events nothing stays: it is over in seconds, and all is told then.
+    passing: bool,
     /// Whether lines are told one after the other and stay.
     plain: bool,
     /// Whether the lines of events are the result.
@@ -119,6 +121,7 @@ impl Screen {
         let shown = Shown { began: qdepth_linux::now(), state: Mutex::default() };
         Self {
             quiet: false,
+            passing: false,
             plain: !terminal::is_drawn_on(),
             prints_events: false,
             shown: Arc::new(shown),
@@ -132,6 +135,13 @@ impl Screen {
     pub(crate) fn quiet() -> Self {
         let mut screen = Self::new();
         (screen.quiet, screen.plain) = (true, true);
+        screen
+    }
+
+    /// One that shows what goes on, and leaves the place to what is told afterwards.
+    pub(crate) fn passing() -> Self {
+        let mut screen = Self::new();
+        screen.passing = true;
         screen
     }
 
@@ -205,6 +215,10 @@ impl Screen {
 
     /// Lines of an event that stay; in plain lines also what is measured next.
     fn lines_of(&self, event: &RunEvent) -> Option<String> {
+        // Without a drawn line there must be one that says what takes these seconds.
+        if self.passing && !(self.plain && matches!(event, RunEvent::RunStarted(_))) {
+            return None;
+        }
         let state = self.shown.state();
         let begun = |point: u32| state.live.begun.get(&point);
         let points = state.live.run.as_ref().map_or(0, |run| run.points);

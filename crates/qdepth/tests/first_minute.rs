@@ -71,6 +71,25 @@ fn alone_it_measures_four_points_and_leaves_nothing() {
 }
 
 #[test]
+fn the_first_answer_is_one_screen_of_a_small_terminal() {
+    let place = Place::new();
+    for name in ["n", "a-directory-of-a-name-that-is-longer-than-what-a-line-of-80-columns-has"] {
+        let folder = place.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        let said = run_in(&folder, Some("80"), &[]).expect_finished();
+        let lines: Vec<&str> = said.err.lines().chain(said.out.lines()).collect();
+        // The prompt stands in the last of 24.
+        assert!(lines.len() <= 23, "{} lines: {}{}", lines.len(), said.err, said.out);
+        let wide = |line: &&&str| unicode_width::UnicodeWidthStr::width(**line) > 80;
+        assert_eq!(lines.iter().find(wide), None);
+        for text in ["Random 4 KiB", "IO/s", "A read alone", "\nNext, in this directory:\n"] {
+            let found = said.out.to_lowercase().contains(&text.to_lowercase());
+            assert!(found, "no `{text}`: {}", said.out);
+        }
+    }
+}
+
+#[test]
 fn alone_it_reads_what_is_there_where_nothing_can_be_made() {
     let test = "alone_it_reads_what_is_there_where_nothing_can_be_made";
     if !can(test, &["mount", "umount"]) {

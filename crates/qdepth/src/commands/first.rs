@@ -1,14 +1,19 @@
 //! `qdepth` alone: five seconds to a first number of this directory's storage. Nothing is kept.
 
 use anyhow::Result;
+use qdepth_files::{Lines, visible};
 use qdepth_host::system::System;
 use qdepth_record::export_json;
+use qdepth_report::FirstWords;
+use unicode_width::UnicodeWidthStr;
 
 use crate::commands::read::print_points;
-use crate::commands::run::measure;
+use crate::commands::run::measure_on;
 use crate::exit_status::Status;
 use crate::flags::{FirstOptions, RunOptions};
-use crate::terminal::{print, print_document};
+use crate::layout::shortened;
+use crate::screen::Screen;
+use crate::terminal::{self, print, print_document};
 use qdepth_lab::first::{Look, look};
 use qdepth_lab::request::{Ran, RunRequest};
 
@@ -16,7 +21,7 @@ pub(crate) fn first(options: &FirstOptions) -> Result<Status> {
     let Look { plan, what } = look(&System::real())?;
     let run = RunOptions { no_report: true, ..RunOptions::usual()? };
     let request = RunRequest { is_kept: false, ..run.request_of(plan) };
-    measure(&run, &request, |ran| tell(*options, &what, ran))
+    measure_on(&Screen::passing(), &run, &request, |ran| tell(*options, &what, ran))
 }
 
 /// Numbers, what limits them, and what to type next.
@@ -25,20 +30,76 @@ fn tell(options: FirstOptions, what: &str, Ran { run, points, .. }: &Ran) -> Res
         return print_document(export_json(run, points).trim_end());
     }
     let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
-    print(&format!("{}: {what}", names.join(", ")))?;
+    let width = terminal::table_style(false).width;
+    let name = visible(&names.join(", "), Lines::One).into_owned();
+    let room = width.saturating_sub(what.width() + 2).max(NAME_MIN);
+    print(&format!("{}: {what}", shortened(&name, room)))?;
     for table in qdepth_report::point_tables(run, points, qdepth_report::Lang::En) {
         print_points(&table)?;
     }
-    for sentence in qdepth_report::limits(run, points) {
-        print(&sentence)?;
+    for line in fitting(qdepth_report::first_words(run, points), width) {
+        print(&line)?;
     }
     print(NEXT)
 }
 
+/// The name of what is measured is not made shorter.
+const NAME_MIN: usize = 16;
+
+/// Lines of a small terminal that are free for words: of its 24 the prompt needs one, as does a
+/// standard error on which nothing is drawn; the table and what stands around it have sixteen.
+const LINES_OF_WORDS: usize = 6;
+
+/// What there is room for at this width: what limits the storage, then what makes that doubtful,
+/// then how the interval is to be read. It is told in the other order.
+fn fitting(words: FirstWords, width: usize) -> Vec<String> {
+    let height = |text: &String| terminal::told(text, width).len();
+    let mut room = LINES_OF_WORDS.saturating_sub(words.limits.iter().map(height).sum());
+    let mut fits = |text: &String| {
+        let needs = height(text);
+        let fits = needs <= room;
+        room -= if fits { needs } else { 0 };
+        fits
+    };
+    let grades: Vec<String> = words.grades.into_iter().filter(|text| fits(text)).collect();
+    let notes: Vec<String> = words.notes.into_iter().filter(|text| fits(text)).collect();
+    [notes, grades, words.limits].concat()
+}
+
 /// What to type after the first number.
 const NEXT: &str = "
-Next, each in this directory:
+Next, in this directory:
   qdepth run disk-mark  the eight numbers of CrystalDiskMark, in a minute
-  qdepth run            five load profiles at 1 to 512 outstanding I/Os, with a
-                        report: two to three minutes
+  qdepth run            five load profiles and a report, in two to three minutes
   qdepth plans          every question there is a plan for";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(limits: &[usize], grades: usize, notes: &[usize]) -> FirstWords {
+        let text = |sign: &str, lines: usize| sign.repeat(38 * lines);
+        FirstWords {
+            limits: limits.iter().map(|lines| text("l ", *lines)).collect(),
+            grades: Some(text("g ", grades)),
+            notes: notes.iter().map(|lines| text("n ", *lines)).collect(),
+        }
+    }
+
+    #[test]
+    fn what_limits_the_storage_is_told_whatever_else_there_is_to_say() {
+        for (words, wanted) in [
+            (words(&[2, 2], 1, &[1]), "ngll"),
+            (words(&[2, 2], 1, &[1, 1]), "ngll"),
+            (words(&[2, 2], 3, &[1]), "nll"),
+            (words(&[2, 3], 1, &[1]), "gll"),
+            (words(&[4, 4], 1, &[1]), "ll"),
+        ] {
+            let lines = fitting(words, 80);
+            let signs: String = lines.iter().map(|line| &line[..1]).collect();
+            assert_eq!(signs, wanted);
+            let height: usize = lines.iter().map(|line| terminal::told(line, 80).len()).sum();
+            assert!(height <= LINES_OF_WORDS || wanted == "ll", "{height} lines for {wanted}");
+        }
+    }
+}

@@ -69,8 +69,8 @@ pub(crate) fn measure_on(
     let Ran { run, points, signal, lost, planned, .. } = ran;
     if request.is_kept {
         screen.kept(&request.logbook, &run.id);
+        hint(screen, &run, &points);
     }
-    hint(screen, &run, &points);
     if let Some(report) = report {
         let document = qdepth_report::compose(&run, &points, options.telling.telling());
         report.write(qdepth_report::html(&document)?).with_context(|| {
