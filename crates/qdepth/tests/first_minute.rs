@@ -173,6 +173,10 @@ fn no_table_is_wider_than_the_terminal() {
             assert!(line.chars().count() <= 80, "{words:?}: `{line}`");
         }
     }
+    let list = run_in(place.path(), Some("80"), &["list"]).out;
+    let started = jiff::Timestamp::now().to_string();
+    assert!(list.contains("started") && list.contains(&started[..10]), "{list}");
+    assert!(list.contains("sealed") && !list.contains("left out"), "{list}");
     let show = run_in(place.path(), Some("80"), &["show"]).out;
     assert_eq!(show.matches("\nDatabase\n").count(), 1, "a block a profile: {show}");
     assert!(show.contains("EMULATED"), "{show}");

@@ -127,7 +127,8 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     let row = |run: &RunHeadline| {
         let cells = [
             run.id.chars().take(13).collect(),
-            run.started_at.chars().take(19).collect(),
+            // To the minute: the order of the rows tells the rest.
+            run.started_at.chars().take(16).collect(),
             match (run.damaged, &run.retracted) {
                 (true, _) => "damaged".to_owned(),
                 (false, Some(_)) => format!("{}, retracted", run.state_text()),
@@ -142,10 +143,10 @@ pub(crate) fn print_runs(runs: &[RunHeadline]) -> Result<()> {
     };
     let columns = [
         ("run", Align::Text, 0),
-        ("started", Align::Text, 2),
-        ("state", Align::Text, 0),
+        ("started", Align::Text, 1),
+        ("state", Align::Text, 2),
         ("plan", Align::Text, 0),
-        ("points", Align::Number, 1),
+        ("points", Align::Number, 3),
         ("targets", Align::Text, 0),
     ];
     let column = |(heading, align, rank): (&str, Align, u8)| Column {
