@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn why_a_grade_is_not_better_is_said_once_and_shortly() {
-        let run = fixture::run(1);
+        let run = RunRecord { findings: Vec::new(), ..fixture::run(1) };
         let mut points = fixture::points(1);
         let said = |points: &[PointRecord]| first_words(&run, points).grades.unwrap_or_default();
         let remarks = [Code::Pressure, Code::Steal, Code::UnwrittenRead, Code::Pressure];
