@@ -5,6 +5,7 @@
 //! page that wants other colours (dark mode) restyles the attributes with its own style sheet.
 
 mod frame;
+mod groups;
 mod panels;
 
 use std::sync::Arc;
@@ -214,7 +215,9 @@ impl Figure {
             _ => self.plots(&self.series),
         };
         let layout = self.layout(&plots);
-        let layout = layout.with_x_label(self.x_label.as_str()).with_y_label(self.y_label.as_str());
+        // Below names of groups, which kuva does not fit in, the axis is named here.
+        let x_label = if self.groups().is_some() { "" } else { &*self.x_label };
+        let layout = layout.with_x_label(x_label).with_y_label(self.y_label.as_str());
         let scene = match &self.right {
             None => render_multiple(plots, layout),
             Some(right) => {
@@ -226,10 +229,22 @@ impl Figure {
         let svg = SvgBackend::new().render_scene(&scene);
         let beside = self.right.iter().flat_map(|right| &right.series);
         let named = self.series.iter().chain(beside).filter(|series| !series.name.is_empty());
-        let bars = matches!(self.x_axis, Horizontal::Groups(_));
-        let (legend, below) = legend(&named.collect::<Vec<_>>(), bars, HEIGHT);
         let (width, body) = body_of(&svg, label.id);
-        framed(&(body + &legend), (width, HEIGHT + below), label)
+        let (body, bottom) = match self.groups() {
+            Some(names) => groups::named(&body, names, &self.x_label),
+            None => (body, HEIGHT),
+        };
+        let bottom = bottom.max(HEIGHT);
+        let (legend, below) = legend(&named.collect::<Vec<_>>(), self.groups().is_some(), bottom);
+        framed(&(body + &legend), (width, bottom + below), label)
+    }
+
+    /// Names of groups of bars, where there are such.
+    fn groups(&self) -> Option<&[String]> {
+        match &self.x_axis {
+            Horizontal::Groups(names) => Some(names),
+            Horizontal::Intensities(_) | Horizontal::UpTo(_) => None,
+        }
     }
 
     fn layout(&self, plots: &[Plot]) -> Layout {
@@ -285,13 +300,13 @@ impl Figure {
     /// The groups of bars; what is not known has none.
     fn bars(&self, names: &[String]) -> BarPlot {
         let (mut plot, mut errors) = (BarPlot::new(), Vec::new());
-        for (place, name) in names.iter().enumerate() {
+        for place in 0..names.len() {
             let value = |series: &Series| match series.marks.get(place).map(|mark| mark.value) {
                 Some(MarkValue::Known(value, interval)) => (value, interval),
                 _ => (0.0, None),
             };
             let bars = self.series.iter().map(|series| (value(series).0, colour(series.colour)));
-            plot = plot.with_group(name.as_str(), bars.collect::<Vec<_>>());
+            plot = plot.with_group(groups::placeholder(place), bars.collect::<Vec<_>>());
             errors.extend(self.series.iter().map(value).map(|(value, interval)| {
                 interval.map_or((0.0, 0.0), |(low, high)| (value - low, high - value))
             }));

@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use super::groups::middle_out;
 use super::{FONT, INK, Label, Markers, Series, WIDTH, colour};
 
 /// What kuva writes into a picture whose marks say what they are.
 const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
 const LEGEND_LEFT: f64 = 62.0;
 const LEGEND_ROW: f64 = 19.0;
+/// The widest name in a legend.
+const NAME: f64 = WIDTH - 54.0;
 /// A bar in a legend.
 const SWATCH: &str = "M-9 -5h18v10h-18z";
 /// The markers again, as paths around the origin.
@@ -49,7 +52,9 @@ pub(super) fn framed(
 /// Lines with their names, in rows below the picture, and the height that they take. Own work:
 /// the swatches of kuva are too short to tell dashes from dots.
 pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
-    let longest = named.iter().map(|series| text_width(&series.name)).fold(0.0, f64::max);
+    // A name that is wider than the picture is shortened in the middle.
+    let names: Vec<String> = named.iter().map(|series| within(&series.name, NAME)).collect();
+    let longest = names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
     let width = 40.0 + longest + 14.0;
     let columns = ((WIDTH / width) as usize).max(1);
     // Six lines stand better in two rows of three than in four and two.
@@ -81,10 +86,16 @@ pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
             out,
             "<g class=\"key\" transform=\"translate({x:.1} {y:.1})\">{line}{marker}\
              <text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
-            escaped(&series.name),
+            escaped(&names[index]),
         );
     }
     (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW + 12.0)
+}
+
+/// The longest form of a name that is not wider.
+fn within(name: &str, width: f64) -> String {
+    let forms = (1..=name.chars().count()).rev().map(|letters| middle_out(name, letters));
+    forms.into_iter().find(|form| text_width(form) <= width).unwrap_or_default()
 }
 
 /// About how wide a name is in a legend: Japanese letters are as wide as they are high.

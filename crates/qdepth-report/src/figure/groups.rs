@@ -1,0 +1,392 @@
+//! Names below groups of bars. Of a name that is wider than its group kuva draws all, over the next
+//! one: here it is broken into lines, turned where the groups are narrow, and shortened in the middle
+//! where that is not enough. Under the pointer it is whole.
+
+use std::fmt::Write as _;
+
+use super::frame::escaped;
+
+/// Stands before a group's number in a drawing, where its name will stand: a letter of private use.
+const HOLD: char = '\u{e000}';
+/// Between two names.
+const GAP: f64 = 6.0;
+/// Height of a line.
+const LINE: f64 = 14.0;
+/// Lines of a name.
+const LINES: usize = 4;
+/// A group so wide has its name level, be it shortened.
+const WIDE: f64 = 64.0;
+/// Names turned by 45° stand so far apart.
+const TURNED: f64 = 18.0;
+/// A turned name is not longer.
+const LONGEST: f64 = 170.0;
+
+/// What is drawn in the place of a group's name.
+pub(super) fn placeholder(place: usize) -> String {
+    format!("{HOLD}{place}")
+}
+
+/// A group in a drawing: the middle of its name, and which it is.
+struct Group<'a> {
+    x: f64,
+    y: f64,
+    name: &'a str,
+    place: usize,
+}
+
+/// The drawing with names in the places that are held for them and the name of the axis below, and
+/// where that ends.
+pub(super) fn named(body: &str, names: &[String], axis: &str) -> (String, f64) {
+    let (mut out, groups) = taken_out(body, names);
+    let (Some(first), Some(last)) = (groups.first(), groups.last()) else { return (out, 0.0) };
+    let between = groups.windows(2).map(|two| two[1].x - two[0].x).fold(f64::INFINITY, f64::min);
+    let slot = if between.is_finite() { between } else { 2.0 * LONGEST };
+    let level = |shorten| levelled(&groups, slot - GAP, shorten);
+    let mut bottom = match level(false).or_else(|| level(slot >= WIDE)) {
+        Some(lines) => draw_level(&mut out, &groups, &lines),
+        None => draw_turned(&mut out, &groups, slot),
+    };
+    if !axis.is_empty() {
+        bottom += LINE;
+        // Writing into a String cannot fail.
+        let _ = write!(
+            out,
+            "<text x=\"{:.1}\" y=\"{bottom:.1}\" font-size=\"13\" text-anchor=\"middle\">{}</text>",
+            (first.x + last.x) / 2.0,
+            escaped(axis),
+        );
+    }
+    (out, bottom + GAP)
+}
+
+/// The drawing without what holds places, and the groups from left to right.
+fn taken_out<'a>(body: &str, names: &'a [String]) -> (String, Vec<Group<'a>>) {
+    const END: &str = "</text>";
+    let (mut out, mut groups) = (String::with_capacity(body.len()), Vec::new());
+    for part in body.split_inclusive(END) {
+        let group = part.rfind("<text").and_then(|at| Some((at, group(&part[at..], names)?)));
+        match group {
+            Some((at, group)) => {
+                out.push_str(&part[..at]);
+                groups.push(group);
+            }
+            None => out.push_str(part),
+        }
+    }
+    groups.sort_by(|a, b| a.x.total_cmp(&b.x));
+    (out, groups)
+}
+
+fn group<'a>(text: &str, names: &'a [String]) -> Option<Group<'a>> {
+    let place = text.split_once(HOLD)?.1.split('<').next()?.trim().parse().ok()?;
+    let number = |name: &str| text.split_once(name)?.1.split('"').next()?.parse().ok();
+    let name = names.get::<usize>(place)?;
+    Some(Group { x: number(" x=\"")?, y: number(" y=\"")?, name, place })
+}
+
+/// Lines of each name in this width; none where one has too many. Names that are shortened and would
+/// be alike have the numbers of their groups.
+fn levelled(groups: &[Group<'_>], width: f64, shorten: bool) -> Option<Vec<Vec<String>>> {
+    let whole: Option<Vec<_>> = groups.iter().map(|group| broken(group.name, width)).collect();
+    if whole.is_some() || !shorten {
+        return whole;
+    }
+    let own = |group: &Group<'_>| {
+        broken(group.name, width).unwrap_or_else(|| shortened_lines(group.name, width, ""))
+    };
+    let lines: Vec<Vec<String>> = groups.iter().map(own).collect();
+    let numbered = |(group, own): (&Group<'_>, &Vec<String>)| {
+        let alike = lines.iter().filter(|other| *other == own).count() > 1;
+        if alike { shortened_lines(group.name, width, &number(group)) } else { own.clone() }
+    };
+    Some(groups.iter().zip(&lines).map(numbered).collect())
+}
+
+fn number(group: &Group<'_>) -> String {
+    format!(" #{}", group.place + 1)
+}
+
+/// The longest form of a name that stands in these lines, with this behind it.
+fn shortened_lines(name: &str, width: f64, behind: &str) -> Vec<String> {
+    let count = name.chars().count();
+    let form = |letters: usize| broken(&format!("{}{behind}", middle_out(name, letters)), width);
+    (1..=count).rev().find_map(form).unwrap_or_else(|| vec![behind.trim().to_owned()])
+}
+
+/// A name of so many letters: what is left out of its middle is an ellipsis.
+pub(super) fn middle_out(name: &str, letters: usize) -> String {
+    let count = name.chars().count();
+    if count <= letters {
+        return name.to_owned();
+    }
+    let (front, back) = (letters / 2, letters - letters / 2);
+    let head: String = name.chars().take(front).collect();
+    let tail: String = name.chars().skip(count - back).collect();
+    format!("{}…{}", head.trim_end(), tail.trim_start())
+}
+
+/// A name in lines of this width: broken behind spaces and signs, and between Japanese letters. None
+/// where a part is wider, or where there are too many.
+fn broken(name: &str, width: f64) -> Option<Vec<String>> {
+    let mut lines = vec![String::new()];
+    for part in parts(name) {
+        let last = lines.last_mut()?;
+        if width_of((last.clone() + part).trim_end()) <= width {
+            last.push_str(part);
+        } else if width_of(part.trim_end()) <= width {
+            lines.push(part.to_owned());
+        } else {
+            return None;
+        }
+    }
+    lines.retain(|line| !line.trim().is_empty());
+    let lines: Vec<String> = lines.iter().map(|line| line.trim().to_owned()).collect();
+    (lines.len() <= LINES).then_some(lines)
+}
+
+/// What stands behind a number in the same line.
+const UNITS: [&str; 8] = ["%", "B", "KiB", "MiB", "GiB", "TiB", "GB", "TB"];
+
+/// What is not broken.
+fn parts(name: &str) -> Vec<&str> {
+    let (mut parts, mut from) = (Vec::new(), 0);
+    let mut letters = name.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let Some((_, next)) = letters.peek() else { break };
+        // No line begins with what closes.
+        let closes = matches!(next, '、' | '。' | '）' | '」' | 'ー' | '・' | '％' | ')' | ',');
+        let opens = matches!(letter, '（' | '「');
+        // Nor with a unit.
+        let counts = letter == ' ' && name[from..at].ends_with(|c: char| c.is_ascii_digit());
+        let unit = counts && UNITS.iter().any(|unit| name[at + 1..].starts_with(unit));
+        let breaks = matches!(letter, ' ' | '-' | '/' | '_' | ',' | ':' | '…')
+            || ((is_japanese(letter) || is_japanese(*next)) && !opens);
+        if breaks && !closes && !unit && *next != ' ' {
+            let end = at + letter.len_utf8();
+            parts.push(&name[from..end]);
+            from = end;
+        }
+    }
+    parts.push(&name[from..]);
+    parts
+}
+
+fn is_japanese(letter: char) -> bool {
+    letter >= '\u{2e80}'
+}
+
+/// About how wide a name is at 12 pixels, in the widest of the fonts.
+fn width_of(name: &str) -> f64 {
+    let of = |letter: char| match letter {
+        '\u{2e80}'.. => 12.0,
+        ' ' | '.' | ',' | ':' | ';' | '\'' | '|' | 'i' | 'j' | 'l' | 't' | 'f' | 'I' | '/' => 3.8,
+        'm' | 'w' | 'M' | 'W' | '%' | '@' | '…' | '—' => 11.0,
+        'A'..='Z' => 8.8,
+        _ => 6.9,
+    };
+    name.chars().map(of).sum()
+}
+
+/// Names level below their groups; where they end.
+fn draw_level(out: &mut String, groups: &[Group<'_>], lines: &[Vec<String>]) -> f64 {
+    for (group, lines) in groups.iter().zip(lines) {
+        let _ = write!(out, "<g class=\"group\"><title>{}</title>", escaped(group.name));
+        for (at, line) in lines.iter().enumerate() {
+            let (x, y) = (group.x, LINE.mul_add(at as f64, group.y));
+            let _ = write!(
+                out,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"12\" text-anchor=\"middle\">{}</text>",
+                escaped(line)
+            );
+        }
+        out.push_str("</g>");
+    }
+    let most = lines.iter().map(Vec::len).max().unwrap_or(1).max(1);
+    groups.first().map_or(0.0, |first| LINE.mul_add((most - 1) as f64, first.y))
+}
+
+/// Names turned by 45°, of which each ends below its group; where they end. Where groups are narrower
+/// than a line is high, some have none.
+fn draw_turned(out: &mut String, groups: &[Group<'_>], slot: f64) -> f64 {
+    let Some(first) = groups.first() else { return 0.0 };
+    let short = |group: &Group<'_>, behind: &str| {
+        let room = ((group.x - 2.0) * std::f64::consts::SQRT_2).min(LONGEST);
+        let fits = |text: &String| width_of(text) <= room;
+        let form = |letters: usize| middle_out(group.name, letters) + behind;
+        (1..=group.name.chars().count()).rev().map(form).find(fits)
+    };
+    let shown: Vec<&Group<'_>> = groups.iter().step_by((TURNED / slot).ceil() as usize).collect();
+    let own: Vec<Option<String>> = shown.iter().map(|group| short(group, "")).collect();
+    let mut longest = 0.0_f64;
+    for (group, text) in shown.iter().zip(&own) {
+        let alike = own.iter().filter(|other| *other == text).count() > 1;
+        let text = if alike { short(group, &number(group)) } else { text.clone() };
+        let text = text.unwrap_or_else(|| number(group));
+        longest = longest.max(width_of(&text));
+        let (x, y) = (group.x + 3.0, group.y - 2.0);
+        let _ = write!(
+            out,
+            "<g class=\"group\"><title>{}</title><text transform=\"translate({x:.1} {y:.1}) \
+             rotate(-45)\" font-size=\"12\" text-anchor=\"end\">{}</text></g>",
+            escaped(group.name),
+            escaped(&text)
+        );
+    }
+    longest.mul_add(std::f64::consts::FRAC_1_SQRT_2, first.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figure::{
+        Figure, Horizontal, Label, Mark, MarkValue, Markers, Scale, Series, Stroke,
+    };
+
+    fn drawn(names: &[String]) -> String {
+        let mark = |at: usize| Mark::at(at as f64, MarkValue::Known(1.0 + at as f64, None));
+        let series = Series {
+            name: "mean".to_owned(),
+            colour: 0,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: (0..names.len()).map(mark).collect(),
+        };
+        let figure = Figure {
+            x_label: "Load".to_owned(),
+            x_axis: Horizontal::Groups(names.to_vec()),
+            y_label: "Transaction rate [IO/s]".to_owned(),
+            y_scale: Scale::FromZero,
+            series: vec![series],
+            right: None,
+            panels: Vec::new(),
+        };
+        figure.svg(&Label { id: "a", title: "t", description: "d", mark: "EMULATED" })
+    }
+
+    /// A text below a group: where its line is anchored, how far it reaches, whether it is turned.
+    struct Box {
+        x: f64,
+        y: f64,
+        width: f64,
+        turned: bool,
+        text: String,
+    }
+
+    fn boxes(svg: &str) -> Vec<Vec<Box>> {
+        let group = |part: &str| {
+            let texts = part.split("<text").skip(1).map(|text| {
+                let turned = text.contains("rotate(-45)");
+                let number = |before: &str| {
+                    let from = text.split_once(before).unwrap().1;
+                    let end = from.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap();
+                    from[..end].parse::<f64>().unwrap()
+                };
+                let (x, y) = if turned {
+                    let places = text.split_once("translate(").unwrap().1;
+                    let y = places.split([' ', ')']).nth(1).unwrap().parse().unwrap();
+                    (number("translate("), y)
+                } else {
+                    (number(" x=\""), number(" y=\""))
+                };
+                let text = text.split_once('>').unwrap().1.split('<').next().unwrap().to_owned();
+                Box { x, y, width: width_of(&text), turned, text }
+            });
+            texts.collect::<Vec<_>>()
+        };
+        svg.split("<g class=\"group\">")
+            .skip(1)
+            .map(|g| group(g.split("</g>").next().unwrap()))
+            .collect()
+    }
+
+    fn view(svg: &str) -> (f64, f64) {
+        let size = svg.split_once("viewBox=\"0 0 ").unwrap().1.split('"').next().unwrap();
+        let (width, height) = size.split_once(' ').unwrap();
+        (width.parse().unwrap(), height.parse().unwrap())
+    }
+
+    fn assert_legible(names: &[String]) {
+        let svg = drawn(names);
+        let (groups, (width, height)) = (boxes(&svg), view(&svg));
+        assert_eq!(groups.len(), names.len(), "each has its name");
+        for group in &groups {
+            for own in group {
+                assert!(!own.text.is_empty());
+                let reach = if own.turned { own.width / 2_f64.sqrt() } else { own.width / 2.0 };
+                assert!(own.x - reach >= 0.0, "`{}` begins left of the picture", own.text);
+                assert!(own.turned || own.x + reach <= width, "`{}` ends outside", own.text);
+                let low = if own.turned { own.y + reach } else { own.y };
+                assert!(low < height, "`{}` at {low} of {height}", own.text);
+            }
+        }
+        for two in groups.windows(2) {
+            for (left, right) in two[0].iter().flat_map(|l| two[1].iter().map(move |r| (l, r))) {
+                let apart = right.x - left.x;
+                if left.turned {
+                    // Lines of 12 pixels that run beside each other at 45°.
+                    assert!(apart / 2_f64.sqrt() >= 12.0, "{apart}: `{}`", left.text);
+                } else {
+                    let needed = (left.width + right.width) / 2.0;
+                    assert!(apart >= needed, "`{}` runs into `{}`", left.text, right.text);
+                }
+            }
+        }
+        let told: Vec<String> = groups
+            .iter()
+            .map(|group| group.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" "))
+            .collect();
+        for (at, one) in told.iter().enumerate() {
+            let other = told[at + 1..].iter().find(|other| *other == one);
+            assert_eq!(other, None, "two of {} names look alike", names.len());
+        }
+    }
+
+    #[test]
+    fn long_names_of_groups_stand_beside_each_other_in_both_languages() {
+        let english = |at: usize| {
+            format!("Random 8 KiB, 67 % read, RAID 0 ({at} × Intel Optane SSD DC P5800X 1600 GB)")
+        };
+        let japanese =
+            |at: usize| format!("データベースの測定対象その{at}（仮想ディスクの上のファイル）");
+        let path =
+            |at: usize| format!("/mnt/a-long-path/of/several_parts/drive{at}/measurement-file");
+        let one_word = |at: usize| format!("{at}averylongwordthatisbrokennowhere{at}");
+        let middle = |at: usize| format!("the_same_long_beginning{at}the_same_long_end_of_names");
+        let short = |at: usize| format!("{at} KiB");
+        let kinds: [&dyn Fn(usize) -> String; 6] =
+            [&english, &japanese, &path, &one_word, &middle, &short];
+        for kind in kinds {
+            for count in [1, 2, 3, 5, 8, 12, 20] {
+                assert_legible(&(1..=count).map(kind).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_fits_is_whole() {
+        let names = ["Database", "File server", "Random 4 KiB, 100 % read"].map(str::to_owned);
+        let told: Vec<String> = boxes(&drawn(&names))
+            .iter()
+            .map(|group| group.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(told, names);
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_all_some_have_names() {
+        let names: Vec<String> = (0..60).map(|at| format!("a long name of a group {at}")).collect();
+        let shown = boxes(&drawn(&names));
+        assert!((15..60).contains(&shown.len()), "{}", shown.len());
+        let close = |two: &[Vec<Box>]| (two[1][0].x - two[0][0].x) / 2_f64.sqrt() < 12.0;
+        assert!(!shown.windows(2).any(close));
+    }
+
+    #[test]
+    fn names_are_broken_where_words_end() {
+        let lines = broken("測定対象の、長い名前（仮）", 60.0).unwrap();
+        assert_eq!(lines, ["測定対象", "の、長い名", "前（仮）"]);
+        assert_eq!(broken("Random 8 KiB, read", 60.0).unwrap(), ["Random", "8 KiB,", "read"]);
+        assert_eq!(broken("unbreakable", 20.0), None);
+        assert_eq!(middle_out("/mnt/storage/scratch", 10), "/mnt/…ratch");
+    }
+}
