@@ -14,7 +14,10 @@ use qdepth_record::{
     ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
     VariantRecord,
 };
-use qdepth_workload::{Compared, Comparison, Durability, Plan, Point, Role, STANDARD_AREA};
+use qdepth_workload::{
+    Choices, Compared, Comparison, Durability, Extent, Plan, PlanFile, Point, Role, STANDARD_AREA,
+    TargetShape, resolve, shipped_plan_text,
+};
 
 use crate::Lab;
 use crate::calibrate;
@@ -175,11 +178,12 @@ fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
             .push(Finding::remark(Code::NotLiteral).label("option", "sync").label("what", what));
     }
     let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
-    if smallest < STANDARD_AREA.0 {
+    let asked = asked_area(&plan.name);
+    if smallest < asked {
         findings.push(
             Finding::remark(Code::SmallArea)
                 .value("bytes", smallest as f64)
-                .value("standard_bytes", STANDARD_AREA.0 as f64),
+                .value("standard_bytes", asked as f64),
         );
     }
     for target in prepared {
@@ -219,4 +223,49 @@ pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
         value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
         source: "command line of qdepth".to_owned(),
     })
+}
+
+/// The least area that a shipped plan of this name asks for, in bytes; of any other plan the standard
+/// one. What a plan's own design raises on every run says nothing of a run.
+fn asked_area(plan: &str) -> u64 {
+    let standard = STANDARD_AREA.0;
+    let Some(file) = shipped_plan_text(plan).and_then(|text| text.parse::<PlanFile>().ok()) else {
+        return standard;
+    };
+    let whole = file.file_size.map_or(standard, |size| size.0);
+    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: whole }, 512);
+    let resolved = resolve(&file, &Choices::default(), &[shape]);
+    let areas = resolved.map_or_else(|_| Vec::new(), |plan| plan.points);
+    let least = areas.iter().map(|point| point.area.length_bytes).min();
+    least.unwrap_or(whole).min(standard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shipped_plan_is_held_against_its_own_area() {
+        const GIB: u64 = 1 << 30;
+        for (plan, bytes) in [
+            ("first", GIB / 4),
+            ("disk-mark", GIB),
+            ("quick", GIB),
+            ("latency", GIB),
+            ("fit", 4 * GIB),
+            ("standard", 32 * GIB),
+            ("processes", 32 * GIB),
+            ("a plan of one's own", 32 * GIB),
+        ] {
+            assert_eq!(asked_area(plan), bytes, "{plan}");
+        }
+    }
+
+    #[test]
+    fn no_shipped_plan_asks_for_more_than_the_standard() {
+        for plan in qdepth_workload::shipped_plan_names() {
+            let asked = asked_area(plan);
+            assert!((1 << 20..=STANDARD_AREA.0).contains(&asked), "{plan}: {asked}");
+        }
+    }
 }

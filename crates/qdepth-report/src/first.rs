@@ -47,26 +47,31 @@ const LETTERS: usize = 80;
 /// What makes figures invalid, each doubt once, and what else is remarked: first who may have
 /// answered in the storage's place.
 fn grades(view: &View<'_>) -> Option<String> {
-    let of_points = view.points().flat_map(|(_, point)| &point.record.findings);
     let mut seen: Vec<&Finding> = Vec::new();
-    for finding in of_points.chain(&view.run.findings) {
+    for finding in view.points().flat_map(|(_, point)| &point.record.findings) {
         // It is a sign in the table, with a note of its own.
         let told = finding.code == Code::IntervalNotAvailable;
         if !told && !seen.iter().any(|one| one.code == finding.code) {
             seen.push(finding);
         }
     }
-    let (invalid, mut remarks): (Vec<&Finding>, Vec<_>) =
-        seen.into_iter().partition(|finding| finding.severity == Severity::Invalid);
+    let invalid = |finding: &&Finding| finding.severity == Severity::Invalid;
+    let (wrong, mut remarks): (Vec<&Finding>, Vec<_>) = seen.into_iter().partition(invalid);
     let answers = |code| matches!(code, Code::NotDirect | Code::Buffered | Code::UnwrittenRead);
     remarks.sort_by_key(|finding| !answers(finding.code));
+    // A first look cannot know what the medium has been through.
+    let of_run = view.run.findings.iter().filter(|one| one.code != Code::MediumStateUnknown);
+    let of_run: Vec<&Finding> = of_run.collect();
     let titles = |findings: &[&Finding]| {
         let title = |finding: &&Finding| finding_text(finding, Lang::En).title;
         findings.iter().map(title).collect::<Vec<_>>().join("; ")
     };
     let mut said = Vec::new();
-    if !invalid.is_empty() {
-        said.push(format!("Grade C: {}.", titles(&invalid)));
+    if !of_run.is_empty() {
+        said.push(format!("The run: {}.", titles(&of_run)));
+    }
+    if !wrong.is_empty() {
+        said.push(format!("Grade C: {}.", titles(&wrong)));
     }
     if !remarks.is_empty() {
         let line = |named: usize| {
@@ -180,9 +185,10 @@ mod tests {
 
     #[test]
     fn why_a_grade_is_not_better_is_said_once_and_shortly() {
-        let run = RunRecord { findings: Vec::new(), ..fixture::run(1) };
+        let mut run = fixture::run(1);
         let mut points = fixture::points(1);
-        let said = |points: &[PointRecord]| first_words(&run, points).grades.unwrap_or_default();
+        let grades = |run: &RunRecord, points: &[PointRecord]| first_words(run, points).grades;
+        let said = |points: &[PointRecord]| grades(&run, points).unwrap_or_default();
         let remarks = [Code::Pressure, Code::Steal, Code::UnwrittenRead, Code::Pressure];
         for point in &mut points {
             point.findings = remarks.into_iter().map(Finding::remark).collect();
@@ -195,6 +201,9 @@ mod tests {
             point.findings = vec![Finding::remark(Code::IntervalNotAvailable)];
         }
         assert_eq!(said(&points), "");
+        run.findings.push(Finding::remark(Code::SmallArea));
+        let of_run = "The run: Smaller area than the standard.";
+        assert_eq!(grades(&run, &points).as_deref(), Some(of_run));
     }
 
     #[test]

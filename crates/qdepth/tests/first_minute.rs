@@ -269,6 +269,26 @@ fn plans_fit_a_small_space_and_own_profiles_have_names() {
 }
 
 #[test]
+fn a_plans_own_small_file_is_no_remark_and_a_smaller_one_is() {
+    let place = Place::new();
+    for (size, remarked) in [("", false), ("--file-size 64MiB", true)] {
+        let words =
+            format!("run disk-mark . --duration 20ms --warm-up 0 --no-report --json {size}");
+        let ended = place.run(&words);
+        let document = ended.json();
+        let small: Vec<f64> = document["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["code"] == "small-area")
+            .map(|finding| finding["values"]["standard_bytes"].as_f64().unwrap())
+            .collect();
+        let wanted = if remarked { vec![f64::from(1 << 30)] } else { Vec::new() };
+        assert_eq!(small, wanted, "{size}: {}", ended.err);
+    }
+}
+
+#[test]
 fn a_medium_that_takes_no_time_takes_little_of_ours() {
     let place = Place::new();
     let words = "run quick media:null --json --no-report --profile database --outstanding 1,512";

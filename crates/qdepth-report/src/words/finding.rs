@@ -123,7 +123,7 @@ fn answers(code: Code) -> Option<[&'static str; 3]> {
         ],
         Code::SmallArea => [
             "Smaller area than the standard",
-            "The measured area is smaller than the standard one[: {bytes} instead of {standard_bytes}]. Caches of device and controller cover more of it, and seeks are shorter.",
+            "The measured area is smaller than the standard one, or than the one that its plan has of itself[: {bytes} instead of {standard_bytes}]. Caches of device and controller cover more of it, and seeks are shorter.",
             "Do not compare with figures from the standard area. Give the measurement more space if you can.",
         ],
         Code::MediumStateUnknown => [
