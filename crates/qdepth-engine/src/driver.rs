@@ -18,6 +18,8 @@ const DRAIN_INTERRUPTED: Nanos = Nanos::from_secs(3);
 const SYNC: Nanos = Nanos::from_secs(600);
 /// How often the stop flag is looked at while nothing completes.
 const ATTENTION: Nanos = Nanos::from_millis(100);
+/// How often one looks whether those that it catches up with are at the end of their time.
+const CATCHING_UP: Nanos = Nanos::from_micros(100);
 /// EIO: what a transfer of nothing is counted as.
 const EIO: i32 = 5;
 
@@ -59,6 +61,18 @@ enum State {
     /// Waits for the final sync, until then.
     Syncing(Instant),
     Done,
+}
+
+/// How far a load is that goes on, after its time, until each stream has moved as much as the one of
+/// its group that moved most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CatchUp {
+    /// Its time is over then. The window goes on: what completes later counts.
+    Before(Instant),
+    /// It waits until that of the others is.
+    Waiting,
+    /// It goes on, or never does.
+    Settled,
 }
 
 /// What is in a slot; half a cache line, so that none lies in two.
@@ -112,6 +126,7 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     stop_group: Option<&'a StopGroup>,
     /// Whether all have what they want, so that the window ends.
     content: bool,
+    catch_up: CatchUp,
     state: State,
     failure: Option<TargetFailure>,
     /// Bytes of its streams after which the window ends; 0 = no limit.
@@ -138,7 +153,13 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             left: FREE,
             stream: (slot / point.outstanding) as u16,
         };
-        let ledger = Ledger::new(point, start);
+        let mut ledger = Ledger::new(point, start);
+        let catch_up = match shard.stop_group {
+            Some(_) if point.stop.catches_up => {
+                CatchUp::Before(std::mem::replace(&mut ledger.window_end, Instant::NEVER))
+            }
+            _ => CatchUp::Settled,
+        };
         let precision = point.stop.until.and_then(|until| {
             let tolerance = Tolerance::from_share(until.share)?;
             Some(Precision::new(tolerance, Nanos(until.least_ns), ledger.intervals_max()))
@@ -157,6 +178,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             wants: shard.wants(),
             stop_group: shard.stop_group,
             content: false,
+            catch_up,
             state: State::Delayed(start),
             failure: None,
             bytes: shard.bytes(),
@@ -279,6 +301,29 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
+    /// The others of its group know how far it is.
+    fn comes(&mut self, now: Instant) {
+        if let (CatchUp::Before(_), Some(stop_group)) = (self.catch_up, self.stop_group) {
+            stop_group.came(self.pacing.most());
+            self.catch_up = CatchUp::Waiting;
+            self.ledger.out.caught_up_from = now.since(self.ledger.window_start);
+            self.ledger.out.bytes_before = self.ledger.bytes();
+        }
+    }
+
+    /// Whether its time is over and it waits until it is known how far it goes on.
+    #[cold]
+    fn waits(&mut self, now: Instant) -> bool {
+        if matches!(self.catch_up, CatchUp::Before(then) if now < then) {
+            return false;
+        }
+        self.comes(now);
+        let Some(most) = self.stop_group.and_then(StopGroup::most) else { return true };
+        self.catch_up = CatchUp::Settled;
+        self.pacing.go_on_to(most);
+        false
+    }
+
     /// Whether the last flush belongs to the measured time.
     fn sync_counts(&self) -> bool {
         self.point.fsync.at_end && self.failure.is_none()
@@ -295,6 +340,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
         self.ledger.out.ended = self.ended();
         self.wants_no_more();
+        self.comes(now);
         self.pacing.ends();
         if let (true, Some(stop_group)) = (self.point.stop.ends_step, self.stop_group) {
             stop_group.end();
@@ -384,9 +430,12 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
             self.pacing.window_begins();
         }
         if matches!(self.state, State::WarmingUp | State::Measuring) {
+            let waits = self.catch_up != CatchUp::Settled && self.waits(now);
             let over = now >= self.ledger.window_end || self.enough() || self.failure.is_some();
             if !over && !interrupted {
-                self.issue(now, target);
+                if !waits {
+                    self.issue(now, target);
+                }
                 if now >= self.ledger.interval_end() {
                     self.roll(now, seen);
                 }
@@ -404,6 +453,10 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
         match self.state {
             State::Delayed(start) => start.min(attention),
             State::WarmingUp => self.pacing.wake().min(self.ledger.window_start).min(attention),
+            State::Measuring if self.catch_up != CatchUp::Settled => match self.catch_up {
+                CatchUp::Before(then) => self.pacing.wake().min(then).min(attention),
+                CatchUp::Waiting | CatchUp::Settled => now + CATCHING_UP,
+            },
             State::Measuring => self.pacing.wake().min(self.ledger.window_end).min(attention),
             State::Draining(limit) | State::Syncing(limit) => limit.min(attention),
             State::Done => attention,

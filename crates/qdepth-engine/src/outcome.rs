@@ -122,6 +122,10 @@ pub struct Outcome {
     pub series: Series,
     /// What ended the window.
     pub ended: Ended,
+    /// Where its streams caught up with the one that had moved most: when that began.
+    pub caught_up_from: Nanos,
+    /// Bytes that it had moved by then.
+    pub bytes_before: u64,
     /// How often the precision of the rate was looked at.
     pub looks: u32,
     /// Whether it was stopped before its time.

@@ -29,6 +29,12 @@ pub(crate) trait Pacing {
     }
     /// Forgets the backlog of the warm-up.
     fn window_begins(&mut self) {}
+    /// Most bytes that one stream has asked for in the window, where streams end by them.
+    fn most(&self) -> u64 {
+        0
+    }
+    /// Each stream ends once it has moved so many bytes in the window.
+    fn go_on_to(&mut self, _: u64) {}
     /// Nothing is issued any more.
     fn ends(&mut self) {}
 }
@@ -100,6 +106,17 @@ impl<P: Pacing> Pacing for Finite<P> {
     fn window_begins(&mut self) {
         self.rule.window_begins();
         self.left.fill(self.bytes);
+    }
+
+    fn most(&self) -> u64 {
+        self.bytes - self.left.iter().min().copied().unwrap_or_default().min(self.bytes)
+    }
+
+    fn go_on_to(&mut self, bytes: u64) {
+        for left in &mut self.left {
+            *left = bytes.saturating_sub(self.bytes - *left);
+        }
+        self.unfinished = self.left.iter().filter(|left| **left > 0).count();
     }
 }
 

@@ -1,7 +1,7 @@
 //! A load, or a share of it, as one worker drives it, and those that run at the same time.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use qdepth_workload::Point;
 
@@ -29,16 +29,21 @@ pub struct StopGroup {
     over: AtomicBool,
     /// Groups of shards that are tied to each other.
     flows: Vec<Flow>,
+    /// Shards that catch up with each other, and are not at the end of their time.
+    to_come: AtomicUsize,
+    /// Most bytes that a stream of theirs had asked for at that end.
+    most: AtomicU64,
 }
 
 impl StopGroup {
     /// Of shards that run at the same time; none where nobody waits for another.
     pub fn of<'p>(shards: impl Iterator<Item = &'p Shard<'p>>) -> Option<Self> {
-        let (mut wanting, mut ends) = (0, false);
+        let (mut wanting, mut to_come, mut ends) = (0, 0, false);
         let mut flows = Vec::new();
         for shard in shards {
             wanting += usize::from(shard.wants());
             ends |= shard.point.stop.ends_step;
+            to_come += usize::from(shard.point.stop.catches_up);
             if let Some(group) = shard.point.flow.map(|flow| flow.group) {
                 Flow::join(&mut flows, group, weight(shard.point, &shard.streams));
             }
@@ -46,13 +51,26 @@ impl StopGroup {
         // Where nobody wants anything, nobody is content either.
         let count = if wanting > 0 { wanting } else { usize::MAX };
         let wanting = AtomicUsize::new(count);
-        let together = count < usize::MAX || ends || !flows.is_empty();
-        together.then(|| Self { wanting, over: AtomicBool::new(false), flows })
+        let together = count < usize::MAX || ends || to_come > 0 || !flows.is_empty();
+        let (over, most) = (AtomicBool::new(false), AtomicU64::new(0));
+        let to_come = AtomicUsize::new(to_come);
+        together.then_some(Self { wanting, over, flows, to_come, most })
     }
     /// What ties the shard to others.
     pub(crate) fn flow(&self, shard: &Shard<'_>) -> Option<&Flow> {
         let group = shard.point.flow?.group;
         self.flows.iter().find(|flow| flow.group == group)
+    }
+    /// The time of one that catches up is over, or it has ended before: so many bytes a stream of it
+    /// had asked for at most.
+    pub(crate) fn came(&self, bytes: u64) {
+        self.most.fetch_max(bytes, Ordering::Relaxed);
+        self.to_come.fetch_sub(1, Ordering::Release);
+    }
+    /// Most bytes of a stream, once that is known.
+    pub(crate) fn most(&self) -> Option<u64> {
+        let all = self.to_come.load(Ordering::Acquire) == 0;
+        all.then(|| self.most.load(Ordering::Relaxed))
     }
     pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);

@@ -60,6 +60,7 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
             until: None,
             samples: None,
             ends_step: false,
+            catches_up: false,
             until_steady: None,
             steady: None,
             visits: 1,
@@ -508,6 +509,32 @@ fn a_load_that_ends_its_step_ends_what_runs_beside_it() {
     first.stop.ends_step = false;
     let outcomes = in_company(&[first, beside]);
     assert_eq!(outcomes[1].duration, Nanos(40 * second.0));
+}
+
+#[test]
+fn streams_that_catch_up_move_as_much_as_the_first() {
+    let second = Nanos::from_secs(1);
+    let mut slow = point(1, Arrivals::Closed, second);
+    slow.stop.bytes_per_stream = 1 << 40;
+    slow.stop.catches_up = true;
+    slow.warm_up_ns = 0;
+    let fast = Point { outstanding: 4, ..slow.clone() };
+    let outcomes = in_company(&[slow.clone(), fast.clone()]);
+    let [slower, faster] = [0, 1].map(|place: usize| &outcomes[place]);
+    assert!(slower.bytes_before * 3 < faster.bytes_before * 2, "{}", slower.bytes_before);
+    assert_eq!(slower.bytes(), faster.bytes(), "what was in flight at the end of the time counts");
+    assert!(faster.duration < Nanos::from_millis(1_100), "{:?}", faster.duration);
+    assert!(slower.duration > Nanos::from_millis(1_900), "{:?}", slower.duration);
+    assert!(slower.caught_up_from < Nanos::from_millis(1_100), "{:?}", slower.caught_up_from);
+    // Who has moved all of its bytes before has come, too.
+    let mut short = slow.clone();
+    short.stop.bytes_per_stream = 10 * u64::from(slow.request_size.max());
+    let outcomes = in_company(&[short, slow.clone()]);
+    assert_eq!(outcomes[0].ended, Ended::Bytes);
+    assert!((second..Nanos::from_millis(1_100)).contains(&outcomes[1].duration));
+    // Alone it is not held up.
+    let whole = in_company(&[slow]);
+    assert!((second..Nanos::from_millis(1_100)).contains(&whole[0].duration));
 }
 
 #[test]

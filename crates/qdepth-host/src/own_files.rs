@@ -34,6 +34,8 @@ pub struct Naming {
     pub first: u32,
     /// From one stream to the next.
     pub stride: u32,
+    /// What stands behind all of it.
+    pub suffix: String,
 }
 
 impl Naming {
@@ -41,14 +43,15 @@ impl Naming {
     pub fn of(&self, stream: Option<u32>) -> String {
         let number = |stream: u32| {
             let number = u64::from(self.first) + u64::from(stream) * u64::from(self.stride);
-            format!("{}.{number:08}", self.stem)
+            format!("{}.{number:08}{}", self.stem, self.suffix)
         };
-        stream.map_or_else(|| self.stem.clone(), number)
+        stream.map_or_else(|| format!("{}{}", self.stem, self.suffix), number)
     }
 
     /// Whether it is a name that [`of`](Self::of) may give.
     fn has(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.stem.as_str());
+        let rest = rest.and_then(|rest| rest.strip_suffix(self.suffix.as_str()));
         rest.is_some_and(|rest| {
             let number = rest.strip_prefix('.').filter(|number| number.len() == 8);
             rest.is_empty() || number.is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))

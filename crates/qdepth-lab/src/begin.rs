@@ -47,7 +47,7 @@ impl Ready {
     /// How its points are measured. What it stamps its writes with is its own, also when it is
     /// taken up again.
     pub(crate) fn options<'a>(&'a self, lab: Lab<'a>) -> MeasureOptions<'a> {
-        let (stamp, written) = (stamp(&self.run.id), &self.written);
+        let (stamp, written) = (stamp(&self.plan, &self.run.id), &self.written);
         MeasureOptions {
             engine: self.engine,
             stamp,
@@ -60,8 +60,8 @@ impl Ready {
 }
 
 /// What a run stamps its writes with.
-fn stamp(run_id: &str) -> u64 {
-    Seed(0).derive(run_id).0
+fn stamp(plan: &Plan, run_id: &str) -> u64 {
+    plan.stamp.unwrap_or_else(|| Seed(0).derive(run_id).0)
 }
 
 /// Begins the run that is asked for, or takes the last one up again where none is. Wrong usage is
@@ -119,7 +119,7 @@ fn fresh(
     let mut plan = resolve(file, choices, &shapes)?;
     let real = prepared.iter().all(|target| target.real().is_some());
     lab.all_ranks.iter().filter(|_| real).for_each(|all_ranks| all_ranks.spread(&mut plan));
-    follower::distribute(lab, (&id, stamp(&id)), &plan, (targets, made.bytes()))?;
+    follower::distribute(lab, (&id, stamp(&plan, &id)), &plan, (targets, made.bytes()))?;
     let engine = lab.request.engine;
     let done = precondition(lab, &plan, &mut prepared, engine)?;
     let ceilings = ceilings(&plan, &prepared, engine);

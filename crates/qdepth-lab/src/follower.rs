@@ -87,11 +87,12 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
         );
     }
     let known = |stop: &Stop| {
-        stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0 && !stop.ends_step
+        let ends_together = stop.ends_step || stop.catches_up;
+        stop.until.is_none() && stop.samples.is_none() && stop.bytes == 0 && !ends_together
     };
     if !emulated && !plan.points.iter().all(|point| known(&point.stop)) {
         return no(
-            "a point that ends by what all of them did is ended by none, who sees its own. Leave `until`, `until-credible` and `bytes` out",
+            "a point that ends by what all of them did is ended by none, who sees its own. Leave `until`, `until-credible`, `bytes` and `catches_up` (IOR's stoneWallingWearOut) out",
         );
     }
     let streams = plan.points.iter().map(|point| point.streams).max().unwrap_or(1);

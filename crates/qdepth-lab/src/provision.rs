@@ -19,6 +19,8 @@ pub struct ProvisionedFiles {
     pub bytes: u64,
     /// Name in each directory; where there is none, our own.
     pub(crate) names: Vec<String>,
+    /// What stands behind it.
+    pub(crate) suffix: String,
 }
 
 /// Name of files that points make, where nobody gives one.
@@ -34,7 +36,8 @@ impl ProvisionedFiles {
         (writes, keep): (bool, bool),
     ) -> own_files::Wanted<'a> {
         let stem = self.names.get(target).map_or(STEM, String::as_str).to_owned();
-        let naming = Naming { stem, first: target as u32, stride: targets as u32 };
+        let (first, stride) = (target as u32, targets as u32);
+        let naming = Naming { stem, first, stride, suffix: self.suffix.clone() };
         own_files::Wanted { size_bytes: self.bytes, run_id, naming, writes, keep }
     }
 }
@@ -43,7 +46,8 @@ impl Provision {
     /// What a plan has made, where that takes so many bytes.
     pub(crate) fn of(plan: &Plan, bytes: u64) -> Self {
         if plan.points.iter().any(|point| point.layout.makes_files()) {
-            return Self::OwnFiles(ProvisionedFiles { bytes, names: plan.file_names.clone() });
+            let (names, suffix) = (plan.file_names.clone(), plan.file_suffix.clone());
+            return Self::OwnFiles(ProvisionedFiles { bytes, names, suffix });
         }
         Self::MeasurementFile(bytes)
     }

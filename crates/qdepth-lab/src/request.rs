@@ -121,6 +121,7 @@ impl PlanRequest {
             return Provision::OwnFiles(ProvisionedFiles {
                 bytes,
                 names: self.file.file_names.clone(),
+                suffix: self.file.file_suffix.clone(),
             });
         }
         let of_area = self.choices.area.as_deref().and_then(|area| area.parse::<Bytes>().ok());

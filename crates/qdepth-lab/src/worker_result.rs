@@ -14,6 +14,12 @@ pub struct WorkerResult {
     pub transfers: u64,
     /// From the common start to its last completion.
     pub moved: Nanos,
+    /// Where it caught up with the others: from the common start to the end of its time.
+    #[serde(default)]
+    pub caught_up_from: Nanos,
+    /// Bytes that it had moved by then.
+    #[serde(default)]
+    pub bytes_before: u64,
     /// How long its file took to open and to close.
     pub opened: Nanos,
     /// When its files were closed.
@@ -26,9 +32,11 @@ pub type WorkerResults = Vec<(Point, Vec<WorkerResult>)>;
 impl WorkerResult {
     /// With what it did in a later visit.
     pub(crate) fn follow(&mut self, later: Self) {
-        let Self { bytes, transfers, moved, opened, closed } = later;
+        let Self { bytes, transfers, moved, caught_up_from, bytes_before, opened, closed } = later;
         (self.bytes, self.transfers) = (self.bytes + bytes, self.transfers + transfers);
         self.moved += moved;
+        self.caught_up_from += caught_up_from;
+        self.bytes_before += bytes_before;
         (self.opened, self.closed) = (self.opened + opened, self.closed + closed);
     }
     pub(crate) fn of(outcome: &Outcome) -> Self {
@@ -36,6 +44,8 @@ impl WorkerResult {
             bytes: outcome.bytes(),
             transfers: outcome.directions[..3].iter().map(|d| d.completed).sum(),
             moved: outcome.duration,
+            caught_up_from: outcome.caught_up_from,
+            bytes_before: outcome.bytes_before,
             ..Self::default()
         }
     }

@@ -99,6 +99,7 @@ pub fn ceiling(point: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Nu
             until: None,
             samples: None,
             ends_step: false,
+            catches_up: false,
             until_steady: None,
             steady: None,
             visits: 1,

@@ -60,9 +60,8 @@ pub struct Stop {
     pub duration_ns: u64,
     /// Bytes moved within the window, under a load that goes on until then; 0 = no limit.
     pub bytes: u64,
-    /// Bytes that each stream moves in the window, in whole requests: it issues nothing after them,
-    /// and the point ends with the last completion; 0 = no limit. What is in flight when a warm-up
-    /// ends comes on top.
+    /// Bytes that each stream moves in the window, in whole requests; the point ends with the last
+    /// completion; 0 = no limit. What is in flight when a warm-up ends comes on top.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_per_stream: u64,
     /// Precision of the rate; none = the whole time.
@@ -81,6 +80,9 @@ pub struct Stop {
     /// Whether all that runs at the same time ends when it does.
     #[serde(default, skip_serializing_if = "is_no")]
     pub ends_step: bool,
+    /// Whether each stream, when its time is over, goes on to what the first of its step moved.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub catches_up: bool,
     /// Equal parts of the window, each measured while the other points of the sweep wait their turn.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub visits: u32,
@@ -473,14 +475,19 @@ pub struct Plan {
     /// Names of the files that points make, one a target; where there is none, our own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_names: Vec<String>,
+    /// What stands behind the names, and behind the numbers of streams.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub file_suffix: String,
     /// Whether the files that points make stay after the last.
     #[serde(default, skip_serializing_if = "is_no")]
     pub keep_files: bool,
+    /// What verified writes are stamped with; none: another in each run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<u64>,
     /// Steps that prepare the machine, as written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepare: Vec<serde_json::Value>,
-    /// Loads that bring the targets into a known state of wear before the first point; those of a
-    /// group run at the same time.
+    /// Loads that bring the targets into a known state of wear; those of a group run together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub precondition: Vec<Point>,
     /// The points, in order of execution.

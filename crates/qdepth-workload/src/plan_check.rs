@@ -85,6 +85,9 @@ impl Point {
         if self.stop.visits == 0 || self.stop.visits > VISITS.1 {
             return Err(format!("{} visits: 1 to {}", self.stop.visits, VISITS.1));
         }
+        if self.stop.catches_up && (self.stop.bytes_per_stream == 0 || self.stop.visits > 1) {
+            return Err("`catches_up` without `bytes_per_stream`, or in several visits".to_owned());
+        }
         let share = |name: &str, value: f64| {
             (0.0..=1.0).contains(&value).then_some(()).ok_or(format!("{name} {value}: 0 to 1"))
         };

@@ -229,6 +229,9 @@ pub struct PlanFile {
     /// have a number behind it. Left out: `qdepth-bandwidth`.
     #[serde(default)]
     pub file_names: Vec<String>,
+    /// With `files`: what stands behind their names, and behind the numbers. Left out: nothing.
+    #[serde(default)]
+    pub file_suffix: String,
     /// With `files`: leave them there after the last point. Left out: they are removed.
     #[serde(default)]
     pub keep_files: bool,
@@ -273,6 +276,9 @@ pub struct PlanFile {
     pub file_size: Option<Bytes>,
     /// Seed of all draws. Left out: 1.
     pub seed: Option<u64>,
+    /// What writes are stamped with where they are verified: a later run with the same number holds
+    /// reads against them, of what this run kept. Left out: another in each run.
+    pub stamp: Option<u64>,
     /// Steps that prepare the machine before the first point (purge, partition, array, volume, file
     /// system, mount, setting) and are taken back after the last, and then those that precondition
     /// the targets; docs/preparation.md lists them.

@@ -400,7 +400,9 @@ pub fn resolve(
         ends_when_not_followed,
         comparison,
         file_names: file.file_names.clone(),
+        file_suffix: file.file_suffix.clone(),
         keep_files: file.keep_files,
+        stamp: file.stamp,
         prepare: file.host_steps(),
         precondition,
         points,
@@ -414,10 +416,13 @@ pub fn resolve(
 /// Files are called by names, which lead nowhere but into the target's directory.
 fn file_names(file: &PlanFile) -> Result<(), ResolveError> {
     let wrong = |what| Err(ResolveError::Value { profile: file.name.clone(), what });
-    if file.files.is_none() && (file.keep_files || !file.file_names.is_empty()) {
-        return wrong(
-            "`file_names` and `keep_files` are said of `files`, which is left out".to_owned(),
-        );
+    let named = !file.file_names.is_empty() || !file.file_suffix.is_empty();
+    if file.files.is_none() && (file.keep_files || named) {
+        let what = "`file_names`, `file_suffix` and `keep_files` are said of `files`";
+        return wrong(format!("{what}, which is left out"));
+    }
+    if file.file_suffix.contains(['/', '\0']) {
+        return wrong(format!("`{}` in `file_suffix` leads elsewhere", file.file_suffix));
     }
     let is_name =
         |name: &&String| !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '\0']);

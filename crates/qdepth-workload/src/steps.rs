@@ -54,6 +54,9 @@ pub struct LoadSpec {
     pub bytes_per_stream: Option<Bytes>,
     /// Whether all loads of its step end when it does. Left out: no.
     pub ends_step: Option<bool>,
+    /// Whether, when its time is over, each stream goes on until it has moved as much as the one that
+    /// moved most; with bytes for each stream. Left out: no.
+    pub catches_up: Option<bool>,
     /// Ties it to other loads of its step. Left out: it knows nothing of them.
     pub flow: Option<FlowSpec>,
     /// The same as a number of times that each stream moves as much as its part of the area holds.

@@ -353,6 +353,7 @@ fn stop(file: &PlanFile, choices: &Choices, load: &LoadSpec, part: u64) -> Resul
         samples: load.samples.map(|count| Samples { count, least_ns: duration.0 }),
         until_steady: None,
         ends_step: load.ends_step.unwrap_or(false),
+        catches_up: load.catches_up.unwrap_or(false),
         steady,
         visits: 1,
         visit_lead_in_ns: 0,
