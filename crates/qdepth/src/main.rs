@@ -36,6 +36,10 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         let words: Vec<String> = words.skip(1).map(|word| word.to_string_lossy().into()).collect();
         return commands::fio::as_fio(&words);
     }
+    if words.peek().is_some_and(|name| Path::new(name).file_name() == Some("ior".as_ref())) {
+        let words: Vec<String> = words.skip(1).map(|word| word.to_string_lossy().into()).collect();
+        return commands::ior::as_ior(&words);
+    }
     let flags = match Flags::read_from(words) {
         Ok(flags) => flags,
         Err(error) => return exit_status::not_understood(error),

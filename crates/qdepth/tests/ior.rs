@@ -87,13 +87,13 @@ fn the_summary_may_be_one_json_document() {
     let text = fs::read_to_string(place.join("out.json")).unwrap();
     let document: Value = serde_json::from_str(&text).unwrap();
     let results = document["tests"][0]["Results"].as_array().unwrap();
-    assert_eq!(results.len(), 2);
-    for repetition in results {
-        let names: Vec<&str> =
-            repetition.as_array().unwrap().iter().map(|a| a["access"].as_str().unwrap()).collect();
-        assert_eq!(names, ["write", "read"]);
-    }
-    let write = &results[0][0];
+    let names: Vec<&str> = results.iter().map(|a| a["access"].as_str().unwrap()).collect();
+    assert_eq!(names, ["write", "read", "write", "read"], "one after the other, as IOR's main");
+    let test = &document["tests"][0];
+    assert_eq!(test["Options"]["tasks"], 2);
+    assert_eq!(test["Parameters"]["randomOffset"], 1);
+    assert!(test["Capacity"].as_str().unwrap().ends_with("iB"), "{test}");
+    let write = &results[0];
     let (rate, total) = (write["bwMiB"].as_f64().unwrap(), write["totalTime"].as_f64().unwrap());
     assert!((rate * total - 2.0).abs() < 1e-6, "2 MiB in {total} s is not {rate} MiB/s");
 }
@@ -166,4 +166,129 @@ fn a_kept_file_that_became_somebody_elses_is_left() {
     // Copies and links of what was kept are as little ours as what was altered.
     sh(&format!("rm {0} && cp --preserve=all /etc/hostname {0}", kept.display())).unwrap();
     refused("G8", "was not made by qdepth");
+}
+
+/// The four command lines of IO500's phases, with a deadline of a second: what its read phases check
+/// is what its write phases left, as far as the status file says.
+#[test]
+fn the_phases_of_io500_run_as_they_are() {
+    let (_alone, place) = (alone(), Place::new());
+    for name in ["results", "datafiles/ior-easy", "datafiles/ior-hard"] {
+        fs::create_dir_all(place.join(name)).unwrap();
+    }
+    let easy = "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy \
+                -C -Q 1 -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F";
+    let hard = "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 -k -e -o ./datafiles/ior-hard/file \
+                -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000";
+    let run = |name: &str, line: &str| {
+        let csv = format!("-O saveRankPerformanceDetailsCSV=./results/{name}.csv");
+        let told = place.run(&format!("ior --no-report -- {line} {csv} -N 2")).expect(0);
+        assert!(!told.err.contains("io-errors"), "{}", told.err);
+        let rows = fs::read_to_string(place.join(&format!("results/{name}.csv"))).unwrap();
+        assert_eq!(rows.lines().count(), 3, "a row for each rank: {rows}");
+        told.out
+    };
+    for (name, line, transfer) in [("easy", easy, 2 * MIB), ("hard", hard, 47_008)] {
+        let wears = "-w -D 1 -O stoneWallingWearOut=1 -a POSIX";
+        let told = run(&format!("ior-{name}-write"), &format!("{line} {wears}"));
+        assert!(told.contains("\nstonewalling pairs accessed min: "), "{told}");
+        let status =
+            fs::read_to_string(place.join(&format!("results/ior-{name}.stonewall"))).unwrap();
+        let pairs: u64 = status.trim().parse().unwrap();
+        // All have made as many: the files are as long as that says.
+        let bytes: u64 = files(&place, &format!("datafiles/ior-{name}")).iter().map(|f| f.1).sum();
+        assert_eq!(bytes, 2 * pairs * transfer, "{told}");
+        let told = run(&format!("ior-{name}-read"), &format!("{line} -r -R -a POSIX"));
+        assert!(told.contains("\nread ") && !told.contains("\nwrite "), "{told}");
+        let read: f64 = told
+            .lines()
+            .rev()
+            .nth(1)
+            .unwrap()
+            .split_whitespace()
+            .rev()
+            .nth(2)
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert!(
+            (read * MIB as f64 - bytes as f64).abs() <= MIB as f64 / 10.0,
+            "{read} MiB of {bytes} B"
+        );
+    }
+    // What somebody else wrote to a file is no longer what bears the number.
+    sh(&format!(
+        "printf precious | dd of={} bs=1 seek=99999 conv=notrunc status=none",
+        place.join("datafiles/ior-hard/file").display()
+    ))
+    .unwrap();
+    let ended = place.run(&format!("ior --no-report -- {hard} -r -R -N 2")).expect(1);
+    assert!(ended.err.contains("io-errors"), "{}", ended.err);
+    sh(&format!("rm -r {}", place.join("datafiles").display())).unwrap();
+}
+
+/// The lines of IOR's own tests (testing/basic-tests.sh and complex-tests.sh of hpc/ior) that are of
+/// the POSIX interface, in their order, through a link that is called as IOR is.
+#[test]
+fn iors_own_tests_run_as_they_are() {
+    let (_alone, place) = (alone(), Place::new());
+    sh(&format!("ln -s {} {}", env!("CARGO_BIN_EXE_qdepth"), place.join("ior").display())).unwrap();
+    place.write("nodes.conf", "IOR START\nreorderTasksConstant=1\nrepetitions=1\nsegmentCount=1\n\
+        verbose=0\nfsync=0\ncheckWrite=1\nblockSize=16\nsetTimeStampSignature=1511817315\ncheckRead=0\n\
+        readFile=1\nfilePerProc=0\nwriteFile=1\ntransferSize=16\nintraTestBarriers=0\n\nRUN\nIOR STOP\n");
+    let lines = [
+        (2, "-a POSIX -w -C -k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -r -k -e -i1 -m -t 100k -b 200k -s 10 -z -z", 1),
+        (1, "-a POSIX -w -z -F -Y -e -i1 -m -t 100k -b 2000k", 1),
+        (1, "-a POSIX -w -z -F -k -e -i2 -m -t 100k -b 200k", 2),
+        (2, "-a POSIX -w -z -C -F -k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -w -z -C -Q 1 -F -k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -r -z -Z -Q 2 -F -k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -r -z -Z -Q 3 -X 13 -F -k -e -i1 -m -t 100k -b 200k", 1),
+        (3, "-a POSIX -w -z -Z -Q 1 -X -13 -F -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -w -z -Y -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -w -k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -r -z-k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -w -z -k -e -i1 -m -t 100k -b 200k", 1),
+        (2, "-a POSIX -w -Z -i1 -m -t 100k -b 100k -d 0.1", 1),
+        (2, "-a POSIX -f nodes.conf", 2),
+    ];
+    for (tasks, line, rows) in lines {
+        let words = format!("{line} -N {tasks} -o {}", place.join("f").display());
+        let ended = sh(&format!("cd {} && ./ior {words}", place.join(".").display()));
+        let told = ended.unwrap_or_else(|why| panic!("{line}: {why}"));
+        let is_row = |line: &&str| {
+            (line.starts_with("write ") || line.starts_with("read ")) && !line.contains("POSIX")
+        };
+        assert_eq!(told.lines().filter(is_row).count(), rows, "{line}: {told}");
+    }
+}
+
+#[test]
+fn directories_of_tasks_and_files_of_repetitions_have_iors_names() {
+    let (_alone, place) = (alone(), Place::new());
+    fs::create_dir(place.join("d")).unwrap();
+    place.run("ior --no-report -- -w -k -F -u -N 2 -t 64k -b 128k -o d/f").expect(0);
+    assert_eq!(files(&place, "d/0"), [("f.00000000".to_owned(), 128 << 10)]);
+    assert_eq!(files(&place, "d/1"), [("f.00000001".to_owned(), 128 << 10)]);
+    let line = "ior --no-report -- -w -k -F -m -i 2 -A 4 -N 1 -t 64k -b 128k -o r";
+    let told = place.run(line).expect(0).out;
+    let names: Vec<String> = files(&place, ".").into_iter().map(|(name, _)| name).collect();
+    assert!(names.contains(&"r.00000000.0".to_owned()), "{names:?}");
+    assert!(names.contains(&"r.00000000.1".to_owned()), "{names:?}");
+    assert!(told.lines().any(|line| line.ends_with("POSIX      4")), "{told}");
+    // The second repetition is numbered as IOR numbers it, and waits are no part of its time.
+    let told = place.run("ior --no-report -- -w -d 1 -t 64k -b 128k -o late").expect(0).out;
+    let row = told.lines().find(|line| line.starts_with("write ")).unwrap();
+    let total: f64 = row.split_whitespace().nth(8).unwrap().parse().unwrap();
+    assert!(total < 0.9, "{told}");
+    for (line, said) in [
+        ("ior --no-report -- -M 99% -w -t 64k -b 64k -o m", "-M takes"),
+        ("ior -- -r -R -G 7 -k -O stoneWallingStatusFile=absent -o r", "absent"),
+        ("ior -- -f absent", "absent"),
+    ] {
+        let ended = place.run(line);
+        assert!(ended.err.contains(said), "{line}: {}", ended.err);
+    }
+    assert!(place.run("ior -- -h").expect(0).out.contains("-O stoneWallingStatusFile=FILE"));
 }

@@ -1,14 +1,21 @@
 //! Command lines of IOR (hpc/ior) as plans: what each rank writes and reads, in which files. Written
-//! from the options that its user guide documents; none of its code is here.
+//! from the options that its user guide documents, and from what it does; none of its code is here.
 
+mod directives;
+mod json;
 mod options;
+mod plan;
 mod result;
 #[cfg(test)]
 mod tests;
 
 use thiserror::Error;
 
-pub use result::{IorPhase, IorRank, IorTest, ior_csv, ior_json, ior_text};
+pub use json::ior_json;
+pub use options::ior_help;
+pub use result::{
+    FileSystem, IorPhase, IorRank, IorRun, IorTest, ior_csv, ior_outliers, ior_ranks_csv, ior_text,
+};
 
 /// Why a command line cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -28,6 +35,9 @@ pub enum IorRefusal {
     /// Options that do not go together.
     #[error("{0}")]
     Together(String),
+    /// A line of a script.
+    #[error("{0}, line {1}: {2}")]
+    Script(String, usize, Box<Self>),
 }
 
 /// How the summary is written (`-O summaryFormat`).
@@ -42,11 +52,42 @@ pub enum Summary {
     Csv,
 }
 
+/// What a transfer holds (`-l`, `--dataPacketType`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Packet {
+    /// Not said: IOR's is the time and the place.
+    #[default]
+    Unsaid,
+    /// The time and the place.
+    Timestamp,
+    /// The place.
+    Offset,
+    /// Bytes that do not compress, the same in each transfer.
+    Incompressible,
+    /// Bytes that do not compress.
+    Random,
+}
+
+/// Memory that is taken from the page cache (`-M`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Hog {
+    /// Bytes of each task.
+    Task(u64),
+    /// Bytes of the node.
+    Node(u64),
+    /// Share of the node's memory, 0..1.
+    Share(f64),
+}
+
 /// A command line, with IOR's defaults for what it leaves out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Ior {
     /// As given.
     pub command_line: String,
+    /// Whether its options are asked for (`-h`).
+    pub help: bool,
+    /// `-A`.
+    pub reference: i64,
     /// `-t`, bytes.
     pub transfer: u64,
     /// `-b`, bytes that a task moves in one go.
@@ -55,18 +96,32 @@ pub struct Ior {
     pub segments: u32,
     /// `-i`.
     pub repetitions: u32,
+    /// The first of them, where `-m` gives each files of its own.
+    pub repetition: u32,
+    /// `-m`.
+    pub multi_file: bool,
+    /// `-d`, s.
+    pub delay_s: u32,
+    /// `-T`, minutes; 0: none.
+    pub most_minutes: u32,
     /// `-N`; none: as many as there are.
     pub tasks: Option<u32>,
     /// `-o`, split at `@`.
     pub files: Vec<String>,
     /// `-F`.
     pub file_per_process: bool,
-    /// `-C`.
-    pub reorder: bool,
-    /// `-Z`.
-    pub reorder_random: bool,
+    /// `-u`.
+    pub unique_dir: bool,
+    /// `-E`.
+    pub use_existing: bool,
+    /// `-C`, how often.
+    pub reorder: u32,
+    /// `-Z`, how often.
+    pub reorder_random: u32,
     /// `-Q`, tasks between one that writes and one that reads the same.
     pub task_offset: u32,
+    /// `-X`.
+    pub reorder_seed: i64,
     /// `-B`, `--posix.odirect`, `-O useO_DIRECT=1`.
     pub direct: bool,
     /// `-e`.
@@ -75,8 +130,10 @@ pub struct Ior {
     pub fsync_each: bool,
     /// `-g`; phases are apart in any case.
     pub barriers: bool,
-    /// `-k`, `-K`.
+    /// `-k`.
     pub keep: bool,
+    /// `-K`: what holds errors is kept.
+    pub keep_with_error: bool,
     /// `-w`.
     pub writes: bool,
     /// `-r`.
@@ -85,49 +142,95 @@ pub struct Ior {
     pub check_read: bool,
     /// `-W`.
     pub check_write: bool,
-    /// `-z`.
-    pub random: bool,
+    /// `-x`.
+    pub single_attempt: bool,
+    /// `-z`, how often: once, each place once; twice, places of what is there, some more than once.
+    pub random: u32,
+    /// `--random-offset-seed`.
+    pub random_seed: Option<i64>,
     /// `-D`, s; 0 = no deadline.
     pub deadline_s: u32,
+    /// `-O stoneWallingWearOut`.
+    pub wear_out: bool,
+    /// `-O stoneWallingStatusFile`.
+    pub status_file: Option<String>,
+    /// Transfers of each task, where not all: `-O stoneWallingWearOutIterations`, or the status file's.
+    pub pairs: Option<u64>,
+    /// Bytes that are there for each task, where `-z -z` reads them.
+    pub there: Option<u64>,
+    /// `-j`, s; 0: none.
+    pub outlier_s: u32,
+    /// `-M`.
+    pub hog: Option<Hog>,
+    /// `-l`, `--dataPacketType`.
+    pub packet: Packet,
     /// `-v`, how often.
     pub verbose: u32,
-    /// `-G`, `-X`.
-    pub seed: u64,
+    /// `-G`, which stamps what is written; none: the run's own.
+    pub signature: Option<u32>,
+    /// `-f`.
+    pub script: Option<String>,
     /// `-O summaryFormat`.
     pub summary: Summary,
     /// `-O summaryFile`.
     pub summary_file: Option<String>,
+    /// `-O saveRankPerformanceDetailsCSV`.
+    pub ranks_file: Option<String>,
+    /// What is done in another way than the words say: the option, and how.
+    pub remarks: Vec<(String, String)>,
 }
 
 impl Default for Ior {
     fn default() -> Self {
         Self {
             command_line: String::new(),
+            help: false,
+            reference: 0,
             transfer: 256 << 10,
             block: 1 << 20,
             segments: 1,
             repetitions: 1,
+            repetition: 0,
+            multi_file: false,
+            delay_s: 0,
+            most_minutes: 0,
             tasks: None,
             files: vec!["testFile".to_owned()],
             file_per_process: false,
-            reorder: false,
-            reorder_random: false,
+            unique_dir: false,
+            use_existing: false,
+            reorder: 0,
+            reorder_random: 0,
             task_offset: 1,
+            reorder_seed: 0,
             direct: false,
             fsync: false,
             fsync_each: false,
             barriers: false,
             keep: false,
+            keep_with_error: false,
             writes: false,
             reads: false,
             check_read: false,
             check_write: false,
-            random: false,
+            single_attempt: false,
+            random: 0,
+            random_seed: None,
             deadline_s: 0,
+            wear_out: false,
+            status_file: None,
+            pairs: None,
+            there: None,
+            outlier_s: 0,
+            hog: None,
+            packet: Packet::Unsaid,
             verbose: 0,
-            seed: 1,
+            signature: None,
+            script: None,
             summary: Summary::Default,
             summary_file: None,
+            ranks_file: None,
+            remarks: Vec::new(),
         }
     }
 }
@@ -140,105 +243,176 @@ impl Ior {
 
     /// Bytes that each task moves in a phase.
     pub fn bytes_per_task(&self) -> u64 {
-        self.block.saturating_mul(u64::from(self.segments))
+        let all = self.block.saturating_mul(u64::from(self.segments));
+        self.pairs.map_or(all, |pairs| all.min(pairs.saturating_mul(self.transfer)))
+    }
+
+    /// Bytes that each task has of the files: more than it moves where that ends within a segment,
+    /// and as many as are there where it draws among them.
+    pub fn room_per_task(&self) -> u64 {
+        match self.there {
+            Some(there) => there,
+            None if self.file_per_process => self.bytes_per_task(),
+            None => self.block.saturating_mul(u64::from(self.segments_used())),
+        }
+    }
+
+    /// Segments that are begun.
+    pub(crate) fn segments_used(&self) -> u32 {
+        let begun = self.bytes_per_task().div_ceil(self.block.max(1));
+        u32::try_from(begun).unwrap_or(u32::MAX).clamp(1, self.segments.max(1))
+    }
+
+    /// Takes for each task, out of what a file system has room for, as much as it will write at most:
+    /// a deadline (`-D`) ends it before.
+    pub fn fit(&mut self, bytes_per_task: u64) {
+        if self.deadline_s == 0 || self.bytes_per_task() <= bytes_per_task {
+            return;
+        }
+        let whole = if self.file_per_process { self.transfer } else { self.block };
+        let pairs = (bytes_per_task / whole * whole / self.transfer).max(1);
+        self.pairs = Some(pairs);
+        self.remark(
+            "-b",
+            &format!(
+                "there is room for {pairs} transfers of each task: a phase that has made them ends \
+                 before -D does"
+            ),
+        );
+    }
+
+    /// Where each task has a directory of its own (`-u`): these, and the file in each.
+    pub fn own_directories(&mut self, tasks: u32) -> Vec<String> {
+        if !self.unique_dir || !self.file_per_process {
+            return Vec::new();
+        }
+        let name = self.files.first().cloned().unwrap_or_default();
+        let (folder, stem) = name.rsplit_once('/').unwrap_or((".", &name));
+        let folders: Vec<String> = (0..tasks).map(|task| format!("{folder}/{task}")).collect();
+        self.files = folders.iter().map(|folder| format!("{folder}/{stem}")).collect();
+        self.unique_dir = false;
+        folders
+    }
+
+    /// What is measured one after the other: all at once, or, where each repetition has files of its
+    /// own (`-m`) or may be the last (`-T`), these.
+    pub fn parts(&self) -> Vec<Self> {
+        if !self.multi_file && self.most_minutes == 0 {
+            return vec![self.clone()];
+        }
+        let part = |repetition| Self { repetition, repetitions: 1, ..self.clone() };
+        (0..self.repetitions).map(part).collect()
+    }
+
+    /// Name of a file of the test, by the number of the task that it is of.
+    pub fn file_name(&self, stem: &str, task: u32) -> String {
+        let number = if self.file_per_process { format!(".{task:08}") } else { String::new() };
+        format!("{stem}{number}{}", self.suffix())
+    }
+
+    pub(crate) fn suffix(&self) -> String {
+        if self.multi_file { format!(".{}", self.repetition) } else { String::new() }
+    }
+
+    pub(crate) fn remark(&mut self, option: &str, what: &str) {
+        self.remarks.push((option.to_owned(), what.to_owned()));
     }
 
     fn complete(mut self) -> Result<Self, IorRefusal> {
-        let together = |what: &str| Err(IorRefusal::Together(what.to_owned()));
+        if self.help || self.script.is_some() {
+            return Ok(self);
+        }
         if !self.writes && !self.reads && !self.check_read && !self.check_write {
             (self.writes, self.reads) = (true, true);
         }
         self.reads |= self.check_read;
-        if (self.check_read || self.check_write) && !self.writes {
-            return together("-R and -W hold reads against what the same run writes: add -w");
+        if let Some(why) = self.conflict() {
+            return Err(IorRefusal::Together(why.to_owned()));
         }
-        if (self.check_read || self.check_write) && self.deadline_s > 0 {
-            return together("-R and -W need all that is read to be written: leave -D out");
-        }
-        if !self.block.is_multiple_of(self.transfer) {
-            return together("-b must be a whole multiple of -t");
-        }
-        if self.random && self.block == self.transfer {
-            return together("-z needs a block (-b) of several transfers (-t)");
-        }
-        if self.segments == 0 || self.repetitions == 0 || self.tasks == Some(0) {
-            return together("-s, -i and -N are at least 1");
-        }
-        if self.files.iter().any(String::is_empty) {
-            return together("-o has an empty name between its @");
-        }
-        if self.random && self.segments > 1 && !self.file_per_process {
-            return together("-z with several segments needs a file for each process (-F)");
-        }
+        self.remarks_of_all();
         Ok(self)
     }
 
-    /// The plan in TOML, on as many targets as there are [`names`](Self::names), for so many tasks.
-    pub fn plan(&self, tasks: u32) -> String {
-        let files = if self.file_per_process { "per-stream" } else { "shared" };
-        let duration = if self.deadline_s > 0 { self.deadline_s } else { 86_400 };
-        let mut text = format!(
-            "name = \"ior\"\ntitle = \"IOR\"\ntargets = \"together\"\nfiles = \"{files}\"\nseed = {}\n\
-             warm_up = \"0s\"\nduration = \"{duration}s\"\nbytes_per_stream = \"{}B\"\n",
-            self.seed >> 1,
-            self.bytes_per_task()
-        );
-        let targets = self.names().len() as u32;
-        let name = |path: &String| path.rsplit('/').next().unwrap_or_default().to_owned().into();
-        let names = toml::Value::Array(self.names().iter().map(name).collect());
-        let keep = self.keep || !self.writes;
-        text.push_str(&format!("file_names = {names}\nkeep_files = {keep}\n"));
-        let share = |target: u32| tasks / targets + u32::from(target < tasks % targets);
-        let on: Vec<u32> = (0..targets).filter(|target| share(*target) > 0).collect();
-        let all = [("write", self.writes), ("check", self.check_write), ("read", self.reads)];
-        let phases: Vec<&str> =
-            all.into_iter().filter_map(|(phase, asked)| asked.then_some(phase)).collect();
-        for phase in &phases {
-            for target in &on {
-                text.push_str(&self.profile(phase, *target + 1, share(*target)));
-            }
-        }
-        for repetition in 1..=self.repetitions {
-            for phase in &phases {
-                let load = |target: &u32| {
-                    let target = target + 1;
-                    format!(
-                        "{{ profile = \"ior-{phase}-{target}\", outstanding = 1, target = {target} }}"
-                    )
-                };
-                let loads: Vec<String> = on.iter().map(load).collect();
-                text.push_str(&format!(
-                    "\n[[step]]\ntitle = \"{phase}, repetition {repetition}\"\nload = [{}]\n",
-                    loads.join(", ")
-                ));
-            }
-        }
-        text
+    /// Options that do not go together.
+    fn conflict(&self) -> Option<&'static str> {
+        let checks = self.check_read || self.check_write;
+        let drawn = self.random > 1;
+        [
+            (
+                checks && !self.writes && self.signature.is_none(),
+                "-R and -W hold reads against what the same run writes: add -w; or against what an \
+                 earlier run wrote: give both the same number with -G",
+            ),
+            (
+                checks && self.deadline_s > 0 && (self.writes || self.status_file.is_none()),
+                "-R and -W need all that is read to be written: leave -D out, or write with -k, -D \
+                 and -O stoneWallingWearOut=1,stoneWallingStatusFile=FILE and read in a run of its own",
+            ),
+            (
+                self.status_file.is_some() && !self.keep,
+                "stoneWallingStatusFile is for a later run, which finds nothing: add -k",
+            ),
+            (
+                self.status_file.is_some() && self.writes && !self.wear_out,
+                "stoneWallingStatusFile says what each task wrote, which is the same with \
+                 stoneWallingWearOut=1 only: add it",
+            ),
+            (
+                self.wear_out && self.deadline_s == 0,
+                "stoneWallingWearOut is of a deadline: add -D SECONDS",
+            ),
+            (!self.block.is_multiple_of(self.transfer), "-b must be a whole multiple of -t"),
+            (
+                self.random == 1 && self.block == self.transfer,
+                "-z needs a block (-b) of several transfers (-t)",
+            ),
+            (
+                self.segments == 0 || self.repetitions == 0 || self.tasks == Some(0),
+                "-s, -i and -N are at least 1",
+            ),
+            (self.files.iter().any(String::is_empty), "-o has an empty name between its @"),
+            (
+                self.random == 1 && self.segments > 1 && !self.file_per_process,
+                "-z with several segments needs a file for each process (-F)",
+            ),
+            (
+                drawn && (self.writes || self.check_write),
+                "-z twice draws among what is there already: read it (-r) in a run of its own",
+            ),
+            (
+                self.random > 0 && checks && !self.writes && self.pairs.is_some(),
+                "-z with -R of a part: which places an earlier run wrote is not known. Leave -z out",
+            ),
+            (
+                self.unique_dir && self.files.len() > 1,
+                "-u makes a directory for each process beside one name: give -o only one",
+            ),
+            (self.reorder > 0 && self.reorder_random > 0, "-C and -Z are two orders: choose one"),
+        ]
+        .into_iter()
+        .find_map(|(wrong, why)| wrong.then_some(why))
     }
 
-    fn profile(&self, phase: &str, target: u32, tasks: u32) -> String {
-        let read = if phase == "write" { 0 } else { 100 };
-        let checked = self.check_read || self.check_write;
-        let verify = checked && (phase != "read" || self.check_read);
-        let order = if self.random {
-            "random = 100\ndistribution = { kind = \"each-once\" }"
-        } else {
-            "random = 0"
-        };
-        let fsync = match (phase, self.fsync_each, self.fsync) {
-            ("write", true, _) => "{ kind = \"every\", writes = 1 }",
-            ("write", false, true) => "{ kind = \"end\" }",
-            _ => "{ kind = \"never\" }",
-        };
-        let segments = if self.file_per_process { 1 } else { self.segments };
-        format!(
-            "\n[[profile]]\nname = \"ior-{phase}-{target}\"\ntitle = \"{phase}\"\n{order}\nread = {read}\n\
-             request_size = \"{0}B\"\nalignment = \"{0}B\"\narea = {{ size = \"{1}B\" }}\n\
-             streams = {tasks}\nworkers = {tasks}\nsegments = {segments}\ndirect = {2}\n\
-             fsync = {fsync}\nverify = {verify}\nreported_as = \"throughput\"\n",
-            self.transfer,
-            self.bytes_per_task().saturating_mul(u64::from(tasks)),
-            self.direct,
-        )
+    fn remarks_of_all(&mut self) {
+        if self.reorder_random > 0 && self.reads {
+            let what =
+                "each task reads what it wrote, or the next one's where MPI has several nodes";
+            self.remark("-Z", what);
+        }
+        if self.random == 1 && !self.file_per_process {
+            self.remark("-z", "each task makes its own blocks' transfers, each once");
+        }
+        if self.random > 1 {
+            let what = "each task draws in its own part of the file, and goes on from there for a \
+                        block in the mean";
+            self.remark("-z -z", what);
+        }
+        if matches!(self.packet, Packet::Timestamp | Packet::Offset) && self.writes {
+            let what = "what is written never compresses, which IOR's does";
+            self.remark("--dataPacketType", what);
+        }
+        if self.use_existing && self.writes {
+            self.remark("-E", "a file that an earlier run kept is made anew");
+        }
     }
 }

@@ -1,12 +1,43 @@
-//! IOR's options, as its user guide lists them (ior.readthedocs.io, "Options"), read as its own
-//! parser does: `-t 1m`, `-t1m`, `-t=1m`, flags in one word (`-wrk`), `-O name=value`, `--long`.
+//! IOR's options, read as its own parser does: `-t 1m`, `-t1m`, `-t=1m`, flags in one word (`-wrk`,
+//! `-z-k`), `-O name=value`, `--long`; and its scripts (`-f`).
 
-use super::{Ior, IorRefusal, Summary};
+use super::{Hog, Ior, IorRefusal, Packet};
 
-/// Options of one letter that take no value, and what they set.
-const FLAGS: &str = "BCFKYZegkmruvwxzRWlcE";
+/// Options of one letter that take no value.
+const FLAGS: &str = "BCFKYZegkmruvwxzRWcEyHInpqSVP";
 /// Those that take one.
-const VALUES: &str = "abdijoqstDGNOQTX";
+const VALUES: &str = "aAbdijlMoqstDGfNOQTXUJ";
+
+/// What is done with each option, for people.
+pub fn ior_help() -> String {
+    let lines = [
+        ("-a POSIX", "the interface; no other is measured"),
+        ("-A N", "number of reference, in the summary"),
+        ("-b SIZE, -t SIZE, -s N", "block, transfer and segments: 8, 4k, 2m, 1g"),
+        ("-w -r -W -R", "write, read, check what was written, check what is read"),
+        ("-G N", "stamps what is written, so that a later run with the same number can check it"),
+        ("-F -u", "a file for each task; and a directory for each"),
+        ("-o NAME[@NAME]", "the file, or several in turn with -F"),
+        ("-k -K -E", "keep the files, those with errors; write again to those that were kept"),
+        ("-e -Y --posix.odirect", "fsync at the end, after each write; past the page cache"),
+        ("-z", "places in random order, each once; -z -z draws among what is there"),
+        ("-i N -m -d S -T MIN", "repetitions, files of their own for each, delay, time for all"),
+        ("-D S", "ends a phase; -O stoneWallingWearOut=1: all tasks go on to what the first made"),
+        ("-O stoneWallingStatusFile=FILE", "keeps how far a write came, for the read"),
+        ("-O stoneWallingWearOutIterations=N", "transfers of each task"),
+        ("-N N", "tasks: threads, or ranks of MPI"),
+        ("-C -Z -Q N -X N", "who reads what: of other nodes, where there are several"),
+        ("-g -x", "phases are apart, and a short transfer is counted, in any case"),
+        ("-j S", "says which task is further than that from the mean"),
+        ("-M SIZE|PER%", "takes so much memory from the page cache"),
+        ("-l TYPE, --dataPacketType=TYPE", "random and incompressible; others are written so too"),
+        ("-f FILE", "a script: IOR START, settings as of -O, RUN, IOR STOP"),
+        ("-O summaryFormat=default|JSON|CSV", "form; -O summaryFile=FILE where it goes"),
+        ("-O saveRankPerformanceDetailsCSV=FILE", "times and rates of each task"),
+        ("-v", "more: the greatest rates"),
+    ];
+    lines.iter().map(|(option, what)| format!("{option:<38} {what}\n")).collect()
+}
 
 impl Ior {
     /// Reads the words of a command line, without the program's name.
@@ -18,7 +49,7 @@ impl Ior {
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
             if let Some(long) = word.strip_prefix("--") {
-                ior.long(long)?;
+                ior.long(long, &mut rest)?;
                 continue;
             }
             let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
@@ -29,21 +60,72 @@ impl Ior {
         ior.complete()
     }
 
+    /// The tests of a script (`-f`), whose defaults these options are.
+    ///
+    /// # Errors
+    /// [`IorRefusal::Script`], which names file and line.
+    pub fn tests_of(&self, file: &str, text: &str) -> Result<Vec<Self>, IorRefusal> {
+        let mut tests = Vec::new();
+        let mut now = Self { script: None, ..self.clone() };
+        // Settings behind the last RUN make a test of their own, as in IOR.
+        let (mut begun, mut open) = (false, true);
+        let mut last = 0;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            let words = line.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+            let at = |refusal| IorRefusal::Script(file.to_owned(), number + 1, Box::new(refusal));
+            match words.as_str() {
+                "" => {}
+                "ior start" => begun = true,
+                _ if !begun => {}
+                "ior stop" => break,
+                "run" => {
+                    tests.push(now.clone().complete().map_err(at)?);
+                    open = false;
+                }
+                _ => {
+                    now.directives(line).map_err(at)?;
+                    open = true;
+                }
+            }
+            last = number + 1;
+        }
+        if open {
+            let at = |refusal| IorRefusal::Script(file.to_owned(), last, Box::new(refusal));
+            tests.push(now.complete().map_err(at)?);
+        }
+        Ok(tests)
+    }
+
     fn letters<'a>(
         &mut self,
         letters: &str,
         rest: &mut impl Iterator<Item = &'a String>,
     ) -> Result<(), IorRefusal> {
         for (place, letter) in letters.char_indices() {
+            let attached = &letters[place + letter.len_utf8()..];
             if FLAGS.contains(letter) {
-                self.flag(letter)?;
+                let Some(count) = attached.strip_prefix('=') else {
+                    self.flag(letter, None)?;
+                    continue;
+                };
+                let option = format!("-{letter}");
+                let count = whole(count)
+                    .and_then(|count| u32::try_from(count).ok())
+                    .ok_or(IorRefusal::Value(option, count.to_owned()))?;
+                return self.flag(letter, Some(count));
+            }
+            if letter == 'h' {
+                self.help = true;
+                continue;
+            }
+            if letter == '-' && place > 0 {
                 continue;
             }
             let option = format!("-{letter}");
             if !VALUES.contains(letter) {
                 return Err(IorRefusal::Unknown(option));
             }
-            let attached = &letters[place + letter.len_utf8()..];
             let attached = attached.strip_prefix('=').unwrap_or(attached);
             let value = match attached {
                 "" => rest.next().cloned().ok_or_else(|| IorRefusal::NoValue(option.clone()))?,
@@ -54,116 +136,183 @@ impl Ior {
         Ok(())
     }
 
-    fn flag(&mut self, letter: char) -> Result<(), IorRefusal> {
-        let unsupported = |why| Err(IorRefusal::Unsupported(format!("-{letter}"), why));
+    /// A switch, set once more or to this.
+    fn flag(&mut self, letter: char, to: Option<u32>) -> Result<(), IorRefusal> {
+        let count = |was: u32| to.unwrap_or(was + 1);
+        let on = to != Some(0);
         match letter {
-            'B' => self.direct = true,
-            'C' => self.reorder = true,
-            'Z' => self.reorder_random = true,
-            'F' => self.file_per_process = true,
-            'Y' => self.fsync_each = true,
-            'e' => self.fsync = true,
-            'g' => self.barriers = true,
-            'k' | 'K' => self.keep = true,
-            'r' => self.reads = true,
-            'w' => self.writes = true,
-            'v' => self.verbose += 1,
-            'z' => self.random = true,
-            'R' => self.check_read = true,
-            'W' => self.check_write = true,
-            'E' => return unsupported("a file of somebody else would be overwritten"),
-            'c' => {
-                return unsupported("collective transfers are those of MPI-IO, and this is POSIX");
-            }
-            'l' => {
-                return unsupported(
-                    "what is written never compresses; --data of profiles says otherwise",
-                );
-            }
-            'm' => return unsupported("a new set of files for each repetition would be kept"),
-            'u' => return unsupported("give a directory for each process with -o a@b@c"),
-            _ => return unsupported("it is of an older IOR"),
+            'B' => self.direct = on,
+            'C' => self.reorder = count(self.reorder),
+            'Z' => self.reorder_random = count(self.reorder_random),
+            'z' => self.random = count(self.random),
+            'v' => self.verbose = count(self.verbose),
+            'F' => self.file_per_process = on,
+            'Y' => self.fsync_each = on,
+            'e' => self.fsync = on,
+            'g' => self.barriers = on,
+            'k' => self.keep = on,
+            'K' => self.keep_with_error = on,
+            'r' => self.reads = on,
+            'w' => self.writes = on,
+            'R' => self.check_read = on,
+            'W' => self.check_write = on,
+            'E' => self.use_existing = on,
+            'm' => self.multi_file = on,
+            'u' => self.unique_dir = on,
+            'x' => self.single_attempt = on,
+            _ if !on => {}
+            _ => return Err(IorRefusal::Unsupported(format!("-{letter}"), why_not(letter))),
         }
         Ok(())
     }
 
     fn value(&mut self, option: &str, letter: char, value: &str) -> Result<(), IorRefusal> {
         let bad = || IorRefusal::Value(option.to_owned(), value.to_owned());
-        let whole = || value.parse::<u32>().map_err(|_| bad());
-        let unsupported = |why| Err(IorRefusal::Unsupported(option.to_owned(), why));
+        let count = || whole(value).and_then(|number| u32::try_from(number).ok()).ok_or_else(bad);
         match letter {
-            'a' if value.eq_ignore_ascii_case("POSIX") => {}
-            'a' => return unsupported("the backend is POSIX"),
+            'a' => self.api(option, value)?,
             't' => self.transfer = size(value).ok_or_else(bad)?,
             'b' => self.block = size(value).ok_or_else(bad)?,
-            's' => self.segments = whole()?,
-            'i' => self.repetitions = whole()?,
-            'N' => self.tasks = Some(whole()?),
-            'Q' => self.task_offset = whole()?,
-            'D' => self.deadline_s = whole()?,
-            'G' | 'X' => self.seed = value.parse::<i64>().map_err(|_| bad())?.unsigned_abs(),
+            's' => self.segments = count()?,
+            'i' => self.repetitions = count()?,
+            'N' => self.tasks = Some(count()?),
+            'Q' => self.task_offset = count()?,
+            'D' => self.deadline_s = count()?,
+            'T' => self.most_minutes = count()?,
+            'j' => self.outlier_s = count()?,
+            'd' => {
+                self.delay_s = count()?;
+                if value.contains('.') {
+                    self.remark("-d", "whole seconds, as IOR reads it");
+                }
+            }
+            'A' => self.reference = whole(value).ok_or_else(bad)?,
+            'X' => self.reorder_seed = whole(value).ok_or_else(bad)?,
+            'G' => self.signed(whole(value).ok_or_else(bad)?),
+            'M' => self.hog = Some(hog(value).ok_or_else(bad)?),
+            'l' => self.packet = packet(value).ok_or_else(bad)?,
+            'f' => self.script = Some(value.to_owned()),
             'o' => self.files = value.split('@').map(str::to_owned).collect(),
             'O' => self.directives(value)?,
-            'd' | 'j' | 'T' if value == "0" => {}
-            'd' => return unsupported("repetitions follow each other without a delay"),
-            'j' => return unsupported("ranks that lag are in the report"),
-            _ => return unsupported("-D bounds the time of a phase"),
+            _ => return Err(IorRefusal::Unsupported(option.to_owned(), why_not(letter))),
         }
         Ok(())
     }
 
-    /// `-O name=value,name=value`.
-    fn directives(&mut self, text: &str) -> Result<(), IorRefusal> {
-        for directive in text.split(',') {
-            let (name, value) = directive.split_once('=').unwrap_or((directive, "1"));
-            let name = name.trim();
-            let option = || format!("-O {name}");
-            let bad = || IorRefusal::Value(option(), value.to_owned());
-            let on = || match value.trim() {
-                "1" => Ok(true),
-                "0" => Ok(false),
-                _ => Err(bad()),
-            };
-            match name.to_ascii_lowercase().as_str() {
-                "useo_direct" => self.direct = on()?,
-                "summaryfile" => self.summary_file = Some(value.to_owned()),
-                "summaryformat" => {
-                    self.summary = match value.to_ascii_lowercase().as_str() {
-                        "default" => Summary::Default,
-                        "json" => Summary::Json,
-                        "csv" => Summary::Csv,
-                        _ => return Err(bad()),
+    pub(super) fn api(&self, option: &str, value: &str) -> Result<(), IorRefusal> {
+        let why = match value.to_ascii_uppercase().as_str() {
+            "POSIX" => return Ok(()),
+            "MMAP" => "memory that is mapped is not measured; -a POSIX goes through the page cache",
+            "DUMMY" => {
+                "nothing would be moved. What the program itself costs says `qdepth host calibrate`"
+            }
+            "AIO" => "-a POSIX, and `qdepth ior --engine libaio` before IOR's options",
+            _ => "the interface is POSIX: -a POSIX",
+        };
+        Err(IorRefusal::Unsupported(format!("{option} {value}"), why))
+    }
+
+    /// `-G`: 32 bits, and 0 is none.
+    pub(super) fn signed(&mut self, number: i64) {
+        self.signature = Some(number as u32).filter(|number| *number != 0);
+    }
+
+    fn long<'a>(
+        &mut self,
+        long: &str,
+        rest: &mut impl Iterator<Item = &'a String>,
+    ) -> Result<(), IorRefusal> {
+        let (name, attached) = match long.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (long, None),
+        };
+        let option = format!("--{name}");
+        let on = attached.as_deref() != Some("0");
+        match name {
+            "help" => self.help = true,
+            "posix.odirect" => self.direct = on,
+            "collective" if on => return Err(IorRefusal::Unsupported(option, why_not('c'))),
+            "collective" | "gpuDirect" | "dryRun" | "warningAsErrors" if !on => {}
+            "warningAsErrors" => self.remark(&option, "findings say what is doubtful of a run"),
+            "dataPacketType" | "random-offset-seed" | "randomPrefill" => {
+                let value = attached.or_else(|| rest.next().cloned());
+                let value = value.ok_or_else(|| IorRefusal::NoValue(option.clone()))?;
+                let bad = || IorRefusal::Value(option.clone(), value.clone());
+                match name {
+                    "dataPacketType" => self.packet = packet(&value).ok_or_else(bad)?,
+                    "random-offset-seed" => {
+                        self.random_seed = Some(whole(&value).ok_or_else(bad)?);
+                    }
+                    _ => {
+                        let why = "write the file before, in a run of its own with -w -k";
+                        return Err(IorRefusal::Unsupported(option, why));
                     }
                 }
-                "fsync" => self.fsync = on()?,
-                "keepfile" => self.keep = on()?,
-                "filepreproc" | "fileperproc" => self.file_per_process = on()?,
-                "reordertasks" | "reordertasksconstant" => self.reorder = on()?,
-                "randomoffset" => self.random = on()?,
-                "stonewallingwearout" if !on()? => {}
-                "stonewallingwearout" => {
-                    return Err(IorRefusal::Unsupported(
-                        option(),
-                        "a phase that -D ends stops every rank at that time",
-                    ));
-                }
-                _ => return Err(IorRefusal::Unknown(option())),
             }
-        }
-        Ok(())
-    }
-
-    fn long(&mut self, long: &str) -> Result<(), IorRefusal> {
-        match long {
-            "posix.odirect" => self.direct = true,
-            _ => return Err(IorRefusal::Unknown(format!("--{long}"))),
+            "dryRun" => {
+                let why = "`qdepth ior --convert` before IOR's options says what would be done";
+                return Err(IorRefusal::Unsupported(option, why));
+            }
+            "gpuDirect" => {
+                let why = "transfers go from and to the memory of the host";
+                return Err(IorRefusal::Unsupported(option, why));
+            }
+            _ if name.starts_with("posix.") => {
+                let why = "set it for the directory beforehand (lfs setstripe, beegfs-ctl)";
+                return Err(IorRefusal::Unsupported(option, why));
+            }
+            _ => return Err(IorRefusal::Unknown(option)),
         }
         Ok(())
     }
 }
 
+/// Why an option that is known cannot be followed, and the nearest way.
+fn why_not(letter: char) -> &'static str {
+    match letter {
+        'c' => "collective transfers are those of MPI-IO, and this is POSIX: leave it out",
+        'y' => "give the mount points by -o a/f@b/f with -F",
+        'q' => "an error ends no run, and each is counted",
+        'U' | 'H' => "hints are of MPI-IO, and this is POSIX: leave it out",
+        _ => "it is of MPI-IO or HDF5, and this is POSIX: leave it out",
+    }
+}
+
+/// What is written, by the first letter of its name.
+pub(super) fn packet(name: &str) -> Option<Packet> {
+    match name.chars().next()? {
+        't' => Some(Packet::Timestamp),
+        'o' => Some(Packet::Offset),
+        'i' => Some(Packet::Incompressible),
+        'r' => Some(Packet::Random),
+        _ => None,
+    }
+}
+
+/// `2g`, `75%`.
+pub(super) fn hog(text: &str) -> Option<Hog> {
+    if let Some(share) = text.strip_suffix('%') {
+        let share: f64 = share.parse().ok()?;
+        return (0.0..100.0).contains(&share).then_some(Hog::Share(share / 100.0));
+    }
+    size(text).map(Hog::Node)
+}
+
+/// A whole number as IOR reads it: a sign, digits, k, m, g or t; what stands behind a point is passed
+/// over.
+pub(super) fn whole(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let digits = match digits.split_once('.') {
+        Some((whole, part)) if part.bytes().all(|byte| byte.is_ascii_digit()) => whole,
+        _ => digits,
+    };
+    let number = if digits == "0" { 0 } else { i64::try_from(size(digits)?).ok()? };
+    Some(sign * number)
+}
+
 /// Bytes as IOR writes them: a whole number, with k, m, g or t for powers of 1024.
-fn size(text: &str) -> Option<u64> {
+pub(super) fn size(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let (digits, shift) = match text.strip_suffix(['k', 'm', 'g', 't']) {
         Some(digits) if text.ends_with('k') => (digits, 10),

@@ -1,13 +1,13 @@
-//! Results as IOR prints them: table, summary, JSON and CSV, from its documented forms (user guide
-//! of hpc/ior, "Output" of version 4).
+//! Results as IOR prints them: table, summary, CSV and the file of its ranks, from its documented
+//! forms (user guide of hpc/ior, "Output") and from what it prints.
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use super::Ior;
 
-const MIB: f64 = 1_048_576.0;
+pub(super) const MIB: f64 = 1_048_576.0;
 /// The version whose forms these are.
-const FORM: &str = "4.0.0";
+pub(super) const FORM: &str = "4.0.0";
 
 /// What one rank did in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,6 +22,10 @@ pub struct IorRank {
     pub moved_s: f64,
     /// Time that its file took to close, s.
     pub close_s: f64,
+    /// Where it went on after the deadline: from the common start to that, s.
+    pub wall_s: f64,
+    /// Bytes that it had moved by then.
+    pub wall_bytes: u64,
 }
 
 /// A phase of a repetition: all ranks write, or all read.
@@ -35,9 +39,43 @@ pub struct IorPhase {
     pub ranks: Vec<IorRank>,
 }
 
-/// What was asked for, as the header says it.
+/// The file system of the files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FileSystem {
+    /// The first of the files.
+    pub path: String,
+    /// Bytes.
+    pub total_bytes: u64,
+    /// Bytes.
+    pub free_bytes: u64,
+    /// Inodes.
+    pub inodes: u64,
+    /// Inodes.
+    pub free_inodes: u64,
+}
+
+/// A test: what was asked for, and what came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IorTest {
+    /// What was asked for.
+    pub ior: Ior,
+    /// Its number, from 0.
+    pub id: u32,
+    /// RFC 3339.
+    pub began: String,
+    /// Ranks.
+    pub tasks: u32,
+    /// Nodes.
+    pub nodes: u32,
+    /// Where its files are.
+    pub file_system: Option<FileSystem>,
+    /// Its phases, in order.
+    pub phases: Vec<IorPhase>,
+}
+
+/// All tests of a command line.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IorRun {
     /// As given.
     pub command_line: String,
     /// Version of the program.
@@ -48,57 +86,43 @@ pub struct IorTest {
     pub finished: String,
     /// `uname`.
     pub machine: String,
-    /// Names as given, with `@` between them.
-    pub file_name: String,
-    /// Whether each rank has a file.
-    pub file_per_process: bool,
-    /// Ranks.
-    pub tasks: u32,
-    /// Nodes.
-    pub nodes: u32,
-    /// Repetitions.
-    pub repetitions: u32,
-    /// Bytes of a transfer.
-    pub transfer: u64,
-    /// Bytes of a block.
-    pub block: u64,
-    /// Segments.
-    pub segments: u32,
-    /// Whether transfers are in random order.
-    pub random: bool,
-    /// Whether ranks read back what others wrote, by a constant offset.
-    pub reorder: bool,
-    /// The offset.
-    pub task_offset: u32,
-    /// Whether ranks read back what others wrote, by chance.
-    pub reorder_random: bool,
-    /// Seed of the order.
-    pub seed: u64,
-    /// Seconds after which a phase ends; 0: none.
-    pub deadline_s: u32,
     /// Whether it was measured in virtual time.
     pub emulated: bool,
+    /// Its tests.
+    pub tests: Vec<IorTest>,
 }
 
 /// Figures of a phase.
-struct Figures {
-    mib_per_s: f64,
-    io_per_s: f64,
-    latency_s: f64,
-    open_s: f64,
-    moved_s: f64,
-    close_s: f64,
-    total_s: f64,
+pub(super) struct Figures {
+    pub(super) mib_per_s: f64,
+    pub(super) io_per_s: f64,
+    pub(super) latency_s: f64,
+    pub(super) open_s: f64,
+    pub(super) moved_s: f64,
+    pub(super) close_s: f64,
+    pub(super) total_s: f64,
 }
 
 impl IorPhase {
-    fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.bytes).sum()
+    }
+
+    /// Most transfers that a rank made.
+    pub fn pairs(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.transfers).max().unwrap_or(0)
+    }
+
+    /// When the deadline came, s, and the bytes of a rank in the mean by then.
+    fn wall(&self) -> (f64, f64) {
+        let bytes: u64 = self.ranks.iter().map(|rank| rank.wall_bytes).sum();
+        let wall_s = self.ranks.iter().map(|rank| rank.wall_s).fold(0.0, f64::max);
+        (wall_s, bytes as f64 / self.ranks.len().max(1) as f64)
     }
 
     /// Bandwidth counts opening and closing, the rate of transfers does not; the latency is the
     /// smallest of the ranks' means.
-    fn figures(&self) -> Figures {
+    pub(super) fn figures(&self) -> Figures {
         let longest = |of: fn(&IorRank) -> f64| self.ranks.iter().map(of).fold(0.0, f64::max);
         let (open_s, moved_s) = (longest(|r| r.open_s), longest(|r| r.moved_s));
         let close_s = longest(|r| r.close_s);
@@ -134,98 +158,176 @@ fn column(value: f64) -> String {
 }
 
 /// Everything that IOR prints for people.
-pub fn ior_text(test: &IorTest, phases: &[IorPhase], verbose: u32) -> String {
-    let mut out = header(test);
-    out.push_str(
-        "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n\
-         ------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----\n",
-    );
-    for phase in phases {
-        let figures = phase.figures();
-        let _ = write!(out, "{:<10}", phase.access);
-        let columns = [
-            figures.mib_per_s,
-            figures.io_per_s,
-            figures.latency_s,
-            test.block as f64 / 1024.0,
-            test.transfer as f64 / 1024.0,
-            figures.open_s,
-            figures.moved_s,
-            figures.close_s,
-            figures.total_s,
-        ];
-        out.extend(columns.map(column));
-        let _ = writeln!(out, "{:<4}", phase.iteration);
-    }
-    if verbose > 0 {
-        for (name, access) in [("Max Write", "write"), ("Max Read", "read")] {
-            if let Some(best) = maximum(phases, access) {
-                let _ = writeln!(out, "{name}: {best:.2} MiB/sec ({:.2} MB/sec)", best * MIB / 1e6);
+pub fn ior_text(run: &IorRun) -> String {
+    let mut out = header(run);
+    for test in &run.tests {
+        begin(&mut out, test);
+        out.push_str(
+            "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n\
+             ------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   --------   ----\n",
+        );
+        test.phases.iter().for_each(|phase| row(&mut out, &test.ior, phase));
+        if test.ior.verbose > 0 {
+            for (name, access) in [("Max Write:", "write"), ("Max Read: ", "read")] {
+                if let Some(best) = maximum(&test.phases, access) {
+                    let mb = best * MIB / 1e6;
+                    let _ = writeln!(out, "{name} {best:.2} MiB/sec ({mb:.2} MB/sec)");
+                }
             }
         }
     }
-    out.push_str(&summary(test, phases));
-    let _ = write!(out, "Finished            : {}", test.finished);
+    out.push_str(&summary(run));
+    let _ = write!(out, "Finished            : {}", run.finished);
     out
 }
 
-fn maximum(phases: &[IorPhase], access: &str) -> Option<f64> {
+fn row(out: &mut String, ior: &Ior, phase: &IorPhase) {
+    if ior.wear_out {
+        let (least, (wall_s, mean)) =
+            (phase.ranks.iter().map(|rank| rank.wall_bytes).min().unwrap_or(0), phase.wall());
+        let gib = |bytes: f64| bytes / MIB / 1024.0;
+        let _ = writeln!(
+            out,
+            "stonewalling pairs accessed min: {} max: {} -- min data: {:.1} GiB mean data: {:.1} GiB time: {wall_s:.1}s",
+            least / ior.transfer.max(1),
+            phase.pairs(),
+            gib(least as f64),
+            gib(mean)
+        );
+    }
+    let figures = phase.figures();
+    let _ = write!(out, "{:<10}", phase.access);
+    let columns = [
+        figures.mib_per_s,
+        figures.io_per_s,
+        figures.latency_s,
+        ior.block as f64 / 1024.0,
+        ior.transfer as f64 / 1024.0,
+        figures.open_s,
+        figures.moved_s,
+        figures.close_s,
+        figures.total_s,
+    ];
+    out.extend(columns.map(column));
+    let _ = writeln!(out, "{:<4}", phase.iteration);
+}
+
+pub(super) fn maximum(phases: &[IorPhase], access: &str) -> Option<f64> {
     let of = phases.iter().filter(|phase| phase.access == access);
     of.map(|phase| phase.figures().mib_per_s).reduce(f64::max)
 }
 
-fn header(test: &IorTest) -> String {
-    let mark = if test.emulated { " EMULATED" } else { "" };
+fn header(run: &IorRun) -> String {
+    let mark = if run.emulated { " EMULATED" } else { "" };
     let mut out = format!(
         "IOR-{FORM}: MPI Coordinated Test of Parallel I/O (measured by {}{mark})\n",
-        test.program
+        run.program
     );
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(out, "{name:<20}: {value}");
     };
-    line("Began", &test.began);
-    line("Command line", &format!("ior {}", test.command_line));
-    line("Machine", &test.machine);
-    line("TestID", "0");
-    line("StartTime", &test.began);
-    out.push_str("\nOptions: \n");
-    for (name, value) in options(test) {
-        let _ = writeln!(out, "{name:<20}: {value}");
-    }
-    out.push_str("\nResults: \n\n");
+    line("Began", &run.began);
+    line("Command line", &format!("ior {}", run.command_line));
+    line("Machine", &run.machine);
     out
 }
 
-fn options(test: &IorTest) -> Vec<(&'static str, String)> {
-    let inter = match (test.reorder, test.reorder_random) {
-        (_, true) => "random task offset".to_owned(),
-        (true, false) => "constant task offset".to_owned(),
-        (false, false) => "no tasks offsets".to_owned(),
-    };
-    let access = if test.file_per_process { "file-per-process" } else { "single-shared-file" };
-    let all = test.block * u64::from(test.segments) * u64::from(test.tasks);
-    vec![
-        ("api", "POSIX".to_owned()),
-        ("apiVersion", String::new()),
-        ("test filename", test.file_name.clone()),
-        ("access", access.to_owned()),
-        ("type", "independent".to_owned()),
-        ("segments", test.segments.to_string()),
-        ("ordering in a file", if test.random { "random" } else { "sequential" }.to_owned()),
-        ("ordering inter file", inter),
-        ("nodes", test.nodes.to_string()),
-        ("tasks", test.tasks.to_string()),
-        ("clients per node", (test.tasks / test.nodes.max(1)).to_string()),
-        ("repetitions", test.repetitions.to_string()),
-        ("xfersize", human(test.transfer)),
-        ("blocksize", human(test.block)),
-        ("aggregate filesize", human(all)),
-    ]
+fn begin(out: &mut String, test: &IorTest) {
+    let _ = writeln!(out, "{:<20}: {}", "TestID", test.id);
+    let _ = writeln!(out, "{:<20}: {}", "StartTime", test.began);
+    if let Some(FileSystem { path, .. }) = &test.file_system {
+        let Space { capacity, used, inodes, used_inodes } = space(test);
+        let _ = writeln!(out, "{:<20}: {path}", "Path");
+        let _ = writeln!(
+            out,
+            "{:<20}: {capacity}   Used FS: {used}   Inodes: {inodes}   Used Inodes: {used_inodes}",
+            "FS"
+        );
+    }
+    out.push_str("\nOptions: \n");
+    for (name, value) in options(test) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let _ = writeln!(out, "{name:<20}: {value}");
+    }
+    out.push_str("\nResults: \n\n");
 }
 
-/// `1 MiB`, `2.50 GiB`.
+/// Room of a file system, in words.
+pub(super) struct Space {
+    pub(super) capacity: String,
+    pub(super) used: String,
+    pub(super) inodes: String,
+    pub(super) used_inodes: String,
+}
+
+pub(super) fn space(test: &IorTest) -> Space {
+    let of = test.file_system.clone().unwrap_or_default();
+    let gib = of.total_bytes as f64 / (1_u64 << 30) as f64;
+    let capacity = match gib > 1024.0 {
+        true => format!("{:.1} TiB", gib / 1024.0),
+        false => format!("{gib:.1} GiB"),
+    };
+    let used =
+        |free: u64, all: u64| format!("{:2.1}%", (1.0 - per(free as f64, all as f64)) * 100.0);
+    Space {
+        capacity,
+        used: used(of.free_bytes, of.total_bytes),
+        inodes: format!("{:.1} Mi", of.inodes as f64 / MIB),
+        used_inodes: used(of.free_inodes, of.inodes),
+    }
+}
+
+/// What IOR says of a test before its results.
+pub(super) fn options(test: &IorTest) -> Vec<(&'static str, serde_json::Value)> {
+    let ior = &test.ior;
+    let access = if ior.file_per_process { "file-per-process" } else { "single-shared-file" };
+    let all = ior.block.saturating_mul(u64::from(ior.segments)).saturating_mul(test.tasks.into());
+    let mut options: Vec<(&'static str, serde_json::Value)> = vec![
+        ("api", "POSIX".into()),
+        ("apiVersion", "".into()),
+        ("test filename", ior.files.join("@").into()),
+        ("access", access.into()),
+        ("type", "independent".into()),
+        ("segments", ior.segments.into()),
+        ("ordering in a file", if ior.random > 0 { "random" } else { "sequential" }.into()),
+    ];
+    let inter = match (ior.reorder > 0, ior.reorder_random > 0) {
+        (_, true) => "random task offset",
+        (true, false) => "constant task offset",
+        (false, false) => "no tasks offsets",
+    };
+    options.push(("ordering inter file", inter.into()));
+    if ior.reorder > 0 || ior.reorder_random > 0 {
+        options.push(("task offset", ior.task_offset.into()));
+    }
+    if ior.reorder_random > 0 {
+        options.push(("reorder random seed", ior.reorder_seed.into()));
+    }
+    options.extend([
+        ("nodes", test.nodes.into()),
+        ("tasks", test.tasks.into()),
+        ("clients per node", (test.tasks / test.nodes.max(1)).into()),
+        ("memoryBuffer", "CPU".into()),
+        ("dataAccess", "CPU".into()),
+        ("GPUDirect", "0".into()),
+        ("repetitions", ior.repetitions.into()),
+        ("xfersize", human(ior.transfer).into()),
+        ("blocksize", human(ior.block).into()),
+        ("aggregate filesize", human(all).into()),
+    ]);
+    if ior.verbose > 0 {
+        options.push(("verbose", ior.verbose.into()));
+    }
+    if ior.deadline_s > 0 {
+        options.push(("stonewallingTime", ior.deadline_s.into()));
+        options.push(("stoneWallingWearOut", u32::from(ior.wear_out).into()));
+    }
+    options
+}
+
+/// `65536 bytes`, `1 MiB`, `2.50 GiB`.
 fn human(bytes: u64) -> String {
-    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
     let unit = units.into_iter().find(|(unit, _)| bytes >= *unit);
     match unit {
         None => format!("{bytes} bytes"),
@@ -235,11 +337,11 @@ fn human(bytes: u64) -> String {
 }
 
 /// Least, greatest, mean and standard deviation of a population.
-struct Spread {
-    max: f64,
-    min: f64,
-    mean: f64,
-    deviation: f64,
+pub(super) struct Spread {
+    pub(super) max: f64,
+    pub(super) min: f64,
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
 }
 
 fn spread(values: &[f64]) -> Spread {
@@ -254,158 +356,92 @@ fn spread(values: &[f64]) -> Spread {
     }
 }
 
-/// Bandwidth, transfers of block size per second, and time of the phases of one kind.
-fn spreads(test: &IorTest, phases: &[IorPhase], access: &str) -> Option<(Spread, Spread, f64)> {
-    let of: Vec<&IorPhase> = phases.iter().filter(|phase| phase.access == access).collect();
-    let rates: Vec<f64> = of.iter().map(|phase| phase.figures().mib_per_s).collect();
-    let ops: Vec<f64> = rates.iter().map(|rate| rate * MIB / test.transfer as f64).collect();
-    let times: Vec<f64> = of.iter().map(|phase| phase.figures().total_s).collect();
-    (!of.is_empty()).then(|| (spread(&rates), spread(&ops), spread(&times).mean))
+/// What the phases of one kind have in common.
+pub(super) struct OfAll {
+    /// MiB/s.
+    pub(super) rate: Spread,
+    /// Transfers a second, of bandwidth.
+    pub(super) ops: Spread,
+    pub(super) mean_s: f64,
+    /// MiB of the first.
+    pub(super) mib: f64,
+    /// When the deadline came, s, and MiB/s of a rank until then.
+    pub(super) wall: Option<(f64, f64)>,
 }
 
-fn summary(test: &IorTest, phases: &[IorPhase]) -> String {
+pub(super) fn of_all(test: &IorTest, access: &str) -> Option<OfAll> {
+    let of: Vec<&IorPhase> = test.phases.iter().filter(|phase| phase.access == access).collect();
+    let rates: Vec<f64> = of.iter().map(|phase| phase.figures().mib_per_s).collect();
+    let ops: Vec<f64> = rates.iter().map(|rate| rate * MIB / test.ior.transfer as f64).collect();
+    let times: Vec<f64> = of.iter().map(|phase| phase.figures().total_s).collect();
+    let (wall_s, bytes) = of.iter().map(|phase| phase.wall()).fold((0.0, 0.0), |sum, one| {
+        let (time, bytes): (f64, f64) = sum;
+        (time + one.0, bytes + one.1)
+    });
+    let wall = (wall_s / of.len().max(1) as f64, per(bytes / MIB, wall_s));
+    Some(OfAll {
+        mib: of.first()?.bytes() as f64 / MIB,
+        rate: spread(&rates),
+        ops: spread(&ops),
+        mean_s: spread(&times).mean,
+        wall: Some(wall).filter(|_| test.ior.wear_out),
+    })
+}
+
+fn summary(run: &IorRun) -> String {
     let mut out = String::from(
         "\nSummary of all tests:\n\
          Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n",
     );
-    for access in ["write", "read"] {
-        let Some((rate, ops, mean_s)) = spreads(test, phases, access) else { continue };
-        let _ = write!(out, "{access:<9} ");
-        for value in [&rate, &ops].iter().flat_map(|s| [s.max, s.min, s.mean, s.deviation]) {
-            let _ = write!(out, "{value:10.2} ");
+    for test in &run.tests {
+        for access in ["write", "read"] {
+            if let Some(of) = of_all(test, access) {
+                summary_line(&mut out, test, access, &of);
+            }
         }
-        let all = phases.iter().find(|p| p.access == access).map_or(0, IorPhase::bytes);
-        let _ = writeln!(
-            out,
-            "{mean_s:10.5} {:>10} {:>13} {:5} {:6} {:3} {:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} {:>3} {:6}",
-            "NA",
-            "NA",
-            0,
-            test.tasks,
-            test.tasks / test.nodes.max(1),
-            test.repetitions,
-            u32::from(test.file_per_process),
-            u32::from(test.reorder),
-            test.task_offset,
-            u32::from(test.reorder_random),
-            test.seed,
-            test.segments,
-            test.block,
-            test.transfer,
-            all as f64 / MIB,
-            "POSIX",
-            0
-        );
     }
     out
 }
 
-/// IOR's JSON (`-O summaryFormat=JSON`): one valid document.
-pub fn ior_json(test: &IorTest, phases: &[IorPhase]) -> String {
-    let iterations = (0..test.repetitions).map(|iteration| {
-        let of = phases.iter().filter(|phase| phase.iteration == iteration);
-        Value::Array(of.map(|phase| access(test, phase)).collect())
-    });
-    let mut max = serde_json::Map::new();
-    for access in ["write", "read"] {
-        if let Some(best) = maximum(phases, access) {
-            max.insert(format!("{access}MiB"), json!(best));
-            max.insert(format!("{access}MB"), json!(best * MIB / 1e6));
-        }
+fn summary_line(out: &mut String, test: &IorTest, access: &str, of: &OfAll) {
+    let ior = &test.ior;
+    let _ = write!(out, "{access:<9} ");
+    for value in [&of.rate, &of.ops].iter().flat_map(|s| [s.max, s.min, s.mean, s.deviation]) {
+        let _ = write!(out, "{value:10.2} ");
     }
-    let options: serde_json::Map<String, Value> =
-        options(test).into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect();
-    let summaries: Vec<Value> =
-        ["write", "read"].iter().filter_map(|name| of_all(test, phases, name)).collect();
-    let document = json!({
-        "Version": FORM,
-        "Program": test.program,
-        "Emulated": test.emulated,
-        "Began": test.began,
-        "Command line": format!("ior {}", test.command_line),
-        "Machine": test.machine,
-        "tests": [{
-            "TestID": 0,
-            "StartTime": test.began,
-            "Parameters": {
-                "testID": 0,
-                "api": "POSIX",
-                "testFileName": test.file_name,
-                "deadlineForStonewall": test.deadline_s,
-                "repetitions": test.repetitions,
-                "filePerProc": u32::from(test.file_per_process),
-                "reorderTasks": u32::from(test.reorder),
-                "taskPerNodeOffset": test.task_offset,
-                "reorderTasksRandom": u32::from(test.reorder_random),
-                "randomOffset": u32::from(test.random),
-                "segmentCount": test.segments,
-                "blockSize": test.block,
-                "transferSize": test.transfer,
-                "numTasks": test.tasks,
-                "nodes": test.nodes,
-            },
-            "Options": options,
-            "Results": iterations.collect::<Vec<_>>(),
-            "max": max,
-        }],
-        "summary": summaries,
-        "Finished": test.finished,
-    });
-    serde_json::to_string_pretty(&document).unwrap_or_default()
-}
-
-fn access(test: &IorTest, phase: &IorPhase) -> Value {
-    let figures = phase.figures();
-    json!({
-        "access": phase.access,
-        "bwMiB": figures.mib_per_s,
-        "blockKiB": test.block as f64 / 1024.0,
-        "xferKiB": test.transfer as f64 / 1024.0,
-        "iops": figures.io_per_s,
-        "latency": figures.latency_s,
-        "openTime": figures.open_s,
-        "wrRdTime": figures.moved_s,
-        "closeTime": figures.close_s,
-        "totalTime": figures.total_s,
-    })
-}
-
-fn of_all(test: &IorTest, phases: &[IorPhase], name: &str) -> Option<Value> {
-    let (rate, ops, mean_s) = spreads(test, phases, name)?;
-    Some(json!({
-        "operation": name,
-        "API": "POSIX",
-        "TestID": 0,
-        "ReferenceNumber": 0,
-        "segmentCount": test.segments,
-        "blockSize": test.block,
-        "transferSize": test.transfer,
-        "numTasks": test.tasks,
-        "tasksPerNode": test.tasks / test.nodes.max(1),
-        "repetitions": test.repetitions,
-        "filePerProc": u32::from(test.file_per_process),
-        "reorderTasks": u32::from(test.reorder),
-        "taskPerNodeOffset": test.task_offset,
-        "reorderTasksRandom": u32::from(test.reorder_random),
-        "bwMaxMIB": rate.max,
-        "bwMinMIB": rate.min,
-        "bwMeanMIB": rate.mean,
-        "bwStdMIB": rate.deviation,
-        "OPsMax": ops.max,
-        "OPsMin": ops.min,
-        "OPsMean": ops.mean,
-        "OPsSD": ops.deviation,
-        "MeanTime": mean_s,
-        "xsizeMiB": phases.iter().find(|p| p.access == name).map_or(0.0, |p| p.bytes() as f64 / MIB),
-    }))
+    let none = || "NA".to_owned();
+    let _ = writeln!(
+        out,
+        "{:10.5} {:>10} {:>13} {:5} {:6} {:3} {:4} {:3} {:5} {:8} {:9} {:4} {:6} {:8} {:8} {:9.1} {:>3} {:6}",
+        of.mean_s,
+        of.wall.map_or_else(none, |(seconds, _)| format!("{seconds:.2}")),
+        of.wall.map_or_else(none, |(_, rate)| format!("{rate:.2}")),
+        test.id,
+        test.tasks,
+        test.tasks / test.nodes.max(1),
+        ior.repetitions,
+        u32::from(ior.file_per_process),
+        ior.reorder,
+        ior.task_offset,
+        ior.reorder_random,
+        ior.reorder_seed,
+        ior.segments,
+        ior.block,
+        ior.transfer,
+        of.mib,
+        "POSIX",
+        ior.reference
+    );
 }
 
 /// IOR's CSV (`-O summaryFormat=CSV`): a row for each phase.
-pub fn ior_csv(test: &IorTest, phases: &[IorPhase]) -> String {
+pub fn ior_csv(run: &IorRun) -> String {
     let mut out = String::from(
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),numTasks,iter",
     );
-    for phase in phases {
+    for (test, phase) in
+        run.tests.iter().flat_map(|test| test.phases.iter().map(move |p| (test, p)))
+    {
         let f = phase.figures();
         let _ = write!(
             out,
@@ -414,8 +450,8 @@ pub fn ior_csv(test: &IorTest, phases: &[IorPhase]) -> String {
             f.mib_per_s,
             f.io_per_s,
             f.latency_s,
-            test.block as f64 / 1024.0,
-            test.transfer as f64 / 1024.0,
+            test.ior.block as f64 / 1024.0,
+            test.ior.transfer as f64 / 1024.0,
             f.open_s,
             f.moved_s,
             f.close_s,
@@ -427,44 +463,100 @@ pub fn ior_csv(test: &IorTest, phases: &[IorPhase]) -> String {
     out
 }
 
+/// The file of `-O saveRankPerformanceDetailsCSV`: times of each rank, and its rates, of which each
+/// has the same bytes.
+pub fn ior_ranks_csv(run: &IorRun) -> String {
+    let mut out = String::from(
+        "access,rank,runtime-with-openclose,runtime,throughput-withopenclose,throughput\n",
+    );
+    for phase in run.tests.iter().flat_map(|test| &test.phases) {
+        let bytes = phase.bytes() as f64 / phase.ranks.len().max(1) as f64;
+        for (number, rank) in phase.ranks.iter().enumerate() {
+            let all_s = rank.open_s + rank.moved_s + rank.close_s;
+            let [all, moved] = [all_s, rank.moved_s].map(|seconds| per(bytes, seconds));
+            let values = [all_s, rank.moved_s, all, moved].map(exponent);
+            let _ = writeln!(out, "{},{number},{}", phase.access, values.join(","));
+        }
+    }
+    out
+}
+
+/// As C prints `%.10e`.
+fn exponent(value: f64) -> String {
+    let text = format!("{value:.10e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
+/// The ranks of which a time is further than so many seconds from the mean (`-j`).
+pub fn ior_outliers(phases: &[IorPhase], most_s: u32) -> Vec<String> {
+    type Time = (&'static str, fn(&IorRank) -> f64);
+    let times: [Time; 3] = [
+        ("elapsed create time", |rank| rank.open_s),
+        ("elapsed transfer time", |rank| rank.moved_s),
+        ("elapsed close time", |rank| rank.close_s),
+    ];
+    let mut lines = Vec::new();
+    for phase in phases.iter().filter(|_| most_s > 0) {
+        for (name, time) in times {
+            let values: Vec<f64> = phase.ranks.iter().map(time).collect();
+            let Spread { mean, deviation, .. } = spread(&values);
+            for (rank, value) in values.iter().enumerate() {
+                if (value - mean).abs() > f64::from(most_s) {
+                    lines.push(format!(
+                        "task {rank}, {} {name} is {value:.6} (mean={mean:.6}, stddev={deviation:.6})",
+                        phase.access
+                    ));
+                }
+            }
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::ior::ior_json;
+    use serde_json::Value;
 
     /// Two ranks of 8 MiB each; the second is twice as long.
-    fn sample() -> (IorTest, Vec<IorPhase>) {
+    pub(crate) fn sample(options: &str) -> IorRun {
+        let line = format!("-t 1m -b 8m -i 2 -F -o out {options}");
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
         let rank = |moved_s| IorRank {
             bytes: 8 << 20,
             transfers: 8,
             open_s: 0.25,
             moved_s,
             close_s: 0.25,
+            wall_s: 0.5,
+            wall_bytes: 4 << 20,
         };
         let phase =
             |access, iteration| IorPhase { access, iteration, ranks: vec![rank(0.75), rank(1.5)] };
         let test = IorTest {
-            command_line: "-t 1m -b 8m -i 2 -F -o out".into(),
-            program: "qdepth 0.1.0".into(),
-            file_name: "out".into(),
-            file_per_process: true,
+            ior: Ior::read(&words).unwrap(),
             tasks: 2,
             nodes: 1,
-            repetitions: 2,
-            transfer: 1 << 20,
-            block: 8 << 20,
-            segments: 1,
-            task_offset: 1,
+            phases: vec![phase("write", 0), phase("read", 0), phase("write", 1), phase("read", 1)],
             ..IorTest::default()
         };
-        (test, vec![phase("write", 0), phase("read", 0), phase("write", 1), phase("read", 1)])
+        IorRun {
+            command_line: line.trim().to_owned(),
+            program: "qdepth 0.1.0".into(),
+            tests: vec![test],
+            ..IorRun::default()
+        }
     }
 
     /// 16 MiB in 2 s is 8 MiB/s with opening and closing; 16 transfers in 1.5 s are 10.67 a second;
     /// the faster rank took 0.75 s for 8.
     #[test]
     fn the_table_has_the_documented_columns() {
-        let (test, phases) = sample();
-        let text = ior_text(&test, &phases, 1);
+        let text = ior_text(&sample("-v"));
         let row = "write     8.00       10.67      0.093750   8192       1024.00    0.250000   1.50       0.250000   2.00       0   \n";
         assert!(text.contains(row), "{text}");
         assert!(text.contains("Max Write: 8.00 MiB/sec (8.39 MB/sec)"), "{text}");
@@ -475,20 +567,46 @@ mod tests {
 
     #[test]
     fn the_json_is_one_document() {
-        let (test, phases) = sample();
-        let document: Value = serde_json::from_str(&ior_json(&test, &phases)).unwrap();
+        let document: Value = serde_json::from_str(&ior_json(&sample(""))).unwrap();
         let results = &document["tests"][0]["Results"];
-        assert_eq!(results.as_array().unwrap().len(), 2);
-        assert_eq!(results[1][1]["access"], "read");
-        assert_eq!(results[0][0]["bwMiB"], 8.0);
+        assert_eq!(results.as_array().unwrap().len(), 4, "one after the other, as IOR's");
+        assert_eq!(results[1]["access"], "read");
+        assert_eq!(results[0]["bwMiB"], 8.0);
         assert_eq!(document["summary"][1]["bwStdMIB"], 0.0);
     }
 
     #[test]
     fn the_csv_has_a_row_for_each_phase() {
-        let (test, phases) = sample();
-        let text = ior_csv(&test, &phases);
+        let text = ior_csv(&sample(""));
         assert_eq!(text.lines().count(), 5);
         assert!(text.lines().nth(1).unwrap().starts_with("write,8.0000,10.6667,0.093750,8192.00"));
+    }
+
+    #[test]
+    fn a_deadline_that_is_worn_out_has_its_own_figures() {
+        let text = ior_text(&sample("-D 1 -O stoneWallingWearOut=1 -A 7"));
+        let said = "stonewalling pairs accessed min: 4 max: 8 -- min data: 0.0 GiB mean data: 0.0 GiB time: 0.5s\nwrite ";
+        assert!(text.contains(said), "{text}");
+        // 4 MiB a rank in half a second.
+        assert!(text.contains("    2.00000       0.50          8.00     0 "), "{text}");
+        assert!(text.lines().any(|line| line.ends_with("POSIX      7")), "{text}");
+    }
+
+    #[test]
+    fn the_file_of_the_ranks_has_a_row_for_each() {
+        let text = ior_ranks_csv(&sample(""));
+        assert_eq!(text.lines().count(), 9);
+        let row = "write,0,1.2500000000e+00,7.5000000000e-01,6.7108864000e+06,1.1184810667e+07";
+        assert_eq!(text.lines().nth(1).unwrap(), row);
+    }
+
+    #[test]
+    fn ranks_far_from_the_mean_are_named() {
+        let mut phases = sample("").tests[0].phases.clone();
+        phases[0].ranks[1].moved_s = 10.0;
+        let lines = ior_outliers(&phases, 3);
+        assert_eq!(lines.len(), 2, "both are as far from the mean: {lines:?}");
+        assert!(lines[1].starts_with("task 1, write elapsed transfer time is 10.0"), "{lines:?}");
+        assert!(ior_outliers(&phases, 5).is_empty() && ior_outliers(&phases, 0).is_empty());
     }
 }

@@ -26,7 +26,7 @@ fn plan(ior: &Ior, tasks: u32) -> Plan {
 fn the_white_papers_line_is_read() {
     let ior = read("-a POSIX -B -e -t 1m -b 1m -s 10000 -N 132 -C -F -k -o 0/0@1/1@2/2").unwrap();
     assert_eq!((ior.transfer, ior.block, ior.segments), (1 << 20, 1 << 20, 10_000));
-    assert!(ior.direct && ior.fsync && ior.reorder && ior.file_per_process && ior.keep);
+    assert!(ior.direct && ior.fsync && ior.reorder == 1 && ior.file_per_process && ior.keep);
     assert!(ior.writes && ior.reads, "neither -w nor -r: both");
     assert_eq!(ior.files, ["0/0", "1/1", "2/2"]);
     let plan = plan(&ior, 132);
@@ -44,18 +44,35 @@ fn spellings_of_one_command_line_are_one() {
         assert_eq!(ior, expected, "{line}");
     }
     let json = read("-O summaryFormat=JSON,useO_DIRECT=1 -z -b 4m -t 1m").unwrap();
-    assert!(json.summary == Summary::Json && json.direct && json.random);
+    assert!(json.summary == Summary::Json && json.direct && json.random == 1);
 }
 
 #[test]
 fn what_cannot_be_followed_is_named() {
     for (line, named) in [
-        ("-f script", "-f"),
         ("--dryRun", "--dryRun"),
         ("-a MPIIO", "-a"),
         ("-r -R", "-w"),
         ("-w -W -D 3", "-D"),
-        ("-E", "-E"),
+        ("-r -R -G 0", "-G"),
+        ("-c", "MPI-IO"),
+        ("-U hints", "MPI-IO"),
+        ("-a MMAP", "page cache"),
+        ("-a DUMMY", "calibrate"),
+        ("-y", "-o"),
+        ("-l zebra", "zebra"),
+        ("-O stoneWallingWearOut=1", "-D"),
+        ("-w -D 1 -O stoneWallingStatusFile=f,stoneWallingWearOut=1", "-k"),
+        ("-w -k -D 1 -O stoneWallingStatusFile=f", "stoneWallingWearOut"),
+        ("-w -z -z", "-r"),
+        ("-C -Z", "-Z"),
+        ("-u -F -o a@b", "-u"),
+        ("-O allocateBufferOnGPU=1", "memory of the host"),
+        ("-O savePerOpDataCSV=f", "savePerOpDataCSV"),
+        ("-O interIODelay=5", "think-time"),
+        ("-O minTimeDuration=5", "minTimeDuration"),
+        ("--posix.lustre.stripecount=4", "stripecount"),
+        ("--randomPrefill=1m -z", "randomPrefill"),
         ("-t", "-t"),
         ("-t 0", "-t"),
         ("-t 1x", "1x"),
@@ -112,6 +129,113 @@ fn the_plan_says_names_and_whether_files_stay() {
         let refused = resolve(&wrong, &Choices::default(), &[shape]).unwrap_err().to_string();
         assert!(refused.contains("is no name of a file"), "{refused}");
     }
+}
+
+/// The four lines of IO500 (`[ior-easy]` and `[ior-hard]`, as its program prints them with `exe`).
+const IO500: [&str; 4] = [
+    "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy -C -Q 1 \
+     -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F -w -D 300 \
+     -O stoneWallingWearOut=1 -a POSIX \
+     -O saveRankPerformanceDetailsCSV=./results/ior-easy-write.csv",
+    "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 -k -e -o ./datafiles/ior-hard/file \
+     -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 -w -D 300 \
+     -a POSIX -O saveRankPerformanceDetailsCSV=./results/ior-hard-write.csv \
+     -O stoneWallingWearOut=1",
+    "--dataPacketType=timestamp -g -G -1289651723 -k -e -o ./datafiles/ior-easy/ior_file_easy -C -Q 1 \
+     -O stoneWallingStatusFile=./results/ior-easy.stonewall -t 2m -b 9920000m -F -r -R -a POSIX \
+     -O saveRankPerformanceDetailsCSV=./results/ior-easy-read.csv",
+    "--dataPacketType=timestamp -C -Q 1 -g -G=1911694081 -k -e -o ./datafiles/ior-hard/file \
+     -O stoneWallingStatusFile=./results/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 -r -R \
+     -a POSIX -O saveRankPerformanceDetailsCSV=./results/ior-hard-read.csv",
+];
+
+/// The lines of IOR's own tests of the POSIX interface: how many tasks, and the options.
+pub(crate) const OWN_TESTS: [(u32, &str); 15] = [
+    (2, "-a POSIX -w     -C              -k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -r                     -k -e -i1 -m -t 100k -b 200k -s 10 -z -z"),
+    (1, "-a POSIX -w    -z                  -F -Y -e -i1 -m -t 100k -b 2000k"),
+    (1, "-a POSIX -w    -z                  -F -k -e -i2 -m -t 100k -b 200k"),
+    (2, "-a POSIX -w    -z  -C             -F -k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -w    -z  -C -Q 1        -F -k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -r    -z  -Z -Q 2        -F -k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -r    -z  -Z -Q 3 -X  13 -F -k -e -i1 -m -t 100k -b 200k"),
+    (3, "-a POSIX -w    -z  -Z -Q 1 -X -13 -F    -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -w -z -Y -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -w -k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -r -z-k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -w -z -k -e -i1 -m -t 100k -b 200k"),
+    (2, "-a POSIX -w -Z -i1 -m -t 100k -b 100k -d 0.1"),
+    (2, "-e -F -t 1m -b 1m -A 328883 -O summaryFormat=JSON -O summaryFile=OUT.json"),
+];
+
+#[test]
+fn the_lines_of_io500_are_read_and_become_plans() {
+    for line in IO500 {
+        let ior = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        assert!(ior.keep && ior.fsync && ior.signature.is_some() && ior.ranks_file.is_some());
+        assert_eq!(ior.wear_out, ior.writes);
+        let mut ior = Ior { pairs: Some(12), ..ior };
+        let read_back = plan(&ior, 4);
+        assert_eq!(read_back.stamp, ior.signature.map(u64::from));
+        let point = &read_back.points[0];
+        assert!(point.verify, "{line}");
+        assert_eq!(point.stop.catches_up, ior.writes);
+        assert_eq!(point.stop.bytes_per_stream, 12 * ior.transfer);
+        // With room for a hundred, the deadline still decides.
+        ior.pairs = None;
+        ior.fit(100 * ior.transfer + 7);
+        assert_eq!(ior.pairs, ior.writes.then_some(100));
+        assert_eq!(ior.remarks.iter().any(|(option, _)| option == "-b"), ior.writes);
+    }
+}
+
+#[test]
+fn iors_own_test_lines_are_read_and_become_plans() {
+    for (tasks, line) in OWN_TESTS {
+        let mut ior = read(line).unwrap_or_else(|why| panic!("{line}: {why}"));
+        if ior.random > 1 {
+            ior.there = Some(ior.block);
+        }
+        for part in ior.parts() {
+            let plan = plan(&part, tasks);
+            assert_eq!(plan.points.len(), 1 + usize::from(part.writes && part.reads), "{line}");
+            let suffix =
+                if line.contains("-m") { format!(".{}", part.repetition) } else { "".into() };
+            assert_eq!(plan.file_suffix, suffix, "{line}");
+        }
+    }
+    assert_eq!(read(OWN_TESTS[3].1).unwrap().parts().len(), 2);
+}
+
+#[test]
+fn a_script_gives_a_test_for_each_run() {
+    let text = "# before it nothing counts\nfsync=7\n\tIOR  START\napi=posix\nwriteFile =1\n \
+                fileperproc=1 # a comment\nblockSize=16,transferSize=8\nRUN\nblockSize=32\nrun\n\
+                readfile=1\nsetTimeStampSignature=7\n  ior stop\nblockSize=64\n";
+    let base = read("-f script -o file -k").unwrap();
+    let tests = base.tests_of("script", text).unwrap();
+    let told = |test: &Ior| (test.block, test.writes, test.reads, test.file_per_process, test.keep);
+    let all: Vec<_> = tests.iter().map(told).collect();
+    assert_eq!(all[0], (16, true, false, true, true));
+    assert_eq!(all[1], (32, true, false, true, true));
+    // Settings behind the last RUN are a test, too.
+    assert_eq!(all[2..], [(32, true, true, true, true)]);
+    let wrong = base.tests_of("script", "IOR START\n\napi=dummy\nRUN\nIOR STOP").unwrap_err();
+    assert!(wrong.to_string().starts_with("script, line 3: IOR's option -O api dummy"), "{wrong}");
+}
+
+#[test]
+fn names_and_parts_are_as_iors() {
+    let ior = read("-w -F -m -i 3 -o a/f@b/g").unwrap();
+    let parts = ior.parts();
+    assert_eq!(parts.len(), 3);
+    assert_eq!(parts[2].file_name("f", 1), "f.00000001.2");
+    let mut own = read("-w -F -u -o a/f").unwrap();
+    assert_eq!(own.own_directories(2), ["a/0", "a/1"]);
+    assert_eq!(own.files, ["a/0/f", "a/1/f"]);
+    assert_eq!(read("-w -u -o a/f").unwrap().own_directories(2), [""; 0], "of a file for each");
+    assert_eq!(read("-e=0 -k=1 -v=3 -w").unwrap().verbose, 3);
+    assert_eq!(read("-w -G 4294967295 -l r").unwrap().signature, Some(u32::MAX));
 }
 
 proptest! {

@@ -1,43 +1,103 @@
 //! `qdepth ior`: a command line of IOR, measured by the same lab as a plan of our own, and told in
 //! IOR's words.
 
+mod surroundings;
+
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use qdepth_files::Privacy;
-use qdepth_foreign::ior::{Ior, IorPhase, IorRank, IorTest, Summary, ior_csv, ior_json, ior_text};
-use qdepth_measure::Nanos;
-use qdepth_record::RunRecord;
+use anyhow::{Context, Result, bail};
+use jiff::Timestamp;
+use qdepth_files::{Input, Privacy, limit};
+use qdepth_foreign::ior::{
+    Ior, IorPhase, IorRank, IorRefusal, IorRun, IorTest, Summary, ior_csv, ior_help, ior_json,
+    ior_outliers, ior_ranks_csv, ior_text,
+};
+use qdepth_measure::{Code, Finding, Nanos};
+use qdepth_record::PointRecord;
 use qdepth_workload::{Choices, PlanFile, Point};
 
 use crate::commands::run;
-use crate::exit_status::Status;
-use crate::flags::{IorOptions, RunOptions};
+use crate::exit_status::{self, Status};
+use crate::flags::{Command, Flags, IorOptions, RunOptions};
 use crate::result_file::ResultFile;
-use crate::terminal::print_document;
+use crate::terminal::{print_document, say};
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
-use qdepth_lab::request::PlanRequest;
+use qdepth_lab::request::{PlanRequest, Ran};
 use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
+/// The same through a link in PATH that is called `ior`: no report is written, and all words are IOR's.
+pub(crate) fn as_ior(words: &[String]) -> u8 {
+    let ours = ["qdepth", "ior", "--no-report", "--"].map(str::to_owned);
+    let flags = Flags::read_from(ours.into_iter().chain(words.iter().cloned()));
+    match flags.map(|flags| flags.command) {
+        Ok(Some(Command::Ior(options))) => {
+            ior(&options).map_or_else(|error| exit_status::explain(&error), Status::number)
+        }
+        Ok(_) => exit_status::explain(&anyhow::anyhow!("`ior` is no command: a bug")),
+        Err(error) => exit_status::not_understood(error),
+    }
+}
+
 pub(crate) fn ior(options: &IorOptions) -> Result<Status> {
-    let ior = Ior::read(&options.words).map_err(|refusal| {
-        let how = "qdepth's own options stand before IOR's: qdepth ior --no-report -- -t 1m …";
-        Usage(format!("{refusal}. {how}"))
-    })?;
-    let tasks = ior.tasks.or(launched()).unwrap_or(1);
-    let text = ior.plan(tasks);
-    if options.convert {
-        print_document(text.trim_end())?;
+    let words = Ior::read(&options.words).map_err(refused)?;
+    if words.help {
+        print_document(ior_help().trim_end())?;
         return Ok(Status::Valid);
     }
-    let summary = ior.summary_file.as_ref().map(|path| ResultFile::at(path, Privacy::Private));
-    let summary = summary.transpose()?;
-    let plan = plan(&ior, &text)?;
+    let tests = tests(&words)?;
+    if options.convert {
+        let plans: Vec<String> = tests.iter().map(|test| test.plan(tasks(test))).collect();
+        print_document(plans.join("\n").trim_end())?;
+        return Ok(Status::Valid);
+    }
+    let parts: usize = tests.iter().map(|test| test.parts().len()).sum();
+    if let Some(ranks) = launched().filter(|_| parts > 1) {
+        bail!(Usage(format!(
+            "{ranks} ranks of MPI make one run, and these are {parts}: leave -T, -f and -m with -i out"
+        )));
+    }
+    let first = tests.first().context("a script without a test")?;
+    let results = Results::open(first)?;
+    let _memory = surroundings::hog(first)?;
     let run = run_options(options)?;
-    run::measure(&run, &run.request_of(plan), |ran| {
-        tell(&ior, &test(&ior, tasks, &ran.run), &phases(&ran.ranks), summary.as_ref())
+    let mut whole = Whole { run, told: told(&words), status: Status::Valid, failed: false };
+    for (id, test) in (0_u32..).zip(&tests) {
+        whole.measure(id, test)?;
+        if matches!(whole.status, Status::Interrupted(_)) {
+            break;
+        }
+    }
+    // Of several ranks of MPI, the first tells.
+    if !whole.told.began.is_empty() {
+        results.write(&words, &whole.told)?;
+    }
+    Ok(match whole.status {
+        // What is no good as a measurement is a finding of the run; to IOR it is a result.
+        Status::Invalid if !whole.failed => Status::Valid,
+        status => status,
     })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` hands it")]
+fn refused(refusal: IorRefusal) -> Usage {
+    let how = "qdepth's own options stand before IOR's: qdepth ior --no-report -- -t 1m …";
+    Usage(format!("{refusal}. {how}; `qdepth ior -- -h` lists IOR's"))
+}
+
+/// One test, or those of a script.
+fn tests(words: &Ior) -> Result<Vec<Ior>> {
+    let Some(script) = &words.script else { return Ok(vec![words.clone()]) };
+    let bytes = Input::at(script, limit::JOB).bytes()?;
+    let tests = words.tests_of(script, &String::from_utf8_lossy(&bytes)).map_err(refused)?;
+    if tests.is_empty() {
+        bail!(Usage(format!("{script}: no test stands between `IOR START` and `IOR STOP`")));
+    }
+    Ok(tests)
+}
+
+fn tasks(test: &Ior) -> u32 {
+    test.tasks.or(launched()).unwrap_or(1)
 }
 
 /// The options of `qdepth run` that this stands for.
@@ -51,54 +111,115 @@ fn run_options(options: &IorOptions) -> Result<RunOptions> {
     })
 }
 
+fn told(words: &Ior) -> IorRun {
+    let system = rustix::system::uname();
+    let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
+    IorRun {
+        command_line: words.command_line.clone(),
+        machine: format!("{} {}", part(system.sysname()), part(system.nodename())),
+        ..IorRun::default()
+    }
+}
+
+/// All tests, as far as they are measured.
+struct Whole {
+    run: RunOptions,
+    told: IorRun,
+    status: Status,
+    failed: bool,
+}
+
+impl Whole {
+    fn measure(&mut self, id: u32, test: &Ior) -> Result<()> {
+        let mut test = test.clone();
+        let tasks = tasks(&test);
+        surroundings::directories(&mut test, tasks)?;
+        surroundings::status_of(&mut test)?;
+        let (nodes, ior) = (1, test.clone());
+        self.told.tests.push(IorTest { ior, id, tasks, nodes, ..IorTest::default() });
+        let began = Timestamp::now();
+        for mut part in test.parts() {
+            let minutes = Timestamp::now().duration_since(began).as_secs() / 60;
+            if part.repetition > 0 && test.most_minutes > 0 && minutes >= test.most_minutes.into() {
+                say(&format!("-T: after {minutes} min, no further repetition"));
+                break;
+            }
+            let plan = plan(&mut part, tasks)?;
+            let mut request = self.run.request_of(plan);
+            let remark = |(option, what): &(String, String)| {
+                Finding::remark(Code::NotLiteral).label("option", option).label("what", what)
+            };
+            request.remarks = part.remarks.iter().map(remark).collect();
+            let Self { run, told, failed, .. } = self;
+            let status = run::measure(run, &request, |ran| {
+                *failed |= ran.points.iter().any(has_errors);
+                take(told, &part, ran);
+                Ok(())
+            })?;
+            match status {
+                Status::Valid => {}
+                status => self.status = status,
+            }
+            if matches!(status, Status::Interrupted(_)) {
+                break;
+            }
+        }
+        let phases = self.told.tests.last().map_or(&[][..], |test| &test.phases);
+        ior_outliers(phases, test.outlier_s).iter().for_each(|line| say(line));
+        Ok(())
+    }
+}
+
+/// Takes what came of a part among the results of its test, which is the last.
+fn take(told: &mut IorRun, part: &Ior, ran: &Ran) {
+    let record = &ran.run;
+    if told.began.is_empty() {
+        told.began.clone_from(&record.started_at);
+    }
+    told.program = format!("qdepth {}", record.qdepth_version);
+    told.finished = record.ended_at.clone().unwrap_or_default();
+    told.emulated |= record.emulated;
+    let Some(test) = told.tests.last_mut() else { return };
+    if test.began.is_empty() {
+        test.began.clone_from(&record.started_at);
+        test.file_system = surroundings::file_system(part);
+    }
+    test.phases.extend(phases(&ran.ranks, part.repetition));
+}
+
+fn has_errors(point: &PointRecord) -> bool {
+    point.transfers().iter().chain([&&point.syncs]).any(|side| !side.errors.is_empty())
+}
+
 /// What the command line asks the lab for.
-fn plan(ior: &Ior, text: &str) -> Result<PlanRequest> {
-    let file: PlanFile = text.parse().context("the plan that was made cannot be read")?;
+fn plan(ior: &mut Ior, tasks: u32) -> Result<PlanRequest> {
     let mut targets = Vec::new();
     for name in ior.names() {
         let path = Path::new(name);
         if path.file_name().is_none() || name.ends_with('/') {
-            anyhow::bail!(Usage(format!("-o {name} names no file")));
+            bail!(Usage(format!("-o {name} names no file")));
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         targets.push(folder.unwrap_or(Path::new(".")).to_owned());
     }
     let missing = targets.iter().find(|folder: &&PathBuf| !folder.is_dir());
     if let Some(folder) = missing {
-        anyhow::bail!(Usage(format!("-o: there is no directory {}", folder.display())));
+        bail!(Usage(format!("-o: there is no directory {}", folder.display())));
     }
-    if !ior.writes {
-        must_be_there(ior, &targets, &file.file_names)?;
+    if ior.writes {
+        surroundings::fit(ior, &targets, tasks);
+    } else {
+        surroundings::must_be_there(ior, &targets, tasks)?;
     }
+    let text = ior.plan(tasks);
+    let file: PlanFile = text.parse().context("the plan that was made cannot be read")?;
     Ok(PlanRequest { file, choices: Choices::default(), targets })
 }
 
-/// What is only read must be there: nothing is made in its place.
-fn must_be_there(ior: &Ior, targets: &[PathBuf], names: &[String]) -> Result<()> {
-    let (tasks, count) = (ior.tasks.or(launched()).unwrap_or(1) as usize, targets.len());
-    let ranks = if ior.file_per_process { tasks } else { 1 };
-    for rank in 0..ranks {
-        let (folder, stem) = (&targets[rank % count], &names[rank % count]);
-        let name = if ior.file_per_process { format!("{stem}.{rank:08}") } else { stem.clone() };
-        let bytes = if ior.file_per_process { 1 } else { tasks as u64 } * ior.bytes_per_task();
-        let path = folder.join(name);
-        let long = std::fs::metadata(&path).map(|found| found.len());
-        if long.as_ref().is_ok_and(|length| *length >= bytes) {
-            continue;
-        }
-        let found = long.map_or_else(|why| why.to_string(), |length| format!("{length} B"));
-        anyhow::bail!(Usage(format!(
-            "-r reads {bytes} B of {}, and there is: {found}. Write it first, with -w -k",
-            path.display()
-        )));
-    }
-    Ok(())
-}
-
 /// What each rank did in each phase: points of one step are one phase, on several directories.
-fn phases(points: &WorkerResults) -> Vec<IorPhase> {
+fn phases(points: &WorkerResults, first: u32) -> Vec<IorPhase> {
     let mut phases: Vec<IorPhase> = Vec::new();
-    let mut iterations = [0, 0];
+    let mut iterations = [first; 2];
     let told = |group: &&[(Point, Vec<WorkerResult>)]| {
         // What checks what was written is no result of IOR's.
         group.iter().all(|(point, _)| !point.profile.starts_with("ior-check"))
@@ -122,49 +243,48 @@ fn rank(rank: &WorkerResult) -> IorRank {
         open_s: seconds(rank.opened),
         moved_s: seconds(rank.moved),
         close_s: seconds(rank.closed),
+        wall_s: seconds(rank.caught_up_from),
+        wall_bytes: rank.bytes_before,
     }
 }
 
-fn test(ior: &Ior, tasks: u32, record: &RunRecord) -> IorTest {
-    let system = rustix::system::uname();
-    let part = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
-    IorTest {
-        command_line: ior.command_line.clone(),
-        program: format!("qdepth {}", record.qdepth_version),
-        began: record.started_at.clone(),
-        finished: record.ended_at.clone().unwrap_or_default(),
-        machine: format!("{} {}", part(system.sysname()), part(system.nodename())),
-        file_name: ior.files.join("@"),
-        file_per_process: ior.file_per_process,
-        tasks,
-        nodes: 1,
-        repetitions: ior.repetitions,
-        transfer: ior.transfer,
-        block: ior.block,
-        segments: ior.segments,
-        random: ior.random,
-        reorder: ior.reorder,
-        task_offset: ior.task_offset,
-        reorder_random: ior.reorder_random,
-        seed: if ior.reorder_random { ior.seed } else { 0 },
-        deadline_s: ior.deadline_s,
-        emulated: record.emulated,
-    }
+/// Where results go; looked at before anything is measured.
+struct Results {
+    summary: Option<ResultFile>,
+    ranks: Option<ResultFile>,
+    /// How far the writes of a test came, for a later run that reads.
+    status: Option<ResultFile>,
 }
 
-fn tell(
-    ior: &Ior,
-    test: &IorTest,
-    phases: &[IorPhase],
-    summary: Option<&ResultFile>,
-) -> Result<()> {
-    let text = match ior.summary {
-        Summary::Default => ior_text(test, phases, ior.verbose),
-        Summary::Json => ior_json(test, phases),
-        Summary::Csv => ior_csv(test, phases),
-    };
-    match summary {
-        Some(file) => file.write(text + "\n"),
-        None => print_document(&text),
+impl Results {
+    fn open(test: &Ior) -> Result<Self> {
+        let at = |path: &Option<String>| {
+            path.as_ref().map(|path| ResultFile::at(path, Privacy::Private)).transpose()
+        };
+        let status = test.status_file.clone().filter(|_| test.writes);
+        let (summary, ranks) = (at(&test.summary_file)?, at(&test.ranks_file)?);
+        Ok(Self { summary, ranks, status: at(&status)? })
+    }
+
+    fn write(&self, words: &Ior, run: &IorRun) -> Result<()> {
+        let form = run.tests.first().map_or(words.summary, |test| test.ior.summary);
+        let text = match form {
+            Summary::Default => ior_text(run),
+            Summary::Json => ior_json(run),
+            Summary::Csv => ior_csv(run),
+        };
+        match &self.summary {
+            Some(file) => file.write(text + "\n")?,
+            None => print_document(&text)?,
+        }
+        if let Some(file) = &self.ranks {
+            file.write(ior_ranks_csv(run))?;
+        }
+        let mut phases = run.tests.iter().flat_map(|test| &test.phases);
+        let last = phases.rfind(|phase| phase.access == "write");
+        if let Some((file, phase)) = self.status.as_ref().zip(last) {
+            file.write(phase.pairs().to_string())?;
+        }
+        Ok(())
     }
 }

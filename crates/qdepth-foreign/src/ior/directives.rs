@@ -1,0 +1,147 @@
+//! Settings by name: those of `-O name=value,name=value`, and of scripts.
+
+use super::options::{hog, packet, size, whole};
+use super::{Hog, Ior, IorRefusal, Summary};
+
+impl Ior {
+    /// `name=value,name=value`.
+    pub(super) fn directives(&mut self, text: &str) -> Result<(), IorRefusal> {
+        for directive in text.split(',') {
+            let (name, value) = directive.split_once('=').unwrap_or((directive, "1"));
+            self.directive(name.trim(), value.trim())?;
+        }
+        Ok(())
+    }
+
+    fn directive(&mut self, name: &str, value: &str) -> Result<(), IorRefusal> {
+        if let Some(module) = name.strip_prefix("--") {
+            let words = [format!("--{module}={value}")];
+            let of_module = Self::read(&words).map(|read| read.direct)?;
+            self.direct |= of_module;
+            return Ok(());
+        }
+        let known = name.to_ascii_lowercase();
+        let option = format!("-O {name}");
+        let bad = || IorRefusal::Value(option.clone(), value.to_owned());
+        if let Some(done) = self.name_of(&known, value) {
+            return done.then_some(()).ok_or_else(bad);
+        }
+        if known == "api" {
+            return self.api(&option, value);
+        }
+        let number = || whole(value).ok_or_else(bad);
+        let count = || u32::try_from(number()?).map_err(|_| bad());
+        if let Some(place) = self.switch(&known) {
+            *place = number()? > 0;
+            return Ok(());
+        }
+        if let Some(place) = self.count(&known) {
+            *place = count()?;
+            return Ok(());
+        }
+        match known.as_str() {
+            "blocksize" => self.block = size(value).ok_or_else(bad)?,
+            "transfersize" => self.transfer = size(value).ok_or_else(bad)?,
+            "numtasks" => self.tasks = Some(count()?).filter(|tasks| *tasks > 0),
+            "refnum" => self.reference = number()?,
+            "reordertasksrandomseed" => self.reorder_seed = number()?,
+            "settimestampsignature" => self.signed(number()?),
+            "stonewallingwearoutiterations" => {
+                self.pairs = Some(number()?.unsigned_abs()).filter(|pairs| *pairs > 0);
+            }
+            "memorypernode" => self.hog = Some(hog(value).ok_or_else(bad)?),
+            "memorypertask" => self.hog = Some(Hog::Task(size(value).ok_or_else(bad)?)),
+            "warningaserrors" => self.remark(&option, "findings say what is doubtful of a run"),
+            "summaryalways" => self.remark(&option, "the summary stands at the end"),
+            _ => return self.other(&option, &known, value),
+        }
+        Ok(())
+    }
+
+    /// Names and words; whether the value is one, or none where the setting is no name.
+    fn name_of(&mut self, known: &str, value: &str) -> Option<bool> {
+        let is_name = !value.is_empty();
+        let name = || is_name.then(|| value.to_owned());
+        match known {
+            "summaryfile" => self.summary_file = name(),
+            "stonewallingstatusfile" => self.status_file = name(),
+            "saverankperformancedetailscsv" => self.ranks_file = name(),
+            "testfile" => self.files = value.split('@').map(str::to_owned).collect(),
+            "debug" | "platform" => {}
+            "summaryformat" => {
+                let forms = [("default", Summary::Default), ("json", Summary::Json)];
+                let form = value.to_ascii_lowercase();
+                let all = forms.into_iter().chain([("csv", Summary::Csv)]);
+                let found = all.into_iter().find(|(name, _)| *name == form);
+                self.summary = found.map_or(self.summary, |(_, form)| form);
+                return Some(found.is_some());
+            }
+            "datapackettype" => {
+                let found = packet(value);
+                self.packet = found.unwrap_or(self.packet);
+                return Some(found.is_some());
+            }
+            _ => return None,
+        }
+        Some(is_name)
+    }
+
+    fn switch(&mut self, known: &str) -> Option<&mut bool> {
+        Some(match known {
+            "useo_direct" => &mut self.direct,
+            "fsync" => &mut self.fsync,
+            "fsyncperwrite" => &mut self.fsync_each,
+            "keepfile" => &mut self.keep,
+            "keepfilewitherror" => &mut self.keep_with_error,
+            "filepreproc" | "fileperproc" => &mut self.file_per_process,
+            "multifile" => &mut self.multi_file,
+            "uniquedir" => &mut self.unique_dir,
+            "useexistingtestfile" => &mut self.use_existing,
+            "intratestbarriers" => &mut self.barriers,
+            "readfile" => &mut self.reads,
+            "writefile" => &mut self.writes,
+            "checkread" => &mut self.check_read,
+            "checkwrite" => &mut self.check_write,
+            "singlexferattempt" => &mut self.single_attempt,
+            "stonewallingwearout" => &mut self.wear_out,
+            _ => return None,
+        })
+    }
+
+    fn count(&mut self, known: &str) -> Option<&mut u32> {
+        Some(match known {
+            "reordertasks" | "reordertasksconstant" => &mut self.reorder,
+            "reordertasksrandom" => &mut self.reorder_random,
+            "randomoffset" => &mut self.random,
+            "taskpernodeoffset" => &mut self.task_offset,
+            "verbose" => &mut self.verbose,
+            "segmentcount" => &mut self.segments,
+            "repetitions" => &mut self.repetitions,
+            "intertestdelay" => &mut self.delay_s,
+            "maxtimeduration" => &mut self.most_minutes,
+            "deadlineforstonewalling" => &mut self.deadline_s,
+            "outlierthreshold" => &mut self.outlier_s,
+            _ => return None,
+        })
+    }
+
+    /// Settings that are not followed, but where they say that nothing is wanted.
+    fn other(&self, option: &str, known: &str, value: &str) -> Result<(), IorRefusal> {
+        let why = match known {
+            "collective" => "collective transfers are those of MPI-IO, and this is POSIX",
+            "dualmount" => "give the mount points by -o a/f@b/f with -F",
+            "interiodelay" => {
+                "a plan has it: `qdepth ior --convert`, and arrivals = think-time there"
+            }
+            "mintimeduration" => "a phase ends with its bytes: more of them by -s, and -D",
+            "allocatebufferongpu" | "gpuid" | "gpudirect" => {
+                "transfers go from and to the memory of the host"
+            }
+            "saveperopdatacsv" => "the logbook keeps histograms and a series: `qdepth export`",
+            "numnodes" | "numtasksonnode0" => "the launcher of MPI says where its ranks are",
+            _ => return Err(IorRefusal::Unknown(option.to_owned())),
+        };
+        let nothing = ["0", "-1"].contains(&value);
+        if nothing { Ok(()) } else { Err(IorRefusal::Unsupported(option.to_owned(), why)) }
+    }
+}

@@ -1,0 +1,182 @@
+//! IOR's JSON (`-O summaryFormat=JSON`), as its main branch prints it: the names, the order and the
+//! kinds of values are its, and the document is valid.
+
+use serde_json::{Map, Value, json};
+
+use super::result::{
+    FORM, FileSystem, IorPhase, IorRun, IorTest, MIB, maximum, of_all, options, space,
+};
+use super::{Hog, Packet};
+
+/// One valid document.
+pub fn ior_json(run: &IorRun) -> String {
+    let tests: Vec<Value> = run.tests.iter().map(|each| test(run, each)).collect();
+    let of = |test| ["write", "read"].into_iter().filter_map(move |name| summary(test, name));
+    let summaries: Vec<Value> = run.tests.iter().flat_map(of).collect();
+    let document = json!({
+        "Version": FORM,
+        "Program": run.program,
+        "Emulated": run.emulated,
+        "Began": run.began,
+        "Command line": format!("ior {}", run.command_line),
+        "Machine": run.machine,
+        "tests": tests,
+        "summary": summaries,
+        "Finished": run.finished,
+    });
+    serde_json::to_string_pretty(&document).unwrap_or_default()
+}
+
+fn test(run: &IorRun, test: &IorTest) -> Value {
+    let mut all = Map::new();
+    let mut put = |name: &str, value: Value| all.insert(name.to_owned(), value);
+    put("TestID", test.id.into());
+    put("StartTime", test.began.clone().into());
+    if let Some(FileSystem { path, .. }) = &test.file_system {
+        let of = space(test);
+        put("Path", path.clone().into());
+        put("Capacity", of.capacity.into());
+        put("Used Capacity", of.used.into());
+        put("Inodes", of.inodes.into());
+        put("Used Inodes", of.used_inodes.into());
+    }
+    put("Parameters", parameters(run, test));
+    let options: Map<String, Value> =
+        options(test).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    put("Options", Value::Object(options));
+    put("Results", test.phases.iter().map(|phase| access(test, phase)).collect());
+    if test.ior.verbose > 0 {
+        let mut max = Map::new();
+        for access in ["write", "read"] {
+            if let Some(best) = maximum(&test.phases, access) {
+                max.insert(format!("{access}MiB"), json!(best));
+                max.insert(format!("{access}MB"), json!(best * MIB / 1e6));
+            }
+        }
+        put("max", Value::Object(max));
+    }
+    Value::Object(all)
+}
+
+fn parameters(run: &IorRun, test: &IorTest) -> Value {
+    let ior = &test.ior;
+    let (system, node) = run.machine.split_once(' ').unwrap_or((&run.machine, ""));
+    let node = node.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let (per_task, per_node) = match ior.hog {
+        Some(Hog::Task(bytes)) => (bytes, 0),
+        Some(Hog::Node(bytes)) => (0, bytes),
+        Some(Hog::Share(_)) | None => (0, 0),
+    };
+    let packet = match ior.packet {
+        Packet::Unsaid | Packet::Timestamp => 0,
+        Packet::Offset => 1,
+        Packet::Incompressible => 2,
+        Packet::Random => 3,
+    };
+    let packet_name = ["g", "t", "o", "i"][packet];
+    let mut all = json!({
+        "testID": test.id,
+        "refnum": ior.reference,
+        "api": "POSIX",
+        "platform": format!("{node}({system})"),
+        "testFileName": ior.files.join("@"),
+        "deadlineForStonewall": ior.deadline_s,
+        "maxTimeDuration": ior.most_minutes,
+        "outlierThreshold": ior.outlier_s,
+        "options": "(null)",
+        "nodes": test.nodes,
+        "memoryPerTask": per_task,
+        "memoryPerNode": per_node,
+        "tasksPerNode": test.tasks / test.nodes.max(1),
+        "repetitions": ior.repetitions,
+        "interTestDelay": ior.delay_s,
+        "reorderTasks": ior.reorder,
+        "taskPerNodeOffset": ior.task_offset,
+        "reorderTasksRandom": ior.reorder_random,
+        "reorderTasksRandomSeed": ior.reorder_seed,
+        "randomOffset": ior.random,
+        "dataPacketType": packet,
+        "verbose": ior.verbose,
+        "data packet type": packet_name,
+        "setTimeStampSignature/incompressibleSeed": ior.signature.unwrap_or(0),
+        "segmentCount": ior.segments,
+        "transferSize": ior.transfer,
+        "blockSize": ior.block,
+        "numTasks": test.tasks,
+    });
+    let switches = [
+        ("stoneWallingWearOut", ior.wear_out),
+        ("dryRun", false),
+        ("multiFile", ior.multi_file),
+        ("fsync", ior.fsync),
+        ("fsyncperwrite", ior.fsync_each),
+        ("useExistingTestFile", ior.use_existing),
+        ("uniqueDir", ior.unique_dir),
+        ("singleXferAttempt", ior.single_attempt),
+        ("readFile", ior.reads),
+        ("writeFile", ior.writes),
+        ("filePerProc", ior.file_per_process),
+        ("checkWrite", ior.check_write),
+        ("checkRead", ior.check_read),
+        ("keepFile", ior.keep),
+        ("keepFileWithError", ior.keep_with_error),
+        ("warningAsErrors", false),
+        ("collective", false),
+    ];
+    if let Value::Object(all) = &mut all {
+        all.extend(switches.map(|(name, on)| (name.to_owned(), u32::from(on).into())));
+    }
+    all
+}
+
+fn access(test: &IorTest, phase: &IorPhase) -> Value {
+    let figures = phase.figures();
+    json!({
+        "access": phase.access,
+        "bwMiB": figures.mib_per_s,
+        "blockKiB": test.ior.block as f64 / 1024.0,
+        "xferKiB": test.ior.transfer as f64 / 1024.0,
+        "iops": figures.io_per_s,
+        "latency": figures.latency_s,
+        "openTime": figures.open_s,
+        "wrRdTime": figures.moved_s,
+        "closeTime": figures.close_s,
+        "totalTime": figures.total_s,
+    })
+}
+
+fn summary(test: &IorTest, name: &str) -> Option<Value> {
+    let (of, ior) = (of_all(test, name)?, &test.ior);
+    let mut all = json!({
+        "operation": name,
+        "API": "POSIX",
+        "TestID": test.id,
+        "ReferenceNumber": ior.reference,
+        "segmentCount": ior.segments,
+        "blockSize": ior.block,
+        "transferSize": ior.transfer,
+        "numTasks": test.tasks,
+        "tasksPerNode": test.tasks / test.nodes.max(1),
+        "repetitions": ior.repetitions,
+        "filePerProc": u32::from(ior.file_per_process),
+        "reorderTasks": ior.reorder,
+        "taskPerNodeOffset": ior.task_offset,
+        "reorderTasksRandom": ior.reorder_random,
+        "reorderTasksRandomSeed": ior.reorder_seed,
+        "bwMaxMIB": of.rate.max,
+        "bwMinMIB": of.rate.min,
+        "bwMeanMIB": of.rate.mean,
+        "bwStdMIB": of.rate.deviation,
+        "OPsMax": of.ops.max,
+        "OPsMin": of.ops.min,
+        "OPsMean": of.ops.mean,
+        "OPsSD": of.ops.deviation,
+        "MeanTime": of.mean_s,
+        "xsizeMiB": of.mib,
+    });
+    if let (Value::Object(all), Some((seconds, rate))) = (&mut all, of.wall) {
+        all.insert("StoneWallTime".to_owned(), seconds.into());
+        all.insert("StoneWallbwMeanMIB".to_owned(), rate.into());
+    }
+    Some(all)
+}

@@ -1,0 +1,128 @@
+//! What a command line of IOR finds on the machine: directories, files that are there, room, memory.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use qdepth_files::{Folder, Input, limit};
+use qdepth_foreign::ior::{FileSystem, Hog, Ior};
+use qdepth_lab::all_ranks::launched;
+use qdepth_lab::failure::Usage;
+use rustix::fs::{StatVfs, statvfs};
+
+/// Bytes that a file system keeps beside what is asked of it, for what describes the files.
+const BESIDE: u64 = 64 << 20;
+
+/// Makes the directories of the tasks, where each has one (`-u`).
+pub(super) fn directories(ior: &mut Ior, tasks: u32) -> Result<()> {
+    for folder in ior.own_directories(tasks).iter().filter(|_| ior.writes) {
+        Folder::make(Path::new(folder), 0o700)?;
+    }
+    Ok(())
+}
+
+/// How far an earlier run wrote, where this one reads what that says.
+pub(super) fn status_of(ior: &mut Ior) -> Result<()> {
+    let Some(path) = ior.status_file.as_ref().filter(|_| !ior.writes) else { return Ok(()) };
+    let text = Input::at(path, limit::JOB).text()?;
+    let pairs: Option<u64> = text.trim().parse().ok().filter(|pairs| *pairs > 0);
+    let why = || Usage(format!("stoneWallingStatusFile: {path} holds no number of transfers"));
+    ior.pairs = Some(pairs.with_context(why)?);
+    Ok(())
+}
+
+/// As much of what would be written as there is room for: twice of it must be free (G13).
+pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
+    let room = |target: &PathBuf| {
+        let of = statvfs(target).ok()?;
+        let free = of.f_bavail.saturating_mul(of.f_frsize);
+        let spare = of.f_blocks.saturating_mul(of.f_frsize) / 20;
+        Some((free / 2).min(free.saturating_sub(spare)).saturating_sub(BESIDE))
+    };
+    // Several directories may be of one file system.
+    let least = targets.iter().filter_map(room).min().unwrap_or(0) / targets.len().max(1) as u64;
+    let each = least / u64::from(tasks).div_ceil(targets.len().max(1) as u64).max(1);
+    // Where there is no room for anything, the guard says so.
+    if each >= ior.block.min(ior.transfer) {
+        ior.fit(each);
+    }
+}
+
+/// What is only read must be there: nothing is made in its place.
+pub(super) fn must_be_there(ior: &mut Ior, targets: &[PathBuf], tasks: u32) -> Result<()> {
+    let files = if ior.file_per_process { tasks } else { 1 };
+    let sharing = if ior.file_per_process { 1 } else { u64::from(tasks) };
+    let drawn = ior.random > 1;
+    let bytes = if drawn { sharing * ior.block } else { end(ior, sharing) };
+    let mut least = u64::MAX;
+    for rank in 0..files {
+        let place = rank as usize % targets.len();
+        let stem = Path::new(&ior.files[place]).file_name().unwrap_or_default().to_string_lossy();
+        let path = targets[place].join(ior.file_name(&stem, rank));
+        let long = std::fs::metadata(&path).map(|found| found.len());
+        if let Some(length) = long.as_ref().ok().filter(|length| **length >= bytes) {
+            least = least.min(*length);
+            continue;
+        }
+        let found = long.map_or_else(|why| why.to_string(), |length| format!("{length} B"));
+        bail!(Usage(format!(
+            "-r reads {bytes} B of {}, and there is: {found}. Write it first, with -w -k",
+            path.display()
+        )));
+    }
+    if drawn {
+        ior.there = Some(least / sharing / ior.block * ior.block);
+    }
+    Ok(())
+}
+
+/// Where the last transfer of a file ends.
+fn end(ior: &Ior, sharing: u64) -> u64 {
+    let bytes = ior.bytes_per_task();
+    if ior.file_per_process {
+        return bytes;
+    }
+    let before = (bytes.max(1) - 1) / ior.block;
+    let rest = bytes - before * ior.block;
+    (before * sharing).saturating_add(sharing - 1).saturating_mul(ior.block).saturating_add(rest)
+}
+
+/// Memory that the page cache does not get (`-M`): touched, and held until it is dropped.
+pub(super) fn hog(ior: &Ior) -> Result<Vec<u8>> {
+    let memory = rustix::system::sysinfo();
+    let all = (memory.totalram as u64).saturating_mul(u64::from(memory.mem_unit));
+    let ranks = u64::from(launched().unwrap_or(1));
+    let bytes = match ior.hog {
+        None => return Ok(Vec::new()),
+        Some(Hog::Task(bytes)) if launched().is_some() => bytes,
+        Some(Hog::Task(bytes)) => bytes.saturating_mul(ior.tasks.unwrap_or(1).into()),
+        Some(Hog::Node(bytes)) => bytes / ranks,
+        Some(Hog::Share(share)) => (all as f64 * share) as u64 / ranks,
+    };
+    let free = (memory.freeram as u64).saturating_mul(u64::from(memory.mem_unit));
+    let mut held = Vec::new();
+    let length = usize::try_from(bytes).ok().filter(|_| bytes.saturating_mul(ranks) <= free);
+    if length.is_none_or(|length| held.try_reserve_exact(length).is_err()) {
+        bail!(Usage(format!(
+            "-M takes {bytes} B of memory, of which {free} B are free now: ask for less, or drop \
+             the page cache before (echo 1 > /proc/sys/vm/drop_caches)"
+        )));
+    }
+    held.resize(length.unwrap_or(0), 1);
+    Ok(held)
+}
+
+/// The file system of the first file, for the header.
+pub(super) fn file_system(ior: &Ior) -> Option<FileSystem> {
+    let name = ior.names().first()?;
+    let path = Path::new(name);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let StatVfs { f_blocks, f_bfree, f_frsize, f_files, f_ffree, .. } =
+        statvfs(folder.unwrap_or(Path::new("."))).ok()?;
+    Some(FileSystem {
+        path: ior.file_name(name, 0),
+        total_bytes: f_blocks.saturating_mul(f_frsize),
+        free_bytes: f_bfree.saturating_mul(f_frsize),
+        inodes: f_files,
+        free_inodes: f_ffree,
+    })
+}
