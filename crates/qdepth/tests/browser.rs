@@ -47,6 +47,23 @@ mod tests {
         sh(&line).unwrap()
     }
 
+    /// Pictures of pages, each a name and an address, where the documentation shows them. They are
+    /// renewed where that is asked for (see CONTRIBUTING.md), and else made to be thrown away.
+    fn pictures(place: &Place, pages: &[(&str, String)]) {
+        let folder = match std::env::var_os("QDEPTH_WRITE_REFERENCE") {
+            Some(_) => concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/images").into(),
+            None => place.path().to_owned(),
+        };
+        let file = |name: &str| folder.join(format!("{name}.webp"));
+        let word = |(name, address): &(&str, String)| format!("{}={address}", file(name).display());
+        let words: Vec<String> = pages.iter().map(word).collect();
+        assert_eq!(look("pictures", &words), "");
+        for (name, _) in pages {
+            let size = std::fs::metadata(file(name)).unwrap().len();
+            assert!((4_000..100_000).contains(&size), "{name} has {size} bytes");
+        }
+    }
+
     fn served(place: &Place) -> (Running, String) {
         let mut running = place.start("serve --port 0");
         running.says("Ctrl-C ends it");
@@ -96,7 +113,9 @@ mod tests {
         assert_eq!(files.lines().count(), 2, "{files}");
         addresses.extend(files.lines().map(|file| format!("file://{file}")));
         assert_eq!(look("pages", &addresses), "");
-        assert_eq!(look("compare", &[base]), "");
+        assert_eq!(look("compare", std::slice::from_ref(&base)), "");
+        let run = format!("{base}runs/{}", id(2));
+        pictures(&place, &[("serve-runs", base), ("serve-run", run)]);
         end(running);
     }
 
@@ -106,11 +125,14 @@ mod tests {
             return;
         }
         let place = Place::new();
-        let words = "run quick . --area 16MiB --outstanding 1 --warm-up 0s --duration 40s";
+        std::fs::create_dir(place.path().join("data")).unwrap();
+        let words = "run quick data --area 16MiB --outstanding 1 --warm-up 0s --duration 40s";
         let mut measured = place.start(&format!("{words} --profile database --no-report"));
         let (running, base) = served(&place);
         measured.says("is measured next");
-        assert_eq!(look("live", &[format!("{base}live")]), "");
+        let live = format!("{base}live");
+        assert_eq!(look("live", std::slice::from_ref(&live)), "");
+        pictures(&place, &[("serve-live", live)]);
         measured.signal("INT");
         measured.wait_at_most(Duration::from_secs(60)).expect(130);
         end(running);

@@ -41,6 +41,17 @@ async function judged(page, address) {
 }
 
 const modes = {
+  /** A picture of each page, FILE=ADDRESS, as a laptop shows its head. */
+  async pictures() {
+    for (const word of addresses) {
+      const [file, ...address] = word.split("=");
+      const page = await opened(address.join("="));
+      await page.setViewport({ width: 1000, height: 640 });
+      await page.waitForFunction(() => /\d/.test((document.getElementById("live-rate") ?? document.body).textContent), { timeout: 30000 });
+      await page.screenshot({ path: file, quality: 80 });
+      await page.close();
+    }
+  },
   /** Each address in light and in dark. */
   async pages() {
     for (const address of addresses) {
