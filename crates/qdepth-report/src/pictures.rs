@@ -69,7 +69,7 @@ fn targets_of(view: &View<'_>, load: &Load<'_>) -> Vec<(usize, u32)> {
     on_load.filter(|(_, target)| load.on(*target).next().is_some()).collect()
 }
 
-fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
+pub(crate) fn rate(view: &View<'_>, load: &Load<'_>) -> Picture {
     let words = &view.words.pictures;
     let throughput = load.first().reported_as_throughput;
     let (title, y_label) = if throughput {

@@ -71,7 +71,7 @@ fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
         return (Some(factors.picture(view)), Some(factors.table(view)));
     }
     if view.swept().next().is_some() {
-        return (Some(single::share_picture(view)), Some(single::table(view)));
+        return (Some(single::rates_picture(view)), Some(single::table(view)));
     }
     (None, None)
 }

@@ -197,9 +197,18 @@ fn share<'v, 'a>(load: &'v Load<'a>, target: u32, outstanding: u32) -> Option<Sh
     Some((point, scale(point.main().value), interval))
 }
 
+/// The rates: of one load in its own unit, of several as shares of each one's maximum.
+pub(super) fn rates_picture(view: &View<'_>) -> Picture {
+    let mut loads = shown(view);
+    match (loads.next(), loads.next()) {
+        (Some(load), None) => Picture { id: "answer".to_owned(), ..pictures::rate(view, load) },
+        _ => share_picture(view),
+    }
+}
+
 /// All loads in one diagram: each as a share of its own maximum. Of the first target alone; several
 /// have quotients.
-pub(super) fn share_picture(view: &View<'_>) -> Picture {
+fn share_picture(view: &View<'_>) -> Picture {
     let words = view.words.answer;
     let target = view.targets.first().copied().unwrap_or(0);
     let mark = |load: &Load<'_>, outstanding: u32| match share(load, target, outstanding) {

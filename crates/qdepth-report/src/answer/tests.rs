@@ -53,6 +53,22 @@ fn the_first_page_has_one_diagram_and_one_small_table_and_no_hash() {
     }
 }
 
+/// One load is shown in what it was measured in; several have no common unit but their maxima.
+#[test]
+fn one_load_is_shown_in_its_own_unit() {
+    let (run, mut points) = (fixture::run(1), fixture::points(1));
+    let label = |points: &[PointRecord]| {
+        let document = compose(&run, points, Lang::En);
+        let Some(Block::Pictures(pictures)) = document.answer.first() else { panic!() };
+        (pictures[0].id.clone(), pictures[0].figure.y_label.clone())
+    };
+    assert_eq!(label(&points).1, "Share of the maximum [%]");
+    let profile = points[0].profile.clone();
+    points.retain(|point| point.profile == profile);
+    let (id, axis) = label(&points);
+    assert!(id == "answer" && axis.contains("IO/s"), "{id}: {axis}");
+}
+
 /// Two targets: the quotients of the table are those of the largest values.
 #[test]
 fn the_table_divides_the_largest_values() {
