@@ -10,10 +10,10 @@ use anyhow::{Result, bail};
 use qdepth_engine::Interval;
 use qdepth_files::{Kept, Trust};
 use qdepth_logbook::Logbook;
-use qdepth_measure::{Finding, Nanos};
+use qdepth_measure::{Bytes, Finding, Nanos};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
 use qdepth_record::{PointRecord, PointSummary, RunState, percentile_name};
-use qdepth_workload::Point;
+use qdepth_workload::{Compared, Comparison, Point};
 
 use crate::begin::Ready;
 use crate::failure::Usage;
@@ -47,11 +47,12 @@ pub(crate) struct Events<'a> {
     /// What was measured of each point of the group and not told yet.
     untold: BTreeMap<u32, Interval>,
     rates: BTreeMap<u32, RateSoFar>,
+    compared: Option<Comparison>,
 }
 
 impl<'a> Events<'a> {
     pub(crate) fn new(observer: &'a dyn Observer, file: Option<&'a Kept>) -> Self {
-        Self { observer, file, untold: BTreeMap::new(), rates: BTreeMap::new() }
+        Self { observer, file, untold: BTreeMap::new(), rates: BTreeMap::new(), compared: None }
     }
 
     fn tell(&self, logbook: &Logbook, event: &RunEvent) {
@@ -65,8 +66,9 @@ impl<'a> Events<'a> {
     }
 
     /// The run begins, or goes on.
-    pub(crate) fn started(&self, logbook: &Logbook, ready: &Ready) {
+    pub(crate) fn started(&mut self, logbook: &Logbook, ready: &Ready) {
         let run = &ready.run;
+        self.compared.clone_from(&ready.plan.comparison);
         let event = event::RunStarted {
             schema_version: EVENTS_VERSION,
             run: run.id.clone(),
@@ -97,6 +99,7 @@ impl<'a> Events<'a> {
                 profile: point.profile.clone(),
                 profile_title: point.profile_title.clone(),
                 step: point.step.clone(),
+                variant: variant(self.compared.as_ref(), group, point),
                 outstanding: point.outstanding,
                 streams: point.streams,
                 offered_io_per_s: point.offered_io_per_s(),
@@ -214,5 +217,27 @@ impl<'a> Events<'a> {
     pub(crate) fn run_ended(&self, logbook: &Logbook, state: RunState, points_done: u32) {
         let state = state.as_str().to_owned();
         self.tell(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
+    }
+}
+
+/// In what a point differs from its like in the other columns of a comparison, for people; empty where
+/// nothing is compared, or where its target says it.
+fn variant(compared: Option<&Comparison>, group: &[Point], point: &Point) -> String {
+    let Some((compared, own)) = compared.zip(point.variant) else { return String::new() };
+    let Some(variant) = compared.variants.get(own as usize) else { return String::new() };
+    let name = &variant.name;
+    let alike = |other: &&Point| {
+        other.variant == point.variant
+            && (&other.profile, &other.step) == (&point.profile, &point.step)
+    };
+    let place = || group.iter().filter(alike).take_while(|one| one.index != point.index).count();
+    match compared.of {
+        Compared::Areas if name.parse::<Bytes>().is_ok() => format!("area {name}"),
+        Compared::Areas => {
+            format!("area {name}, {}", Bytes(point.area.length_bytes).for_people())
+        }
+        Compared::Processes if variant.parts == 1 => "1 process".to_owned(),
+        Compared::Processes => format!("process {} of {}", place() + 1, variant.parts),
+        Compared::Drives | Compared::Targets => name.clone(),
     }
 }

@@ -78,6 +78,10 @@ pub struct PointStarted {
     pub profile_title: String,
     /// Name of the step; empty where the plan has none.
     pub step: String,
+    /// In what it differs from its like in the other columns of a comparison, as `area 32GiB` or
+    /// `process 2 of 4`; empty where nothing is compared, or where its target says it.
+    #[serde(default)]
+    pub variant: String,
     /// Outstanding I/Os of each stream.
     pub outstanding: u32,
     /// Number of streams.

@@ -28,7 +28,7 @@ mod live;
 #[cfg(test)]
 mod tests;
 
-use lines::{Size, lines, load};
+use lines::{Size, lines, load, target_among, variant};
 use live::{Live, Writing};
 
 /// How often the live lines are drawn: warm-up and waiting are seen to go on.
@@ -222,16 +222,24 @@ impl Screen {
         let state = self.shown.state();
         let begun = |point: u32| state.live.begun.get(&point);
         let points = state.live.run.as_ref().map_or(0, |run| run.points);
+        let on = |point: &PointStarted| {
+            let target = target_among(&state.live, point);
+            target.map_or_else(String::new, |target| format!(", {target}"))
+        };
         match event {
             RunEvent::RunStarted(run) => Some(begins(run)),
             RunEvent::PointStarted(point) if self.plain && !state.live.is_emulated() => {
-                Some(measures(point, points))
+                Some(measures(point, &on(point), points))
             }
             RunEvent::PointEnded(ended) => begun(ended.point).map(|point| {
                 let emulated = if state.live.is_emulated() { "  EMULATED" } else { "" };
-                format!("{}{emulated}", line(point, ended))
+                format!("{}{emulated}", line(point, &on(point), ended))
             }),
-            RunEvent::FindingRaised(finding) => Some(doubt(finding, finding.point.and_then(begun))),
+            RunEvent::FindingRaised(finding) => {
+                let point = finding.point.and_then(begun);
+                let about = point.map(|point| load(point) + &on(point));
+                Some(doubt(finding, about.as_deref().unwrap_or("the run")))
+            }
             _ => None,
         }
     }
@@ -336,32 +344,34 @@ fn begins(run: &RunStarted) -> String {
     )
 }
 
-fn what(point: &PointStarted) -> String {
+/// A load in a column of such.
+fn what(point: &PointStarted, on: &str) -> String {
     let PointStarted { profile_title, outstanding, .. } = point;
-    match &*point.step {
+    let load = match &*point.step {
         "" => format!("{profile_title:<12} × {outstanding:<4}"),
         step => format!("{profile_title:<12} {step}"),
-    }
+    };
+    let variant = variant(point) + on;
+    if variant.is_empty() { load } else { load.trim_end().to_owned() + &variant }
 }
 
 /// A point that begins.
-fn measures(point: &PointStarted, points: u32) -> String {
-    format!("{} is measured next, point {} of {points}", load(point), point.point + 1)
+fn measures(point: &PointStarted, on: &str, points: u32) -> String {
+    format!("{}{on} is measured next, point {} of {points}", load(point), point.point + 1)
 }
 
 /// A point that has ended.
-fn line(point: &PointStarted, ended: &PointEnded) -> String {
+fn line(point: &PointStarted, on: &str, ended: &PointEnded) -> String {
     let PointEnded { io_per_s, mib_per_s, grade, .. } = ended;
     let ms = ended.response_time_mean_ns.unwrap_or(0.0) / 1e6;
-    let what = what(point);
+    let what = what(point, on);
     format!("{what} {io_per_s:>10.0} IO/s {mib_per_s:>9.1} MiB/s {ms:>9.3} ms  {grade}")
 }
 
 /// A doubt as it is raised; the table's end has it with its figures.
-fn doubt(finding: &FindingRaised, point: Option<&PointStarted>) -> String {
+fn doubt(finding: &FindingRaised, about: &str) -> String {
     let known = finding.code.parse::<Code>().map(Finding::remark).ok();
     let title = known.map_or_else(String::new, |known| finding_text(&known, Lang::En).title);
-    let about = point.map_or_else(|| "the run".to_owned(), load);
     format!("  {}: {about}: {title} ({})", finding.severity, finding.code)
 }
 

@@ -234,3 +234,25 @@ fn a_slow_drive_is_done_last() {
     assert!((figure("skew") - 0.5).abs() < 0.03, "{together}");
     assert!((figure("io_per_s_until_first_done") / 384.0 - 1.0).abs() < 0.06, "{together}");
 }
+
+#[test]
+fn each_line_of_progress_says_which_column_it_is_of() {
+    let place = Place::new();
+    let load = "--profile random-4k-read --outstanding 1 --duration 20ms --no-report --plain";
+    let lines = |words: &str| {
+        let told = place.run(&format!("run {words} {load}")).expect_finished().err;
+        let lines = told.lines().filter(|line| line.contains(" IO/s "));
+        let what = lines.map(|line| line.split("  ").next().unwrap().to_owned());
+        what.collect::<Vec<_>>()
+    };
+    let is = |column: &str| format!("Random 4 KiB, 100 % read × 1, {column}");
+    assert_eq!(lines("area media:p3700-800gb"), [is("area 32GiB"), is("area full, 800 GB")]);
+    let of_four = |place: u32| is(&format!("process {place} of 4"));
+    let columns = [is("1 process"), of_four(1), of_four(2), of_four(3), of_four(4)];
+    assert_eq!(lines("processes media:p3700-800gb"), columns);
+    // Of several targets without a comparison each is named.
+    let names = lines("disk-mark media:p3700-800gb media:null");
+    assert!(names.iter().any(|name| name.ends_with(", media:p3700-800gb (EMULATED)")), "{names:?}");
+    let once: std::collections::BTreeSet<&String> = names.iter().collect();
+    assert_eq!(once.len(), names.len(), "two lines are alike: {names:?}");
+}

@@ -124,7 +124,21 @@ pub(super) fn load(point: &PointStarted) -> String {
         "" => format!("{} × {}", point.profile_title, point.outstanding),
         step => format!("{} {step}", point.profile_title),
     };
-    visible(&text, Lines::One).into_owned()
+    visible(&(text + &variant(point)), Lines::One).into_owned()
+}
+
+/// What stands behind a load where columns are compared.
+pub(super) fn variant(point: &PointStarted) -> String {
+    match &*point.variant {
+        "" => String::new(),
+        variant => format!(", {variant}"),
+    }
+}
+
+/// The target of a load, where its name is needed to tell it from others.
+pub(super) fn target_among(live: &Live, point: &PointStarted) -> Option<String> {
+    let several = live.run.as_ref().is_some_and(|run| run.targets.len() > 1);
+    (several && point.variant.is_empty()).then(|| target(live, point))
 }
 
 fn target(live: &Live, point: &PointStarted) -> String {
