@@ -229,7 +229,8 @@ fn must_be_ours(folder: &Folder, found: &Stat, path: &Path, trust: Trust) -> Res
     };
     let another = "Name another file".to_owned();
     if !is_regular(found) {
-        return no(format!("is {}, no regular file", sort_of(found)), another);
+        let what = format!("{} is {}, no regular file", path.display(), sort_of(found));
+        return Err(FileError::wrong(path, what, another));
     }
     if trust == Trust::Reading {
         return Ok(());

@@ -54,7 +54,11 @@ pub fn file_error(error: &anyhow::Error) -> Option<&FileError> {
     }
 }
 
-/// The exit status of what went wrong: 2 wrong usage, 3 refused (nothing was changed), 4 failed.
+/// The exit status of what went wrong.
+///
+/// 2: the words cannot be followed: one is not understood, or what it names is not there or is nothing
+/// of that kind. 3: they were understood, and a guard, a right or something that this machine lacks
+/// is in the way; nothing was changed. 4: it was tried, and could not end.
 pub fn exit_status(error: &anyhow::Error) -> u8 {
     if let Some(remote) = error.downcast_ref::<RemoteError>() {
         return remote.status;
@@ -66,14 +70,27 @@ pub fn exit_status(error: &anyhow::Error) -> u8 {
             How::Failed => FAILED,
         };
     }
+    if let Some(error) = error.downcast_ref::<LogbookError>() {
+        return of_logbook(error);
+    }
     let wrong = error.is::<Usage>() || error.is::<ResolveError>() || error.is::<MediaError>();
     let refused = error.is::<Refusal>()
         || error.is::<Missing>()
-        || matches!(error.downcast_ref(), Some(Problem::Refused(_)))
-        || matches!(error.downcast_ref(), Some(LogbookError::Alive { .. }));
+        || matches!(error.downcast_ref(), Some(Problem::Refused(_)));
     match (wrong, refused) {
         (true, _) => 2,
         (_, true) => 3,
+        _ => FAILED,
+    }
+}
+
+fn of_logbook(error: &LogbookError) -> u8 {
+    match error {
+        LogbookError::NotALogbook { .. }
+        | LogbookError::Missing { .. }
+        | LogbookError::NoSuchRun { .. }
+        | LogbookError::AmbiguousRun { .. } => 2,
+        LogbookError::Alive { .. } | LogbookError::Newer { .. } => 3,
         _ => FAILED,
     }
 }

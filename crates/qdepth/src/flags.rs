@@ -63,7 +63,8 @@ pub(crate) struct Flags {
 }
 
 const EXIT_STATUS: &str = "Exit status: 0 all points valid; 1 finished with invalid points; \
-2 wrong usage; 3 refused, nothing was changed; 4 failed; 130/143 interrupted, with what was \
+2 wrong usage (a word is not understood, or what it names is not there); 3 refused by a guard or for \
+what this machine lacks, nothing was changed; 4 tried, and failed; 130/143 interrupted, with what was \
 measured kept; 5 compared, and it cannot be told.";
 
 #[derive(Debug, Subcommand)]

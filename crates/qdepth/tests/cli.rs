@@ -59,7 +59,7 @@ fn wrong_usage_is_explained_and_leaves_nothing_behind() {
             assert!(!place.has(left), "`{words}` leaves {left}");
         }
     }
-    let ended = place.run("list").expect(4);
+    let ended = place.run("list").expect(2);
     assert!(ended.err.contains("no logbook at qdepth.db"), "{}", ended.err);
 }
 
@@ -459,5 +459,53 @@ fn workers_run_on_the_cpus_that_are_chosen_and_others_are_refused_by_number() {
     assert!(refused.err.contains("no CPU 4000"), "{}", refused.err);
     for wrong in ["--cpus 1-", "--cpus 0,0", "--cpus 0 --no-pin"] {
         place.run(&format!("{words} {wrong}")).expect(2);
+    }
+}
+
+#[test]
+fn what_is_named_and_is_nothing_of_that_kind_is_wrong_usage_whatever_names_it() {
+    let place = Place::new();
+    place.run("run quick media:null --duration 10ms --no-report").expect_finished();
+    for name in ["there", "notes.db"] {
+        fs::create_dir(place.join(name)).unwrap();
+    }
+    place.write("garbage.db", "garbage");
+    place.write("broken.toml", "name = \"x");
+    let run = "run quick media:null --duration 10ms";
+    let wrong = [
+        "run nosuch".to_owned(),
+        "run quick nosuch".to_owned(),
+        "run nosuch.toml media:null".to_owned(),
+        "run broken.toml media:null".to_owned(),
+        "run quick media:nosuch".to_owned(),
+        format!("{run} --profile nosuch"),
+        format!("{run} --outstanding 0"),
+        format!("{run} --no-such-option"),
+        format!("{run} --logbook garbage.db"),
+        format!("{run} --logbook notes.db"),
+        format!("{run} --logbook nosuch/x.db"),
+        format!("{run} --report there"),
+        format!("{run} --report nosuch/x.html"),
+        format!("{run} --events there"),
+        format!("{run} --events nosuch/x"),
+        "run --resume --logbook garbage.db".to_owned(),
+        "run --resume --logbook nosuch.db".to_owned(),
+        "plan quick nosuch".to_owned(),
+        "list --logbook garbage.db".to_owned(),
+        "show nosuch".to_owned(),
+        "show --logbook nosuch.db".to_owned(),
+        "compare nosuch latest".to_owned(),
+        "report nosuch".to_owned(),
+        "export nosuch".to_owned(),
+        "retract nosuch why".to_owned(),
+    ];
+    for words in wrong {
+        let ended = place.run(&words);
+        assert_eq!(ended.status, Some(2), "`{words}`: {}", ended.err);
+    }
+    // A place of the system was understood, and a guard refuses it.
+    for words in ["run quick /etc", "run quick /dev/null", "run quick . --file-size 1000TiB"] {
+        let ended = place.run(words);
+        assert_eq!(ended.status, Some(3), "`{words}`: {}", ended.err);
     }
 }
