@@ -6,6 +6,7 @@ pub(crate) mod links;
 mod lints;
 mod security;
 mod sizes;
+mod stations;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -111,6 +112,7 @@ pub fn tidy() -> Result<()> {
     architecture(&mut broken)?;
     lints::check(&mut broken)?;
     links::check(&mut broken)?;
+    stations::check(&mut broken)?;
     let (mut sources, mut modules) = (Vec::new(), circles::Modules::default());
     for folder in ["crates", "xtask"] {
         for file in files(&root().join(folder))? {
