@@ -5,12 +5,12 @@
 
 mod common;
 
-use common::{BEFORE_TRIMS, any_point, point, run};
+use common::{BEFORE_TRIMS, any_point, histogram, interval, point, run};
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};
 use qdepth_record::{
-    Document, PointRecord, PointSummary, RunRecord, RunState, export_csv, export_json,
+    Document, IntervalRecord, PointRecord, PointSummary, RunRecord, RunState, export_csv, export_json,
 };
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";
@@ -209,6 +209,27 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
     let mut logbook = Logbook::open(&file).unwrap();
     assert_eq!(logbook.run(ID).unwrap(), then);
     logbook.begin_run(&run(OTHER)).unwrap();
+}
+
+/// A row with two histograms is larger than a quarter of a page.
+#[test]
+fn a_series_takes_little_more_room_than_its_histograms() {
+    let (directory, mut logbook) = fresh();
+    logbook.begin_run(&run(ID)).unwrap();
+    let many: Vec<u64> = (0..220).map(|n| 1000 + n * n * 40).collect();
+    let slice = |n| IntervalRecord {
+        read_service_time: (&histogram(&many)).into(),
+        ..interval(n)
+    };
+    let series = (0..400).map(slice).collect();
+    logbook.add_point(ID, &PointRecord { intervals: series, ..point(0) }).unwrap();
+    drop(logbook);
+    let file = directory.path().join("qdepth.db");
+    let sum = "SELECT sum(length(read_service_time) + length(write_service_time)) FROM interval";
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    let held: i64 = connection.query_row(sum, [], |row| row.get(0)).unwrap();
+    let bytes = i64::try_from(std::fs::metadata(&file).unwrap().len()).unwrap();
+    assert!(held > 300_000 && bytes < held * 3 / 2, "{bytes} bytes for {held}");
 }
 
 #[test]

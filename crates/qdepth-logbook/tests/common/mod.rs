@@ -179,7 +179,7 @@ pub(crate) const BEFORE_TRIMS: &str = "DROP TABLE trim_error; DROP TABLE trim;
     ALTER TABLE interval DROP COLUMN trims; ALTER TABLE interval DROP COLUMN trimmed_bytes;
     ALTER TABLE interval DROP COLUMN trim_service_time; ALTER TABLE point DROP COLUMN trim_share;";
 
-fn interval(n: u64) -> IntervalRecord {
+pub(crate) fn interval(n: u64) -> IntervalRecord {
     IntervalRecord {
         start_ns: n * 100_000_000,
         length_ns: 100_000_000,
