@@ -54,9 +54,15 @@ const FILES: &[(&str, &str)] = &[
 /// What pages are looked at with in a browser, from npm.
 const NPM: [&str; 2] = ["axe-core@4.11.0", "puppeteer-core@24.30.0"];
 
-/// Others' readers of Parquet, from PyPI.
-const READERS: [&str; 5] =
-    ["duckdb==2.0.0", "numpy==2.4.6", "pandas==3.1.1", "pyarrow==26.0.1", "pytz==2026.6"];
+/// Others' readers of Parquet and of fio's results, from PyPI.
+const READERS: [&str; 6] = [
+    "duckdb==2.0.0",
+    "fio-plot==1.1.21",
+    "numpy==2.4.6",
+    "pandas==3.1.1",
+    "pyarrow==26.0.1",
+    "pytz==2026.6",
+];
 
 /// Which crates are built with which profile, in this order: the tests of `qdepth` use `qdepth-pdf`,
 /// whose 290 crates need not run fast.
@@ -226,7 +232,7 @@ fn readers() {
         && runs(Command::new(python).args(["-m", "pip", "install", "-q"]).args(READERS))
         && std::fs::write(&whole, pins).is_ok();
     if !made {
-        println!("DuckDB and pandas were not installed; tables of runs are not read with them");
+        println!("DuckDB, pandas and fio-plot were not installed; nothing is read with them");
     }
 }
 
