@@ -5,8 +5,10 @@
 //! [`fio::JobSet`], [`ior::Ior`] and [`import`].
 
 pub mod fio;
+mod icf;
 mod import;
 mod iometer;
 pub mod ior;
 
+pub use icf::{IcfPlan, IcfRefusal, icf_plan};
 pub use import::{ImportError, Imported, import};

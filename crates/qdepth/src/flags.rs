@@ -87,6 +87,10 @@ pub(crate) enum Command {
     ///
     /// Ranks are threads. Options of qdepth's own stand before IOR's: qdepth ior --no-report -a POSIX -t 1m -b 16m -N 4 -F -o dir/file
     Ior(IorOptions),
+    /// Print a configuration of Iometer (.icf) as a plan
+    ///
+    /// `qdepth run` measures it: qdepth iometer FILE.icf > iometer.toml, then qdepth run iometer.toml TARGET
+    Iometer(IometerOptions),
     /// Take results of other programs into the logbook: fio's JSON and logs, Iometer's CSV
     Import(ImportOptions),
     /// List the runs of a logbook, the newest first
@@ -297,6 +301,13 @@ pub(crate) struct IorOptions {
     /// Options of IOR
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTION")]
     pub(crate) words: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct IometerOptions {
+    /// The configuration
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -77,6 +77,7 @@ const WAYS: &[(&str, &str)] = &[
     ("plan", "media:p3700-800gb --profile database"),
     ("fio", "--no-report"),
     ("ior", "--no-report"),
+    ("iometer", ""),
     ("import", ""),
     ("list", ""),
     ("show", ""),

@@ -57,6 +57,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         Command::Man(options) => commands::catalogue::man(&options),
         Command::Fio(options) => commands::fio::fio(&options),
         Command::Ior(options) => commands::ior::ior(&options),
+        Command::Iometer(options) => commands::iometer::iometer(&options),
         Command::Import(options) => commands::import::import(&options),
         Command::List(options) => commands::read::list(&options),
         Command::Note(options) => commands::logbook::note(&options),

@@ -30,7 +30,7 @@ const PAGES: [(&str, usize, usize); 13] = [
     ("docs/recipes/year-of-runs.md", 4, 0),
     ("docs/migration/fio.md", 8, 0),
     ("docs/migration/ior.md", 4, 0),
-    ("docs/migration/iometer.md", 2, 0),
+    ("docs/migration/iometer.md", 4, 0),
 ];
 
 /// What stands for something of the reader's, with what takes its place.

@@ -9,6 +9,7 @@ pub(crate) mod first;
 pub(crate) mod fit;
 pub(crate) mod host;
 pub(crate) mod import;
+pub(crate) mod iometer;
 pub(crate) mod ior;
 pub(crate) mod logbook;
 pub(crate) mod media;

@@ -66,6 +66,14 @@ pub(crate) const EXAMPLES: &[Examples] = &[
         ],
     ),
     (
+        "iometer",
+        [
+            ["qdepth iometer night.icf", "as a plan, with the names of its targets"],
+            ["qdepth plan night.toml", "what it asks for, once it is kept in a file"],
+            ["qdepth run night.toml /mnt/scratch", "measure it, on the target of this machine"],
+        ],
+    ),
+    (
         "import",
         [
             ["qdepth import fio.json", "results of fio"],

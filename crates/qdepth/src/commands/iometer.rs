@@ -1,0 +1,28 @@
+//! `qdepth iometer`: a configuration of Iometer's as a plan of our own.
+
+use anyhow::Result;
+use qdepth_files::{Input, limit};
+use qdepth_foreign::icf_plan;
+use qdepth_lab::failure::Usage;
+use qdepth_workload::PlanFile;
+
+use crate::exit_status::Status;
+use crate::flags::IometerOptions;
+use crate::terminal::{print_document, say};
+
+pub(crate) fn iometer(options: &IometerOptions) -> Result<Status> {
+    let path = options.file.display();
+    let bytes = Input::at(&options.file, limit::JOB).bytes()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let name = options.file.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+    let made = icf_plan(&name, &text).map_err(|refusal| Usage(format!("{path}, {refusal}")))?;
+    let _: PlanFile = made.toml.parse().map_err(|why| {
+        Usage(format!("{path}: the plan that was made of it cannot be read: {why}"))
+    })?;
+    print_document(made.toml.trim_end())?;
+    if made.targets.len() > 1 {
+        let names = made.targets.join(", ");
+        say(&format!("`qdepth run` needs as many targets, in this order: {names}"));
+    }
+    Ok(Status::Valid)
+}
