@@ -238,6 +238,15 @@ impl Making<'_> {
         if targets.is_empty() {
             self.remark("the file names no target: each worker uses the first of the command line");
         }
+        let several = icf.workers.iter().find(|worker| worker.targets.len() > 1);
+        if let Some(worker) = several.filter(|_| icf.varied.targets) {
+            let what = format!(
+                "worker `{}` has several targets, and their number is cycled: write a file for each \
+                 number, with NORMAL or CYCLE_OUTSTANDING_IOS",
+                worker.name
+            );
+            return Err(IcfRefusal { line: worker.line, what });
+        }
         let most = icf.workers.len() as u32;
         let workers = match icf.varied.workers {
             true => icf.workers_cycle.values(most),

@@ -158,6 +158,14 @@ fn what_cannot_be_followed_is_named_with_its_line() {
         (ask("NORMAL", &specs, &good.replace("4,DISABLED", "4,ENABLED")), "connection rate"),
         (ask("INCREMENT_TARGETS_SERIAL", &specs, &good), "INCREMENT_TARGETS_SERIAL"),
         (ask("SOMETIMES", &specs, &good), "SOMETIMES"),
+        (
+            ask(
+                "CYCLE_TARGETS",
+                &specs,
+                &worker("w", "4,DISABLED,1", "0,0", &["a"], &["C:", "D:"]),
+            ),
+            "several targets",
+        ),
         (ask("NORMAL", &specs, &good.replace("\ta\n", "\tb\n")), "called `b`"),
         (ask("NORMAL", &spec("a", &["512,100,150,0,0,1,0,0"]), &good), "0 to 100"),
         (ask("NORMAL", &spec("a", &["x,100,50,0,0,1,0,0"]), &good), "no line"),
