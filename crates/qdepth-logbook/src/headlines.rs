@@ -110,7 +110,7 @@ pub(crate) fn lines(
     purpose: Purpose,
     mut take: impl FnMut(Listed) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    for (run, id) in read::run_numbers(connection)?.into_iter().rev() {
+    for (run, id) in read::newest_first(connection)? {
         let kept = kept(connection, run)?;
         let looked_at = kept.is_none();
         let line = match kept {

@@ -27,6 +27,8 @@ pub struct Merged {
     pub added: Vec<String>,
     /// Runs that were here already.
     pub known: u64,
+    /// Notes and retractions that were added to those.
+    pub remarks: u64,
     /// Ids of runs that are being measured right now, and were left out.
     pub running: Vec<String>,
     /// What is not what was written: its runs were left out.
@@ -74,16 +76,22 @@ impl Logbook {
             value: Ok(text.to_owned()),
             source,
         };
-        self.write("storing what is said of a run", |transaction, _| {
-            changed(transaction, number, |_| {
-                write::observation(transaction, number, None, &said)?;
-                Ok(1)
-            })
-        })?;
+        self.keep_remarks(number, &[said])?;
         Ok(id)
     }
 
-    /// Adds the runs of another logbook that are not here yet, as they were stored. What is damaged
+    fn keep_remarks(&mut self, number: i64, said: &[Observation]) -> Result<()> {
+        self.write("storing what is said of a run", |transaction, _| {
+            changed(transaction, number, |_| {
+                said.iter()
+                    .try_for_each(|one| write::observation(transaction, number, None, one))?;
+                Ok(said.len())
+            })
+        })
+    }
+
+    /// Adds the runs of another logbook that are not here yet, as they were stored, and to those that
+    /// are, what was noted of them there: a retraction counts wherever the run is. What is damaged
     /// there, or still being measured, is left out.
     ///
     /// # Errors
@@ -97,6 +105,7 @@ impl Logbook {
         for (number, id) in there {
             if here.contains(&id) {
                 merged.known += 1;
+                merged.remarks += self.merge_remarks(other, number, &id)?;
                 continue;
             }
             if alive.contains(&id) {
@@ -116,6 +125,35 @@ impl Logbook {
             Ok(certificate::merge(transaction, &other.connection)?)
         })?;
         Ok(merged)
+    }
+
+    /// Adds what was noted of a run there and is not here; how much that was.
+    fn merge_remarks(&mut self, other: &Self, number: i64, id: &str) -> Result<u64> {
+        let what = "reading what is said of a run";
+        let (there, damage) = match headlines::kept(&other.connection, number) {
+            Ok(Some(line)) if line.notes.is_empty() && line.retracted.is_none() => return Ok(0),
+            _ => check::run(&other.connection, number, other.purpose)
+                .map_err(doing(&other.path, what))?,
+        };
+        if damage.is_some() {
+            return Ok(0);
+        }
+        let (own, here) = {
+            let number = self.resolve(id)?.0;
+            let found = check::run(&self.connection, number, self.purpose);
+            (number, found.map_err(doing(&self.path, what))?.0)
+        };
+        let is_remark = |seen: &&Observation| {
+            let of = (&*seen.subject, &*seen.key);
+            of == RunRecord::NOTE || of == RunRecord::RETRACTED
+        };
+        let new = |seen: &&Observation| !here.environment.contains(seen);
+        let said: Vec<Observation> =
+            there.environment.iter().filter(is_remark).filter(new).cloned().collect();
+        if !said.is_empty() {
+            self.keep_remarks(own, &said)?;
+        }
+        Ok(said.len() as u64)
     }
 
     /// Keeps a certificate.
@@ -209,7 +247,9 @@ fn lost() -> rusqlite::Error {
 
 /// A run, what belongs to it first.
 fn remove(connection: &Connection, run: i64) -> std::result::Result<(), Failure> {
-    for table in ["io_error", "direction", "interval", "witness", "finding"] {
+    // What refers to another table goes before it.
+    let tables = ["io_error", "direction", "interval", "witness", "trim_error", "trim", "finding"];
+    for table in tables {
         let of_points =
             format!("DELETE FROM {table} WHERE point IN (SELECT id FROM point WHERE run = ?1)");
         connection.prepare_cached(&of_points)?.execute([run])?;

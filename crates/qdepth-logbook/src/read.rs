@@ -77,7 +77,7 @@ pub(crate) fn version(connection: &Connection) -> Result<i64> {
 pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
     let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     if asked == "latest" {
-        let query = "SELECT sequence, id FROM run ORDER BY sequence DESC LIMIT 1";
+        let query = "SELECT sequence, id FROM run ORDER BY started_at DESC, id DESC LIMIT 1";
         return Ok(connection.query_row(query, [], found).optional()?.into_iter().collect());
     }
     let asked = asked.to_lowercase();
@@ -274,12 +274,22 @@ impl Attempt {
 /// Ids of the runs that are not sealed, the one begun last first.
 pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
     connection
-        .prepare_cached("SELECT id FROM run WHERE state <> 'sealed' ORDER BY sequence DESC")?
+        .prepare_cached(
+            "SELECT id FROM run WHERE state <> 'sealed' ORDER BY started_at DESC, id DESC",
+        )?
         .query_map([], |row| row.get(0))?
         .collect()
 }
 
-/// Numbers and ids of all runs, in the order in which they were begun: out of the index of ids, which
+/// Numbers and ids of all runs, the one begun last first: a merge may have written an older one later.
+pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>> {
+    connection
+        .prepare_cached("SELECT sequence, id FROM run ORDER BY started_at DESC, id DESC")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+/// Numbers and ids of all runs, in the order in which they were written: out of the index of ids, which
 /// is a hundredth of the table (the `+` keeps SQLite from the order of the table).
 pub(crate) fn run_numbers(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection

@@ -12,7 +12,7 @@ mod tests {
     use qdepth_measure::{Code, Finding};
     use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
 
-    use super::common::{point, run};
+    use super::common::{point, run, trimming};
 
     const AT: &str = "2026-11-22T16:00:00Z";
 
@@ -185,6 +185,81 @@ mod tests {
         let from = Logbook::open_read_only(&other).unwrap();
         let again = Logbook::open(&own).unwrap().merge(&from).unwrap();
         assert_eq!((again.added.len(), again.known), (0, 3));
+    }
+
+    #[test]
+    fn the_newest_run_is_the_one_begun_last_whichever_was_written_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, days: &[u32]| {
+            let file = folder.path().join(name);
+            let mut logbook = Logbook::open(&file).unwrap();
+            for day in days {
+                let started_at = format!("2026-01-{day:02}T10:00:00Z");
+                logbook.begin_run(&RunRecord { started_at, ..run(&id(100 - day)) }).unwrap();
+                logbook.end_run(&id(100 - day), RunState::Interrupted, AT, &[]).unwrap();
+            }
+            file
+        };
+        let (own, older) = (file("own.db", &[3, 4]), file("older.db", &[2, 1]));
+        let mut logbook = Logbook::open(&own).unwrap();
+        logbook.merge(&Logbook::open_read_only(&older).unwrap()).unwrap();
+        assert_eq!(logbook.run("latest").unwrap().id, id(96));
+        assert_eq!(ids(&own), [99, 98, 97, 96].map(id));
+        let newest = logbook.newest_runs(2, |_| true).unwrap();
+        assert_eq!(newest.into_iter().map(|run| run.id).collect::<Vec<_>>(), [96, 97].map(id));
+        assert_eq!(logbook.hold_unfinished().unwrap().unwrap().id, id(96));
+        assert!(is_whole(&own));
+    }
+
+    #[test]
+    fn what_was_said_of_a_run_elsewhere_is_merged_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = logbook_of(folder.path(), "own.db", &[1, 2]);
+        let other = logbook_of(folder.path(), "other.db", &[1, 2]);
+        Logbook::open(&own).unwrap().note(&id(1), "warm", AT).unwrap();
+        let mut there = Logbook::open(&other).unwrap();
+        there.note(&id(1), "seen by others", AT).unwrap();
+        there.retract(&id(1), "loose", AT).unwrap();
+        drop(there);
+        let merge = || {
+            let from = Logbook::open_read_only(&other).unwrap();
+            let merged = Logbook::open(&own).unwrap().merge(&from).unwrap();
+            (merged.added.len(), merged.known, merged.remarks)
+        };
+        assert_eq!(merge(), (0, 2, 2));
+        assert_eq!(merge(), (0, 2, 0));
+        let (run, _) = read(&own, 1);
+        assert_eq!(run.notes().collect::<Vec<_>>(), ["warm", "seen by others"]);
+        assert_eq!(run.retracted(), Some("loose"));
+        assert_eq!(lines_are_right(&own)[0].retracted.as_deref(), Some("loose"));
+    }
+
+    #[test]
+    fn a_run_goes_with_all_that_is_stored_of_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = logbook_of(folder.path(), "own.db", &[]);
+        let mut logbook = Logbook::open(&file).unwrap();
+        logbook.begin_run(&run(&id(1))).unwrap();
+        logbook.add_point(&id(1), &trimming(0)).unwrap();
+        logbook.note(&id(1), "warm", AT).unwrap();
+        let tables = || {
+            let connection = rusqlite::Connection::open(&file).unwrap();
+            let text = "SELECT name FROM sqlite_schema WHERE type = 'table'";
+            let mut query = connection.prepare(text).unwrap();
+            let names = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+            let rows = |name: &String| -> i64 {
+                let count = format!("SELECT count(*) FROM {name}");
+                connection.query_row(&count, [], |row| row.get(0)).unwrap()
+            };
+            let filled = names.map(Result::unwrap).filter(|name| rows(name) > 0);
+            filled.collect::<Vec<_>>()
+        };
+        for name in ["trim", "trim_error", "interval", "direction", "observation", "headline"] {
+            assert!(tables().iter().any(|filled| filled == name), "{name}: {:?}", tables());
+        }
+        logbook.prune(&[id(1)]).unwrap();
+        // The digest of the list of runs, which has none now.
+        assert_eq!(tables(), ["digest"]);
     }
 
     #[test]

@@ -54,12 +54,13 @@ fn merge(options: &LogbookMerge) -> Result<Status> {
     let mut lines: Vec<String> = merged.damaged.iter().map(line).collect();
     lines.extend(merged.running.iter().map(|id| format!("run {id}: is being measured")));
     lines.push(format!(
-        "{} runs of {} were added to {}; {} were there already, {} damaged or running records were \
-         left out",
+        "{} runs of {} were added to {}; {} were there already ({} notes and retractions were added to \
+         them), {} damaged or running records were left out",
         merged.added.len(),
         options.other.display(),
         options.logbook.logbook.display(),
         merged.known,
+        merged.remarks,
         lines.len()
     ));
     print(&lines.join("\n"))?;
@@ -98,12 +99,13 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
         let day = run.started_at.get(..10).unwrap_or_default();
         before.as_deref().is_none_or(|before| day < before)
     };
-    // Counted over all runs, from the newest.
+    // Counted over all runs, from the newest; one that was retracted is nothing to keep others for.
     let mut newer: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
     let mut found: Vec<RunHeadline> = Vec::new();
     for run in runs.into_iter().rev() {
         let count = newer.entry((run.plan.clone(), run.targets.clone())).or_default();
-        *count += 1;
+        let good_and_newer = *count;
+        *count += usize::from(run.retracted.is_none() && !run.damaged);
         // Of a damaged one it is not known what it is like.
         let goes = !run.alive
             && !run.damaged
@@ -112,7 +114,7 @@ fn to_be_pruned(options: &LogbookPrune, runs: Vec<RunHeadline>) -> Vec<RunHeadli
             && (options.state.is_empty() || options.state.iter().any(|s| s == run.state_text()))
             && (!options.emulated || run.emulated)
             && (!options.retracted || run.retracted.is_some())
-            && options.keep_last.is_none_or(|kept| *count > kept);
+            && options.keep_last.is_none_or(|kept| good_and_newer >= kept);
         if goes {
             found.push(run);
         }

@@ -127,7 +127,7 @@ pub(crate) struct LogbookPrune {
     /// Runs that were retracted
     #[arg(long, group = "rule")]
     pub(crate) retracted: bool,
-    /// All but the newest so many of each plan on the same targets
+    /// All but the newest so many of each plan on the same targets, retracted ones not counted
     #[arg(long, value_name = "N", group = "rule")]
     pub(crate) keep_last: Option<usize>,
     /// Say what would be taken out, and take nothing
