@@ -205,11 +205,15 @@ pub(crate) fn banners(view: &View<'_>) -> Vec<Banner> {
             0 => view.words.nothing_missing.to_owned(),
             n => counted(view.words.summary.missing, n),
         };
-        Banner { label: label.to_owned(), text: say(text, &[("missing", missing)]) }
+        let why = view.run.retracted().unwrap_or_default().trim_end_matches(['.', '。']).to_owned();
+        let values = [("missing", missing), ("why", why)];
+        Banner { label: label.to_owned(), text: say(text, &values) }
     };
+    let retracted = view.run.retracted().map(|_| banner(view.words.retracted));
     let emulated = view.run.emulated.then(|| banner(view.words.emulated));
     let unfinished = view.run.state != RunState::Sealed;
-    emulated.into_iter().chain(unfinished.then(|| banner(state_words(view)))).collect()
+    let unfinished = unfinished.then(|| banner(state_words(view)));
+    emulated.into_iter().chain(retracted).chain(unfinished).collect()
 }
 
 fn missing(view: &View<'_>) -> usize {

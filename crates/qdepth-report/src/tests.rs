@@ -14,7 +14,7 @@ use crate::document::{Block, Document, Mark, Table};
 use crate::figure::MarkValue;
 use crate::fixture;
 use crate::words::{Lang, finding_text};
-use crate::{compose, html, html_part, number, point_tables, summary_sentences};
+use crate::{compose, html, html_part, markdown, number, point_tables, summary_sentences};
 
 fn tables(document: &Document) -> Vec<&Table> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
@@ -397,6 +397,27 @@ fn odd_runs_make_sensible_pages() {
     run.environment.clear();
     let page = html(&compose(&run, &fixture::points(2), Lang::En)).expect("a page");
     assert!(page.contains("target 2"));
+}
+
+/// What nobody is to rely on says so above its first figure, in whatever is made of it.
+#[test]
+fn retracted_runs_say_so_at_their_head() {
+    let mut run = fixture::run(1);
+    let (subject, key) = RunRecord::RETRACTED;
+    run.environment.push(Observation {
+        subject: subject.to_owned(),
+        key: key.to_owned(),
+        value: Ok("the cable was loose".to_owned()),
+        source: "qdepth retract".to_owned(),
+    });
+    for (lang, label) in [(Lang::En, "Retracted"), (Lang::Ja, "取り消し")] {
+        let document = compose(&run, &fixture::points(1), lang);
+        assert_eq!(document.banners[0].label, label);
+        for text in [html(&document).unwrap(), markdown(&document, "report").0] {
+            let (said, figure) = (text.find("the cable was loose"), text.find("IO/s"));
+            assert!(said.unwrap() < figure.unwrap(), "{lang:?}");
+        }
+    }
 }
 
 #[test]

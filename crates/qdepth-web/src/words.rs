@@ -83,7 +83,6 @@ pub(crate) struct Words {
     pub(crate) no_script: &'static str,
     pub(crate) note: &'static str,
     pub(crate) retracted: &'static str,
-    pub(crate) was_retracted: &'static str,
     pub(crate) left_out: &'static str,
 }
 
@@ -176,7 +175,6 @@ const EN: Words = Words {
     no_script: "This page needs JavaScript to be kept up to date; the pages of runs do not.",
     note: "Note",
     retracted: "retracted",
-    was_retracted: "This run was retracted:",
     left_out: "Left out, since it was retracted:",
     trouble: "The logbook cannot be read",
 };
@@ -255,7 +253,6 @@ const JA: Words = Words {
     no_script: "このページの更新には JavaScriptが必要です。計測のページには必要ありません。",
     note: "メモ",
     retracted: "取り消し",
-    was_retracted: "この計測は取り消されました：",
     left_out: "取り消されたため除外：",
     trouble: "ログブックを読み取れません",
 };

@@ -17,6 +17,7 @@ pub(super) static WORDS: Words = Words {
         "EMULATED",
         "Time and storage were invented by a model of a medium. No number in this report was measured on a device.",
     ],
+    retracted: ["Retracted", "This run was retracted: {why}. Rely on no figure of it."],
     states: [
         ["Not finished", "The run is still measuring, or ended without saying so; {missing}."],
         ["Complete", ""],

@@ -14,7 +14,6 @@ struct RunPage<'a> {
     frame: Frame<'a>,
     json: String,
     unfinished: bool,
-    retracted: Option<String>,
     notes: Vec<String>,
     report: String,
 }
@@ -28,7 +27,6 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
         frame,
         json: format!("/api/runs/{}", run.id),
         unfinished: run.state == RunState::Running,
-        retracted: run.retracted().map(str::to_owned),
         notes: run.notes().map(str::to_owned).collect(),
         report: html_part(&document)?,
     };
