@@ -12,7 +12,7 @@ use qdepth_files::{Kept, Trust};
 use qdepth_logbook::Logbook;
 use qdepth_measure::{Bytes, Finding, Nanos};
 use qdepth_record::event::{self, EVENTS_VERSION, RunEvent};
-use qdepth_record::{PointRecord, PointSummary, RunState, percentile_name};
+use qdepth_record::{PointRecord, PointSummary, RunState, percentile_name, shown_step};
 use qdepth_workload::{Compared, Comparison, Point};
 
 use crate::begin::Ready;
@@ -98,7 +98,7 @@ impl<'a> Events<'a> {
                 target: point.target,
                 profile: point.profile.clone(),
                 profile_title: point.profile_title.clone(),
-                step: point.step.clone(),
+                step: shown_step(&point.step),
                 variant: variant(self.compared.as_ref(), group, point),
                 outstanding: point.outstanding,
                 streams: point.streams,

@@ -11,6 +11,7 @@ use crate::record::{
     ComparisonRecord, DirectionRecord, ExpectedRecord, Observation, PointRecord, RunRecord,
     TargetRecord, WitnessRecord,
 };
+use crate::step::shown_step;
 use crate::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 
 /// Name of the form, in `schema.name`.
@@ -473,7 +474,7 @@ fn entry(run: &RunRecord, point: &PointRecord) -> PointEntry {
         workers: point.workers,
         group: point.group,
         variant: point.variant,
-        step: point.step.clone(),
+        step: shown_step(&point.step),
         direct: point.direct,
         started_at: point.started_at.clone(),
         warm_up_ns: point.warm_up_ns,

@@ -12,6 +12,7 @@ mod filter;
 mod headline;
 mod host_document;
 mod record;
+mod step;
 mod summary;
 mod table;
 mod tables;
@@ -37,6 +38,7 @@ pub use record::{
     KernelCounts, MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState,
     StatedLatency, TargetKind, TargetRecord, VariantRecord, WitnessRecord,
 };
+pub use step::shown_step;
 pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;
 pub use tables::{Field, TABLES_NAME, TABLES_VERSION, TableOf, TabledRun, Value};

@@ -2,6 +2,7 @@
 //! column.
 
 use qdepth_measure::Estimate;
+use qdepth_record::shown_step;
 
 /// Bytes of the megabyte of all throughputs (2^20: docs/method/checklist.md, item 8).
 pub(crate) const MIB: f64 = 1_048_576.0;
@@ -159,11 +160,9 @@ pub(crate) fn spaced_sizes(text: &str) -> String {
     out
 }
 
-/// The name of a step: its sizes with their units apart, its rate in the unit of all our rates
-/// (records have `100 MB/s`, of 2^20 bytes).
+/// The name of a step: its sizes with their units apart, its rate in the unit of all our rates.
 pub(crate) fn step(title: &str) -> String {
-    let rate = title.strip_suffix(" MB/s").filter(|rate| rate.parse::<f64>().is_ok());
-    rate.map_or_else(|| spaced_sizes(title), |rate| format!("{rate} {MIB_PER_S}"))
+    spaced_sizes(&shown_step(title))
 }
 
 /// Bytes in powers of ten, as capacities of media are counted.

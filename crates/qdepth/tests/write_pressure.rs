@@ -55,7 +55,8 @@ fn optane_stays_flat_where_nand_rises() {
     let (_alone, place) = (alone(), Place::new());
     place.write("short.toml", PLAN);
     let media = "media:p3700-1600gb media:p4800x-375gb";
-    let ended = place.run(&format!("run short.toml {media} --json")).expect(0);
+    let ended =
+        place.run(&format!("run short.toml {media} --json --events events.jsonl")).expect(0);
     let document = ended.json();
     let (nand, optane) = (reader_means(&document, "p3700"), reader_means(&document, "p4800x"));
     println!("P3700 {nand:.0?} ns, P4800X {optane:.0?} ns");
@@ -63,6 +64,31 @@ fn optane_stays_flat_where_nand_rises() {
     assert!(nand.windows(2).all(|pair| pair[1] > 1.2 * pair[0]), "{nand:?}");
     assert!(optane.iter().all(|mean| *mean < 1.5 * optane[0]), "{optane:?}");
     assert!(nand[3] > BETTER * optane[3], "{} times", nand[3] / optane[3]);
+
+    // The rate of a step has its unit wherever it is told, and each line its target.
+    for (step, target) in [("0", "p3700"), ("200", "p3700"), ("600", "p4800x")] {
+        let line = format!("Single reader {step} MiB/s, media:{target}");
+        assert!(ended.err.contains(&line), "`{line}` in {}", ended.err);
+    }
+    let steps = |document: &Value| -> Vec<String> {
+        points(document).iter().map(|point| point["step"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(steps(&document).iter().all(|step| step.ends_with(" MiB/s")), "{document}");
+    let events = std::fs::read_to_string(place.join("events.jsonl")).unwrap();
+    assert!(events.contains("\"step\":\"600 MiB/s\""), "{events}");
+    let csv = place.run("export --csv").expect(0).out;
+    assert!(csv.contains(",600 MiB/s,"), "{csv}");
+    for told in [&ended.err, &events, &csv] {
+        assert!(!told.contains("MB/s"), "{told}");
+    }
+    // A document of before has the same loads.
+    place.write("before.json", &ended.out.replace(" MiB/s\"", " MB/s\""));
+    place.write("now.json", &ended.out.replace(document["run"]["id"].as_str().unwrap(), "other"));
+    let compared = place.run("compare before.json now.json --json").json();
+    assert_eq!(compared["unmatched"], serde_json::json!([]), "{compared:#}");
+    let rows = compared["rows"].as_array().unwrap();
+    let shown = |row: &Value| row["step"].as_str().unwrap().ends_with(" MiB/s");
+    assert!(rows.len() >= points(&document).len() && rows.iter().all(shown), "{compared:#}");
 
     let told = place.run("show --limit mean=300us").expect(0).out;
     for said in [

@@ -7,6 +7,7 @@ use qdepth_measure::Finding;
 use super::{EMULATED, Field, RUN, Value, maybe_real, owned, real, text, time, whole};
 use crate::document::{directions, target_name};
 use crate::record::{PointRecord, RunRecord};
+use crate::step::shown_step;
 use crate::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
 
 /// Names of the percentiles that have columns.
@@ -95,7 +96,7 @@ fn load(point: &PointRecord) -> Vec<Field<'_>> {
             "Index of its column in the run's comparison",
             Value::Whole(point.variant.map(u64::from)),
         ),
-        Field::new("step", "Name of the step", text(&point.step)),
+        Field::new("step", "Name of the step", owned(shown_step(&point.step))),
         Field::new("direct", "Whether direct I/O was in effect", Value::Flag(Some(point.direct))),
     ]
 }

@@ -1,7 +1,7 @@
 //! Points of several runs that measured the same load.
 
 use qdepth_measure::Spread;
-use qdepth_record::{Document, PointEntry, document};
+use qdepth_record::{Document, PointEntry, document, shown_step};
 
 use crate::compose::Measured;
 
@@ -32,7 +32,8 @@ impl Key {
         let mut key = Self {
             profile: point.profile.clone(),
             title: point.profile_title.clone(),
-            step: point.step.clone(),
+            // A document of an earlier version has the step as the plan spells it.
+            step: shown_step(&point.step),
             outstanding: point.outstanding,
             streams: point.streams,
             // A point without its target bears the number in place of the name.

@@ -1,0 +1,28 @@
+//! The name of a step, as it is shown.
+
+/// The name of a step as people and programs are told it. Plans and records keep the title of a
+/// rate's step as it is hashed, `100 MB/s`, where the papers' megabyte has 2^20 bytes: it is told as
+/// `100 MiB/s`, the unit of all rates.
+pub fn shown_step(title: &str) -> String {
+    let rate = title.strip_suffix(" MB/s").filter(|rate| rate.parse::<f64>().is_ok());
+    rate.map_or_else(|| title.to_owned(), |rate| format!("{rate} MiB/s"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_has_the_unit_of_its_number_and_other_names_stay() {
+        for (title, shown) in [
+            ("100 MB/s", "100 MiB/s"),
+            ("12.5 MB/s", "12.5 MiB/s"),
+            ("100 MiB/s", "100 MiB/s"),
+            ("100 MB/s of it", "100 MB/s of it"),
+            ("fast MB/s", "fast MB/s"),
+            ("", ""),
+        ] {
+            assert_eq!(shown_step(title), shown);
+        }
+    }
+}
