@@ -310,10 +310,11 @@ fn row<'a>(columns: &'a [Column], text: impl Fn(&'a Column) -> &'a str) -> Strin
 
 fn together(figures: &[Option<&Figures>], more: usize) -> String {
     let last = figures.iter().flatten().filter_map(|figures| figures.last.as_ref());
-    let rate: f64 = last.map(|interval| interval.io_per_s().iter().sum::<f64>()).sum();
+    let rates: Vec<f64> = last.map(|interval| interval.io_per_s().iter().sum()).collect();
+    let rate = if rates.is_empty() { "–".to_owned() } else { grouped(rates.iter().sum()) };
     match more {
-        0 => format!("together {} IO/s", grouped(rate)),
-        more => format!("together {} IO/s, {more} more not shown", grouped(rate)),
+        0 => format!("together {rate} IO/s"),
+        more => format!("together {rate} IO/s, {more} more not shown"),
     }
 }
 
@@ -391,9 +392,9 @@ fn clock(ns: u64) -> String {
     }
 }
 
-/// `12,345`.
+/// `12,345`; nothing is told as `0`, whatever its sign.
 fn grouped(value: f64) -> String {
-    let digits = format!("{value:.0}");
+    let digits = format!("{:.0}", value.round_ties_even() + 0.0);
     let parts: Vec<&str> = digits
         .as_bytes()
         .rchunks(3)

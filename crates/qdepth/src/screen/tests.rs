@@ -134,6 +134,25 @@ fn all_that_runs_at_once_has_a_line_each_up_to_a_bound() {
     }
 }
 
+#[test]
+fn without_a_figure_none_is_told_of_all_together() {
+    let mut events = many_loads(3);
+    let first = events.iter().position(|event| matches!(event, RunEvent::Interval(_))).unwrap();
+    events.truncate(first);
+    for seconds in [0, 3, 14] {
+        let shown = screen(&events, seconds, (79, 24)).join("\n");
+        assert!(shown.contains("together – IO/s") && !shown.contains("-0"), "{shown}");
+    }
+    // One load tells first, and nothing may be what it tells.
+    let mut nothing = interval(2, 1);
+    if let RunEvent::Interval(interval) = &mut nothing {
+        (interval.reads, interval.writes) = (0, 0);
+    }
+    events.push(nothing);
+    let shown = screen(&events, 6, (79, 24)).join("\n");
+    assert!(shown.contains("together 0 IO/s") && !shown.contains("-0"), "{shown}");
+}
+
 fn machine(number: u32) -> RunEvent {
     let values = [
         ("cpu busy_share", 0.344),
