@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{OFlags, Stat, fstat};
@@ -114,16 +114,49 @@ impl Kept {
     /// Where it is longer than the limit, is no UTF-8, or cannot be read.
     pub fn text(&self, limit: Limit) -> Result<String, FileError> {
         let doing = format!("read the {} {}", limit.what, self.path.display());
-        let failed = |error: std::io::Error| FileError::failed_io(&self.path, &doing, &error);
+        let failed = |error: io::Error| FileError::failed_io(&self.path, &doing, &error);
         let mut text = String::new();
         let mut file = &self.file;
-        std::io::Seek::rewind(&mut file).map_err(failed)?;
+        file.rewind().map_err(failed)?;
         file.take(limit.bytes + 1).read_to_string(&mut text).map_err(failed)?;
         if text.len() as u64 > limit.bytes {
             let found = format!("cannot {doing}: it has more than {} bytes", limit.bytes);
             return Err(FileError::wrong(&self.path, found, ""));
         }
         Ok(text)
+    }
+
+    /// Adds a line at its end, whole or not at all: where the disk is full, what was written of it is
+    /// taken away again.
+    ///
+    /// # Errors
+    /// Where not all of it could be written.
+    pub fn add_line(&self, line: &str) -> io::Result<()> {
+        let (text, mut written) = (format!("{line}\n"), 0);
+        while let Some(rest) = text.as_bytes().get(written..).filter(|rest| !rest.is_empty()) {
+            let error = match (&self.file).write(rest) {
+                Ok(0) => io::ErrorKind::WriteZero.into(),
+                Ok(count) => {
+                    written += count;
+                    continue;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => error,
+            };
+            self.take_back(written as u64);
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Takes away what we wrote last, where it still is the end of the file.
+    fn take_back(&self, written: u64) {
+        let end = self.file.metadata().map(|found| found.len());
+        let (Ok(end), Ok(ours)) = (end, (&self.file).stream_position()) else { return };
+        if written > 0 && end == ours {
+            // Whoever reads it knows half a line for one.
+            let _ = self.file.set_len(end - written);
+        }
     }
 
     /// Whether its name still leads to it.

@@ -462,7 +462,7 @@ fn a_kept_file_is_made_private_appended_to_and_taken_away() {
     assert!(Kept::open(&path, Trust::Orders, true).unwrap().is_none());
     let kept = Kept::open_or_make(&path, Trust::Orders, true).unwrap();
     assert_eq!((mode_of(&path), mode_of(path.parent().unwrap())), (0o600, 0o700));
-    kept.file().write_all(b"one\n").unwrap();
+    kept.add_line("one").unwrap();
     let again = Kept::open_or_make(&path, Trust::Orders, true).unwrap();
     again.file().write_all(b"two\n").unwrap();
     assert_eq!(kept.text(limit::JOURNAL).unwrap(), "one\ntwo\n");

@@ -2,8 +2,9 @@
 //! `qdepth serve` reads, and `--events`. The workers know nothing of it: it is told by the thread
 //! that waits for them, once a second and point.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -40,10 +41,20 @@ pub(crate) fn events_file(path: &Path) -> Result<Kept> {
     Ok(kept)
 }
 
+/// What became of the lines of a file.
+#[derive(Debug, Default)]
+struct Written {
+    lines: u64,
+    lost: u64,
+    /// Why the first was.
+    why: Option<std::io::Error>,
+}
+
 /// Tells what happens in a run.
 pub(crate) struct Events<'a> {
     observer: &'a dyn Observer,
     file: Option<&'a Kept>,
+    written: RefCell<Written>,
     /// What was measured of each point of the group and not told yet.
     untold: BTreeMap<u32, Interval>,
     rates: BTreeMap<u32, RateSoFar>,
@@ -52,7 +63,14 @@ pub(crate) struct Events<'a> {
 
 impl<'a> Events<'a> {
     pub(crate) fn new(observer: &'a dyn Observer, file: Option<&'a Kept>) -> Self {
-        Self { observer, file, untold: BTreeMap::new(), rates: BTreeMap::new(), compared: None }
+        Self {
+            observer,
+            file,
+            written: RefCell::default(),
+            untold: BTreeMap::new(),
+            rates: BTreeMap::new(),
+            compared: None,
+        }
     }
 
     fn tell(&self, logbook: &Logbook, event: &RunEvent) {
@@ -60,9 +78,25 @@ impl<'a> Events<'a> {
         logbook.tell(&line, matches!(event, RunEvent::RunStarted(_)));
         if let Some(file) = self.file {
             // The disk may be full: the measurement goes on.
-            let _ = writeln!(file.file(), "{line}");
+            let answer = file.add_line(&line);
+            let mut written = self.written.borrow_mut();
+            written.lines += 1;
+            if let Err(error) = answer {
+                written.lost += 1;
+                written.why.get_or_insert(error);
+            }
         }
         self.observer.event(event);
+    }
+
+    /// Says what the file lacks.
+    fn say_what_is_lost(&self) {
+        let Written { lines, lost, why: Some(why) } = &*self.written.borrow() else { return };
+        let name = self.file.map_or_else(String::new, |file| file.path().display().to_string());
+        self.observer.warn(&format!(
+            "--events {name}: {lost} of {lines} lines could not be written ({why}); the others are \
+             whole, and nothing of the run is lost by it"
+        ));
     }
 
     /// The run begins, or goes on.
@@ -217,6 +251,7 @@ impl<'a> Events<'a> {
     pub(crate) fn run_ended(&self, logbook: &Logbook, state: RunState, points_done: u32) {
         let state = state.as_str().to_owned();
         self.tell(logbook, &RunEvent::RunEnded(event::RunEnded { state, points_done }));
+        self.say_what_is_lost();
     }
 }
 

@@ -44,6 +44,8 @@ pub(crate) struct Screen {
     plain: bool,
     /// Whether the lines of events are the result.
     prints_events: bool,
+    /// Why a line of them could not be printed.
+    unprinted: RefCell<Option<anyhow::Error>>,
     shown: Arc<Shown>,
     ticker: RefCell<Option<Ticker>>,
     /// Who is told of the run besides.
@@ -124,6 +126,7 @@ impl Screen {
             passing: false,
             plain: !terminal::is_drawn_on(),
             prints_events: false,
+            unprinted: RefCell::default(),
             shown: Arc::new(shown),
             ticker: RefCell::default(),
             exporter: RefCell::default(),
@@ -260,6 +263,11 @@ impl Drop for Screen {
         // A run that failed may have left lines.
         self.shown.state().live = Live::default();
         self.rest();
+        if let Some(why) = self.unprinted.take() {
+            self.tell(&format!(
+                "--events: lines are missing ({why:#}); nothing of the run is lost by it"
+            ));
+        }
         let Some(Pushed { taken, lost: lost @ 1.. }) = self.exporter.take().map(Exporter::end)
         else {
             return;
@@ -275,7 +283,9 @@ impl Observer for Screen {
     fn event(&self, event: &RunEvent) {
         if self.prints_events {
             // Whoever reads may be gone: the measurement goes on.
-            let _ = terminal::print_document(&event.line());
+            if let Err(error) = terminal::print_document(&event.line()) {
+                self.unprinted.borrow_mut().get_or_insert(error);
+            }
         }
         self.export(event);
         let line = self.lines_of(event);
