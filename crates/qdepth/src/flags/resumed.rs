@@ -16,6 +16,7 @@ pub(super) const APPLIES: &[&str] = &[
     "json",
     "events",
     "otlp",
+    "plain",
     "no_report",
     "report",
     "limit",
