@@ -153,6 +153,40 @@ pub(crate) fn explain(error: &anyhow::Error) -> u8 {
     exit_status(error)
 }
 
+/// The same for a command that leaves nothing to resume: where there is no room, it is given again.
+pub(crate) fn explain_to_repeat(error: &anyhow::Error) -> u8 {
+    let without_room = error.downcast_ref::<LogbookError>().and_then(without_room);
+    let Some((why, first)) = without_room else { return explain(error) };
+    let words = std::env::args_os().skip(1).map(|word| shell_word(&word.to_string_lossy()));
+    let again = words.collect::<Vec<_>>().join(" ");
+    say(&format!(
+        "qdepth: {why}; what was kept before is not lost: {first}, then `qdepth {again}`"
+    ));
+    exit_status(error)
+}
+
+/// What a logbook has too little of, and what gives it more.
+fn without_room(error: &LogbookError) -> Option<(String, &'static str)> {
+    match error {
+        LogbookError::Full { path, doing, .. } => Some((
+            format!("the file system of {} is full while {doing}", path.display()),
+            "free some space",
+        )),
+        LogbookError::Limited { path, doing, .. } => Some((
+            format!(
+                "{} may not grow any further while {doing}: a limit on the size of files is in the way",
+                path.display()
+            ),
+            "raise it (`ulimit -f unlimited`)",
+        )),
+        LogbookError::TooManyFiles { path, doing } => Some((
+            format!("{}: {doing} failed: too many files are open (`ulimit -n`)", path.display()),
+            "raise the limit",
+        )),
+        _ => None,
+    }
+}
+
 /// The command line with all words that a consent is missing.
 fn with_consent(error: &anyhow::Error, words: impl Iterator<Item = OsString>) -> Option<String> {
     let refusal = match error.downcast_ref::<Problem>() {

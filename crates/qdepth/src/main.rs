@@ -48,6 +48,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
         let answer = commands::first::first(&flags.first);
         return answer.map_or_else(|error| exit_status::explain(&error), Status::number);
     };
+    let is_resumed = matches!(command, Command::Run(_) | Command::Fio(_) | Command::Ior(_));
     let answer = match command {
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
@@ -80,6 +81,7 @@ fn program(words: impl Iterator<Item = OsString>) -> u8 {
     };
     match answer {
         Ok(status) => status.number(),
-        Err(error) => exit_status::explain(&error),
+        Err(error) if is_resumed => exit_status::explain(&error),
+        Err(error) => exit_status::explain_to_repeat(&error),
     }
 }

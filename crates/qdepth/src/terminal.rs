@@ -33,7 +33,7 @@ fn columns_said() -> Option<usize> {
 /// How tables stand here: as wide as `COLUMNS` says, else as the terminal, else 80 columns.
 pub(crate) fn table_style(blocks: bool) -> Style {
     let no_colour = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-    let colours = io::stdout().is_terminal() && !no_colour;
+    let colours = io::stdout().is_terminal() && !no_colour && !is_dumb();
     Style { width: columns_said().unwrap_or(COLUMNS), blocks, colours }
 }
 
@@ -79,10 +79,14 @@ fn out(text: &str) -> Result<()> {
     }
 }
 
+/// Whether a terminal is said to obey no codes.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+}
+
 /// Whether lines can be drawn again in place where the person looks.
 pub(crate) fn is_drawn_on() -> bool {
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    io::stderr().is_terminal() && !is_dumb
+    io::stderr().is_terminal() && !is_dumb()
 }
 
 /// Columns and lines of the terminal where the person looks, as they are now.

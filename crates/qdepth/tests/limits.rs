@@ -187,19 +187,89 @@ mod tests {
 
     #[test]
     fn a_full_file_system_is_told_and_the_run_is_kept() {
-        if !can("a full file system", &["mount"]) {
-            return;
-        }
         let place = Place::new();
-        let small = place.join("small");
-        std::fs::create_dir(&small).unwrap();
-        sh(&format!("mount -t tmpfs -o size=16k none {}", small.display())).unwrap();
-        place.later(format!("umount {}", small.display()));
+        let Some(small) = small(&place, "16k") else { return };
         let line = format!("run media:p3700-800gb {POINT} --report small/report.html");
         let ended = place.run(&line);
         in_words(&ended, "No space left on device");
         assert!(ended.err.contains("small/report.html") && ended.err.contains("`qdepth report`"));
         assert_eq!((kept(&place), std::fs::read_dir(&small).unwrap().count()), (1, 0));
+    }
+
+    /// A file system of this size, where one can be mounted.
+    fn small(place: &Place, size: &str) -> Option<PathBuf> {
+        if !can("a full file system", &["mount"]) {
+            return None;
+        }
+        let small = place.join("small");
+        std::fs::create_dir(&small).unwrap();
+        sh(&format!("mount -t tmpfs -o size={size} none {}", small.display())).unwrap();
+        place.later(format!("umount {}", small.display()));
+        Some(small)
+    }
+
+    #[test]
+    fn events_that_find_no_room_are_told_once_and_those_kept_are_whole() {
+        let place = Place::new();
+        let Some(small) = small(&place, "8k") else { return };
+        let line = "run quick media:p3700-800gb --profile database --no-report \
+                    --events small/events.jsonl";
+        let ended = place.run(line).expect(0);
+        let told = "--events small/events.jsonl: ";
+        assert_eq!(ended.err.matches(told).count(), 1, "{}", ended.err);
+        assert!(ended.err.contains("could not be written (No space left"), "{}", ended.err);
+        let text = std::fs::read_to_string(small.join("events.jsonl")).unwrap();
+        assert!(text.ends_with('\n') && text.len() > 4096, "{text}");
+        for line in text.lines() {
+            serde_json::from_str::<serde_json::Value>(line)
+                .unwrap_or_else(|e| panic!("{e}: {line}"));
+        }
+        let ended = limited(
+            &place,
+            &format!("{} >/dev/full", line.replace("small/events.jsonl", "-")).replacen(
+                "run",
+                "qdepth run",
+                1,
+            ),
+        );
+        assert_eq!(ended.status, Some(0), "{}", ended.err);
+        assert_eq!(ended.err.matches("--events: lines are missing").count(), 1, "{}", ended.err);
+    }
+
+    #[test]
+    fn a_logbook_without_room_names_the_command_that_was_given() {
+        let place = Place::new();
+        let Some(small) = small(&place, "2m") else { return };
+        place.run(&format!("run media:p3700-800gb {POINT} --no-report")).expect_finished();
+        place.run(&format!("run media:p3700-800gb {POINT} --no-report --logbook other.db"));
+        sh(&format!("cp {} {}", place.join("qdepth.db").display(), small.display())).unwrap();
+        let _ = sh(&format!("cat /dev/zero > {}/filler 2>&1", small.display()));
+        let at = "--logbook small/qdepth.db";
+        for line in [
+            format!("note latest words {at}"),
+            format!("retract latest words {at}"),
+            format!("logbook merge other.db {at}"),
+            format!("logbook prune --plan quick {at}"),
+        ] {
+            let ended = place.run(&line).expect(4);
+            let next = format!("free some space, then `qdepth {line}`");
+            assert!(ended.err.contains(&next), "{line}: {}", ended.err);
+            assert!(!ended.err.contains("--resume"), "{line}: {}", ended.err);
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_obeys_nothing_gets_no_codes() {
+        let place = Place::new();
+        if !can("a terminal", &["script"]) {
+            return;
+        }
+        place.run("run quick media:p3700-800gb --no-report").expect_finished();
+        let shown = |term: &str| {
+            limited(&place, &format!("TERM={term} script -qec 'qdepth show' /dev/null")).out
+        };
+        assert!(shown("xterm").contains('\u{1b}'), "a terminal has colours");
+        assert!(!shown("dumb").contains('\u{1b}'), "{}", shown("dumb"));
     }
 
     #[test]
