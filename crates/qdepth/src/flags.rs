@@ -321,7 +321,7 @@ pub(crate) struct ImportOptions {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct RunChoice {
-    /// Id of a run, or the beginning of it
+    /// Id of a run, or the beginning of it, or latest, or latest~1
     #[arg(default_value = "latest")]
     pub(crate) run: String,
     #[command(flatten)]
@@ -330,7 +330,7 @@ pub(crate) struct RunChoice {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ReportOptions {
-    /// Ids of runs, or the beginnings of them; several are told in one paper, in this order
+    /// Ids of runs, or the beginnings of them, or latest~1; several are told in one paper, in this order
     #[arg(default_value = "latest", value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]

@@ -260,3 +260,51 @@ fn a_side_may_be_results_of_fio() {
     let ended = place.run("compare other.json after.json").expect(2);
     assert!(ended.err.contains("is no result that is known"), "{}", ended.err);
 }
+
+#[test]
+fn runs_have_the_same_names_in_every_command() {
+    let place = Place::new();
+    measure(&place, "a.db", "media:p3700-800gb", 1..3);
+    let at = "--logbook a.db";
+    let id = |name: &str| {
+        let document = place.run(&format!("export {name} {at}")).expect(0).json();
+        document["run"]["id"].as_str().unwrap().to_owned()
+    };
+    let (last, before) = (id("latest"), id("latest~1"));
+    assert_ne!(last, before);
+    assert_eq!(id("latest~0"), last);
+    place.run(&format!("export latest~1 latest --parquet tables {at}")).expect(0);
+    place.run(&format!("report latest~1 {at} -o before.html")).expect(0);
+    let noted = place.run(&format!("note latest~1 firmware {at}")).expect(0);
+    assert!(noted.err.contains(&before), "{}", noted.err);
+    let shown = place.run(&format!("show latest~1 {at}")).expect(0).out;
+    assert!(shown.contains("note: firmware"), "{shown}");
+    assert!(place.run(&format!("retract latest~1 busy {at}")).expect(0).err.contains(&before));
+    for words in ["show", "export", "report", "steady", "note"] {
+        for (name, why) in [("latest~7", "has 2 runs"), ("latest~x", "write a number")] {
+            let words = format!("{words} {name} {}{at}", if words == "note" { "x " } else { "" });
+            let ended = place.run(&words).expect(2);
+            assert!(ended.err.contains(why), "{words}: {}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_no_note_and_no_reason() {
+    let place = Place::new();
+    measure(&place, "qdepth.db", "media:p3700-800gb", 1..2);
+    for (verb, why) in [("note", "the note is empty"), ("retract", "no reason is given")] {
+        for text in ["", " \t"] {
+            let refused = std::process::Command::new(env!("CARGO_BIN_EXE_qdepth"))
+                .args([verb, "latest", text])
+                .current_dir(place.path())
+                .output()
+                .unwrap();
+            let err = String::from_utf8_lossy(&refused.stderr);
+            assert_eq!(refused.status.code(), Some(2), "{verb} `{text}`: {err}");
+            assert!(err.contains(why) && err.contains(&format!("qdepth {verb} latest '")), "{err}");
+        }
+    }
+    let shown = place.run("show").expect(0).out;
+    assert!(!shown.contains("RETRACTED") && !shown.contains("note:"), "{shown}");
+}

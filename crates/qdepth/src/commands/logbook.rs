@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use jiff::Timestamp;
+use qdepth_files::shell_word;
+use qdepth_lab::failure::Usage;
 use qdepth_logbook::{Checked, Damage, Logbook};
 use qdepth_record::{RunFilter, RunHeadline};
 
-use crate::commands::read::print_runs;
+use crate::commands::read::{named, print_runs};
 use crate::exit_status::Status;
 use crate::flags::{LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions};
 use crate::screen::Screen;
@@ -34,16 +36,33 @@ fn existing(file: &Path) -> Result<Logbook> {
     Ok(Logbook::open(file)?)
 }
 
+/// What is to be kept beside a run.
+fn text(options: &NoteOptions, nothing: &str, command: &str) -> Result<String> {
+    let text = options.text.join(" ");
+    if text.trim().is_empty() {
+        let run = shell_word(&options.run);
+        bail!(Usage(format!(
+            "{nothing}, and nothing was kept: `qdepth {}`",
+            command.replace("RUN", &run)
+        )));
+    }
+    Ok(text)
+}
+
 pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
+    let text = text(options, "the note is empty", "note RUN 'new firmware'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
-    let id = logbook.note(&options.run, &options.text.join(" "), &at)?;
+    let run = named(&logbook, &options.run)?;
+    let id = logbook.note(&run, &text, &at)?;
     Screen::new().say(&format!("noted beside run {id}"));
     Ok(Status::Valid)
 }
 
 pub(crate) fn retract(options: &NoteOptions) -> Result<Status> {
+    let text = text(options, "no reason is given", "retract RUN 'a backup was running'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
-    let id = logbook.retract(&options.run, &options.text.join(" "), &at)?;
+    let run = named(&logbook, &options.run)?;
+    let id = logbook.retract(&run, &text, &at)?;
     Screen::new().say(&format!("run {id} is kept, marked, and left out of comparisons"));
     Ok(Status::Valid)
 }

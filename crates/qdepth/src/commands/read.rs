@@ -70,7 +70,29 @@ pub(crate) fn print_list(data: &Table) -> Result<()> {
 }
 
 pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
-    Ok(Logbook::open_read_only(&choice.logbook.logbook)?.measured(&choice.run)?)
+    let logbook = Logbook::open_read_only(&choice.logbook.logbook)?;
+    Ok(logbook.measured(&named(&logbook, &choice.run)?)?)
+}
+
+/// What the logbook knows a run by, from what a command names it by: its id, the beginning of it,
+/// `latest`, or `latest~N` for the one N before that.
+pub(crate) fn named(logbook: &Logbook, asked: &str) -> Result<String> {
+    let Some(before) = asked.strip_prefix("latest~") else { return Ok(asked.to_owned()) };
+    let before: usize = before.parse().map_err(|_| {
+        Usage(format!(
+            "`{asked}`: write a number behind the ~, as latest~1 for the run before the last"
+        ))
+    })?;
+    if !logbook.lists_all_runs()? {
+        // Refused, and so is what is counted from there.
+        logbook.run("latest")?;
+    }
+    let known = logbook.newest_runs(before.saturating_add(1), |_| true)?;
+    let run = known.get(before).ok_or_else(|| {
+        let (path, count) = (logbook.path().display(), known.len());
+        Usage(format!("`{asked}`: {path} has {count} run{}", if count == 1 { "" } else { "s" }))
+    })?;
+    Ok(run.id.clone())
 }
 
 /// Several runs, in the order asked, each once.
@@ -78,7 +100,7 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
     let logbook = Logbook::open_read_only(&logbook.logbook)?;
     let mut all: Vec<Measured> = Vec::new();
     for id in ids {
-        let (run, points) = logbook.measured(id)?;
+        let (run, points) = logbook.measured(&named(&logbook, id)?)?;
         if all.iter().any(|(other, _)| other.id == run.id) {
             bail!(Usage(format!("{id}: this run is named twice ({})", run.id)));
         }

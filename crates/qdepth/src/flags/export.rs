@@ -9,7 +9,7 @@ use crate::flags::logbook::Choosing;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExportOptions {
-    /// Id of a run, or the beginning of it; several with --parquet [default: latest]
+    /// Id of a run, or the beginning of it, or latest~1; several with --parquet [default: latest]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]

@@ -85,7 +85,7 @@ pub(crate) enum LogbookCommand {
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NoteOptions {
-    /// Id of a run, or the beginning of it, or latest
+    /// Id of a run, or the beginning of it, or latest, or latest~1
     pub(crate) run: String,
     /// What is to be kept beside it
     #[arg(required = true, value_name = "TEXT")]

@@ -12,6 +12,7 @@ use qdepth_foreign::import;
 use qdepth_logbook::Logbook;
 use qdepth_record::{Document, RunFilter, RunHeadline, RunRecord, document};
 
+use crate::commands::read::named;
 use qdepth_lab::failure::Usage;
 
 /// What a run can be asked to be like.
@@ -239,25 +240,11 @@ fn none_alike(
     format!("`{asked}`: no run is like that: {counted}{there}; `{look}` shows them")
 }
 
-/// The ids that are asked for: `all` whole runs, `latest~N`, or what the logbook knows.
+/// The ids that are asked for: `all` whole runs, or one by its name.
 fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
     if asked == "all" {
         let runs = logbook.runs()?.into_iter();
         return Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect());
     }
-    let Some(before) = asked.strip_prefix("latest~") else { return Ok(vec![asked.to_owned()]) };
-    let before: usize = before.parse().map_err(|_| {
-        Usage(format!(
-            "`{asked}`: write a number behind the ~, as latest~1 for the run before the last"
-        ))
-    })?;
-    let known = logbook.newest_runs(before.saturating_add(1), |_| true)?;
-    match known.get(before) {
-        Some(run) => Ok(vec![run.id.clone()]),
-        None => bail!(Usage(format!(
-            "`{asked}`: {} has {} runs",
-            logbook.path().display(),
-            known.len()
-        ))),
-    }
+    Ok(vec![named(logbook, asked)?])
 }
