@@ -1,5 +1,7 @@
 //! From the records of a run to a document.
 
+use std::collections::BTreeSet;
+
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
@@ -40,6 +42,9 @@ pub struct Telling {
     pub published: Vec<PublishedDrive>,
     /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
     pub redact: bool,
+    /// Ids of the runs that processes are measuring right now, where that is known: another one that
+    /// never ended was killed.
+    pub alive: Option<BTreeSet<String>>,
 }
 
 impl From<Lang> for Telling {
@@ -221,8 +226,9 @@ fn missing(view: &View<'_>) -> usize {
 }
 
 pub(crate) fn state_words(view: &View<'_>) -> [&'static str; 2] {
-    let [running, sealed, interrupted, failed] = view.words.states;
+    let [running, sealed, interrupted, failed, killed] = view.words.states;
     match view.run.state {
+        RunState::Running if view.killed => killed,
         RunState::Running => running,
         RunState::Sealed => sealed,
         RunState::Interrupted => interrupted,

@@ -70,12 +70,13 @@ pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, So
 pub use reproduction::{compose_edition, compose_reproduction, reproduction_tables};
 pub use typst::typst;
 pub use versus::{
-    Repeated, RepeatedRow, Rounds, RoundsOf, SniaWindow, SteadyPoint, SteadyTold, Trend,
-    TrendChange, TrendRow, TrendRun, Versus, VersusDifference, VersusRow, VersusSchema, VersusSide,
-    VersusUnmatched, compose_trend, compose_versus, documents, repeated, repeated_json,
-    repeated_schema, repeated_table, rounds_sentences, steady_json, steady_schema,
-    steady_sentences, steady_table, steady_told, trend, trend_json, trend_schema, trend_sentences,
-    trend_table, versus, versus_json, versus_schema, versus_sentences, versus_table,
+    EARLIER_MAX, Repeated, RepeatedRow, Rounds, RoundsOf, RunFigures, SniaWindow, SteadyPoint,
+    SteadyTold, Trend, TrendAsked, TrendChange, TrendRow, TrendRun, Versus, VersusDifference,
+    VersusRow, VersusSchema, VersusSide, VersusUnmatched, compose_trend, compose_versus, documents,
+    repeated, repeated_json, repeated_schema, repeated_table, rounds_sentences, steady_json,
+    steady_schema, steady_sentences, steady_table, steady_told, trend, trend_json, trend_of,
+    trend_schema, trend_sentences, trend_table, versus, versus_json, versus_schema,
+    versus_sentences, versus_table,
 };
 pub use words::{FindingText, Lang, finding_text};
 

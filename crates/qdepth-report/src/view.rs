@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use qdepth_measure::{Estimate, Grade, Percentile};
 use qdepth_record::{
-    LatencySummary, Observation, PointRecord, PointSummary, RunRecord, TargetKind,
+    LatencySummary, Observation, PointRecord, PointSummary, RunRecord, RunState, TargetKind,
 };
 use qdepth_reference::PublishedDrive;
 
@@ -42,6 +42,8 @@ pub(crate) struct View<'a> {
     pub(crate) limits: Vec<Limit>,
     /// Who publishes the report.
     pub(crate) paper: &'a Paper,
+    /// Whether the run never ended, and no process is measuring it.
+    pub(crate) killed: bool,
     /// Drives of which published figures stand in the diagrams, each once.
     pub(crate) published: Vec<&'a PublishedDrive>,
 }
@@ -187,6 +189,8 @@ impl<'a> View<'a> {
             compared,
             limits: telling.limits.clone(),
             paper: &telling.paper,
+            killed: run.state == RunState::Running
+                && telling.alive.as_ref().is_some_and(|alive| !alive.contains(&run.id)),
             published,
         }
     }

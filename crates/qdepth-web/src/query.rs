@@ -23,6 +23,11 @@ impl Query {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// The names, in their order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
     pub(crate) fn without(&self, name: &str) -> Self {
         Self(self.0.iter().filter(|(known, _)| known != name).cloned().collect())
     }

@@ -24,8 +24,11 @@ use crate::stream;
 
 /// As long as a page may wait for others, and be made.
 const PAGE_TIME: Duration = Duration::from_secs(60);
+/// Pages that read many whole runs.
+const LONG: [&str; 2] = ["/compare", "/trend"];
 /// Pages that are made at the same time, each on a thread of its own.
 pub(crate) const MADE_AT_ONCE: usize = 2;
+const FAULT: &str = "a fault of qdepth: see its terminal";
 const ICON: &str = include_str!("../templates/icon.svg");
 const LIVE: &str = include_str!("../templates/live.js");
 const STYLE: &str = include_str!("../templates/site.css");
@@ -36,7 +39,9 @@ pub(crate) struct Site {
     source: Source,
     door: Arc<Door>,
     /// So many pages are made at once, whatever is asked: their memory is bounded by that.
-    making: Semaphore,
+    making: Arc<Semaphore>,
+    /// Held by a page that reads many whole runs: another one is made beside it in the meantime.
+    long: Arc<Semaphore>,
 }
 
 /// What is at an address. Trouble with the logbook is told in its place.
@@ -45,7 +50,8 @@ type Page = fn(&Asked<'_>) -> Result<Response<Body>, Trouble>;
 impl Site {
     pub(crate) fn new(logbook: PathBuf, door: Door) -> Self {
         let door = Arc::new(door);
-        Self { source: Source::new(logbook), door, making: Semaphore::new(MADE_AT_ONCE) }
+        let [making, long] = [MADE_AT_ONCE, MADE_AT_ONCE - 1].map(|n| Arc::new(Semaphore::new(n)));
+        Self { source: Source::new(logbook), door, making, long }
     }
 
     pub(crate) fn door(&self) -> &Door {
@@ -88,9 +94,20 @@ async fn events(
     Path(id): Path<String>,
     Extension(streaming): Extension<Streaming>,
     headers: HeaderMap,
+    uri: Uri,
 ) -> Response<Body> {
+    // It is looked for on a disk.
+    let look = move || {
+        let asked = Asked::new(&site.source, &uri, &id);
+        site.source.live(&id).map_err(|error| Box::new(trouble(&asked, &error.into())))
+    };
+    let found = match tokio::task::spawn_blocking(look).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(answer)) => return *answer,
+        Err(_) => return plain(StatusCode::INTERNAL_SERVER_ERROR, FAULT),
+    };
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
-    stream::events(&site.source, &id, &streaming, last.and_then(|text| text.parse().ok()))
+    stream::events(found, &streaming, last.and_then(|text| text.parse().ok()))
 }
 
 async fn style() -> Response<Body> {
@@ -100,9 +117,15 @@ async fn style() -> Response<Body> {
 /// Makes a page on a thread of its own: it reads from a disk, and draws.
 async fn made(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<Body> {
     let work = async {
-        let Ok(_turn) = site.making.acquire().await else { return None };
+        let alone = match LONG.contains(&uri.path()) {
+            true => Some(site.long.clone().acquire_owned().await.ok()?),
+            false => None,
+        };
+        let turn = site.making.clone().acquire_owned().await.ok()?;
         let site = site.clone();
         let work = move || {
+            // Held until it is made, even where nobody waits for it any more.
+            let _turns = (turn, alone);
             let asked = Asked::new(&site.source, &uri, &name);
             page(&asked).unwrap_or_else(|error| trouble(&asked, &error))
         };
@@ -110,7 +133,7 @@ async fn made(site: Arc<Site>, uri: Uri, name: String, page: Page) -> Response<B
     };
     match timeout(PAGE_TIME, work).await {
         Ok(Some(answer)) => answer,
-        Ok(None) => plain(StatusCode::INTERNAL_SERVER_ERROR, "a fault of qdepth: see its terminal"),
+        Ok(None) => plain(StatusCode::INTERNAL_SERVER_ERROR, FAULT),
         Err(_) => plain(StatusCode::SERVICE_UNAVAILABLE, "too much is asked at once: try again"),
     }
 }

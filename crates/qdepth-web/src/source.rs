@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use qdepth_logbook::{LiveEvents, Logbook, LogbookError};
-use qdepth_record::RunHeadline;
-use qdepth_report::Measured;
+use qdepth_record::{Document, RunHeadline, RunRecord, document};
+use qdepth_report::{EARLIER_MAX, Measured, Trend, TrendAsked, trend, trend_of};
 
 /// Of so many runs of a list each is read whole.
 pub(crate) const LOOKED_AT: usize = 100;
@@ -19,6 +19,9 @@ pub(crate) struct Listing {
     /// Whether there is a logbook.
     pub(crate) exists: bool,
 }
+
+/// A run beside others: what is known of it, and its figures without its histograms.
+pub(crate) type Compared = (RunRecord, Document);
 
 /// Where records come from.
 #[derive(Debug)]
@@ -39,11 +42,16 @@ impl Source {
         Logbook::open_read_only(&self.logbook)
     }
 
-    /// All runs, of which the first `whole` are read whole; of a logbook that is not there yet none.
-    pub(crate) fn runs(&self, whole: usize) -> Result<Listing, LogbookError> {
+    /// The runs that are wanted, of which the first `whole` are read whole; of a logbook that is not
+    /// there yet none.
+    pub(crate) fn runs(
+        &self,
+        whole: usize,
+        wanted: impl Fn(&RunHeadline) -> bool,
+    ) -> Result<Listing, LogbookError> {
         match self.open() {
             Ok(logbook) => Ok(Listing {
-                runs: logbook.listed(usize::MAX, whole, |_| true)?,
+                runs: logbook.listed(usize::MAX, whole, wanted)?,
                 whole: logbook.lists_all_runs()?,
                 exists: true,
             }),
@@ -70,8 +78,14 @@ impl Source {
     }
 
     /// What happens in a run that is being measured; none of another one.
-    pub(crate) fn live(&self, id: &str) -> Option<LiveEvents> {
-        self.open().ok()?.live(id)
+    pub(crate) fn live(&self, asked: &str) -> Result<Option<LiveEvents>, LogbookError> {
+        let logbook = self.open()?;
+        Ok(logbook.live(&whole_id(&logbook, asked)?))
+    }
+
+    /// The whole id of a run: by its id, or the beginning of it, or `latest`.
+    pub(crate) fn id(&self, asked: &str) -> Result<String, LogbookError> {
+        whole_id(&self.open()?, asked)
     }
 
     /// A run by its id, or the beginning of it, or `latest`.
@@ -79,48 +93,50 @@ impl Source {
         self.open()?.measured(id)
     }
 
-    /// Runs in the order asked, without those that are damaged or gone by now.
-    pub(crate) fn whole_runs(&self, ids: &[&str]) -> Result<Vec<Measured>, LogbookError> {
-        let logbook = self.open()?;
-        let mut all = Vec::new();
-        for id in ids {
-            match logbook.measured(id) {
-                Ok(run) => all.push(run),
-                Err(LogbookError::NoSuchRun { .. }) => {}
-                Err(error) => return Err(error),
-            }
+    /// The trend of runs of a list, each read whole and then forgotten but for its figures.
+    pub(crate) fn trend(
+        &self,
+        runs: &[RunHeadline],
+        asked: &TrendAsked<'_>,
+    ) -> Result<Trend, LogbookError> {
+        if runs.is_empty() {
+            return Ok(trend(&[], 0, asked.threshold));
         }
-        all.retain(|(run, _)| !run.is_damaged());
-        Ok(all)
+        let logbook = self.open()?;
+        let record = |id: &str| there(logbook.run(id), RunRecord::is_damaged);
+        let whole = |id: &str| there(logbook.measured(id), |(run, _)| run.is_damaged());
+        trend_of(runs, asked, record, whole)
     }
 
     /// Runs in the order asked, each once, and earlier ones of the same plan as the first.
     pub(crate) fn compared(
         &self,
         ids: &[&str],
-    ) -> Result<(Vec<Measured>, Vec<Measured>), LogbookError> {
+    ) -> Result<(Vec<Compared>, Vec<Document>), LogbookError> {
         let logbook = self.open()?;
-        let mut runs: Vec<Measured> = Vec::new();
+        let mut runs: Vec<Compared> = Vec::new();
         for id in ids {
             let (run, points) = logbook.measured(id)?;
             if !runs.iter().any(|(other, _)| other.id == run.id) {
-                runs.push((run, points));
+                let document = document(&run, &points);
+                runs.push((run, document));
             }
         }
-        let earlier = match runs.first() {
-            Some((first, _)) => {
-                let known: Vec<&str> = runs.iter().map(|(run, _)| run.id.as_str()).collect();
-                logbook.earlier(&first.plan_name, &known)?
-            }
-            None => Vec::new(),
-        };
+        let Some((first, _)) = runs.first() else { return Ok((runs, Vec::new())) };
+        let alike = logbook.newest_runs(EARLIER_MAX, |line| {
+            let known = runs.iter().any(|(run, _)| run.id == line.id);
+            line.plan == first.plan_name && line.is_comparable() && !known
+        })?;
+        let of =
+            |line: &RunHeadline| logbook.measured(&line.id).map(|(run, all)| document(&run, &all));
+        let earlier = alike.iter().map(of).collect::<Result<_, _>>()?;
         Ok((runs, earlier))
     }
 
     /// Of each machine the last run that tells of it, with how many there are; the one that
     /// measured last comes first.
     pub(crate) fn machines(&self) -> Result<Vec<(Measured, usize)>, LogbookError> {
-        let listing = self.runs(0)?;
+        let listing = self.runs(0, |_| true)?;
         let mut last: Vec<(&RunHeadline, usize)> = Vec::new();
         for run in listing.runs.iter().filter(|run| !run.host.is_empty()) {
             match last.iter_mut().find(|(known, _)| known.host == run.host) {
@@ -135,5 +151,25 @@ impl Source {
         let machine =
             |(run, count): (&RunHeadline, usize)| Ok(((logbook.run(&run.id)?, Vec::new()), count));
         last.into_iter().map(machine).collect()
+    }
+}
+
+/// A run that is marked as alive may not be stored yet; of others the logbook knows.
+fn whole_id(logbook: &Logbook, asked: &str) -> Result<String, LogbookError> {
+    if logbook.alive().contains(asked) {
+        return Ok(asked.to_owned());
+    }
+    logbook.run(asked).map(|run| run.id)
+}
+
+/// What was found of a run; none where it is gone by now, or damaged.
+fn there<T>(
+    found: Result<T, LogbookError>,
+    is_damaged: impl Fn(&T) -> bool,
+) -> Result<Option<T>, LogbookError> {
+    match found {
+        Ok(found) => Ok((!is_damaged(&found)).then_some(found)),
+        Err(LogbookError::NoSuchRun { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }

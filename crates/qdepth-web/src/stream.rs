@@ -14,7 +14,6 @@ use tokio::time::{Instant, sleep};
 
 use crate::answer::{EVENTS, file, plain};
 use crate::connection::{STREAM_LIFE, Streaming};
-use crate::source::Source;
 
 /// Between two looks for what has come.
 const LOOK: Duration = Duration::from_millis(500);
@@ -25,12 +24,11 @@ const LAG: usize = 4;
 
 /// From the run's beginning, or from where a browser lost the connection.
 pub(crate) fn events(
-    source: &Source,
-    id: &str,
+    found: Option<LiveEvents>,
     streaming: &Streaming,
     last: Option<u64>,
 ) -> Response<Body> {
-    let Some(mut events) = source.live(id) else {
+    let Some(mut events) = found else {
         return plain(StatusCode::NOT_FOUND, "this run is not being measured");
     };
     if !streaming.begin() {

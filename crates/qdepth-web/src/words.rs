@@ -14,6 +14,8 @@ pub(crate) struct Words {
     pub(crate) trend: &'static str,
     pub(crate) trends: &'static str,
     pub(crate) no_trend: &'static str,
+    /// With `{plan}` and `{target}`.
+    pub(crate) measured_once: &'static str,
     pub(crate) other_language: &'static str,
     pub(crate) no_logbook: &'static str,
     pub(crate) no_runs: &'static str,
@@ -44,6 +46,7 @@ pub(crate) struct Words {
     pub(crate) run: &'static str,
     pub(crate) as_json: &'static str,
     pub(crate) unfinished: &'static str,
+    pub(crate) was_killed: &'static str,
     pub(crate) choose_two: &'static str,
     pub(crate) exchange: &'static str,
     /// With `{n}`.
@@ -66,6 +69,18 @@ pub(crate) struct Words {
     pub(crate) not_found: &'static str,
     pub(crate) not_found_why: &'static str,
     pub(crate) trouble: &'static str,
+    pub(crate) no_such_run: &'static str,
+    pub(crate) no_logbook_yet: &'static str,
+    pub(crate) several_runs: &'static str,
+    pub(crate) too_many: &'static str,
+    /// With `{n}` and `{most}`.
+    pub(crate) too_many_why: &'static str,
+    /// With `{value}`.
+    pub(crate) no_day: &'static str,
+    /// With `{value}` and `{states}`.
+    pub(crate) no_state: &'static str,
+    /// With `{value}` and `{words}`.
+    pub(crate) no_filter: &'static str,
     pub(crate) live: &'static str,
     pub(crate) nothing_runs: &'static str,
     pub(crate) has_ended: &'static str,
@@ -110,6 +125,7 @@ const EN: Words = Words {
     trend: "Trend",
     trends: "Plans that were measured more than once",
     no_trend: "A trend is told of a plan that was measured on the same targets twice or more, in runs that are whole and not retracted. There is none like that.",
+    measured_once: "{plan} on {target} was measured once, and a trend needs two runs at least.",
     other_language: "日本語",
     no_logbook: "There is no logbook at this place yet. It is made by the first run (qdepth run), and this page shows it from then on:",
     no_runs: "The logbook holds no run yet.",
@@ -138,6 +154,7 @@ const EN: Words = Words {
     run: "Run",
     as_json: "This run as JSON",
     unfinished: "This run has not ended: what follows is told of the points that were measured so far.",
+    was_killed: "This run was killed: no process is measuring it any more. What follows is told of the points that were measured before.",
     choose_two: "Choose two runs or more in the list of runs. The oldest is A, which the others are divided by.",
     exchange: "Exchange A and B",
     runs_here: "{n} runs",
@@ -177,6 +194,14 @@ const EN: Words = Words {
     retracted: "retracted",
     left_out: "Left out, since it was retracted:",
     trouble: "The logbook cannot be read",
+    no_such_run: "There is no such run",
+    no_logbook_yet: "There is no logbook yet",
+    several_runs: "Several runs have an id that begins so",
+    too_many: "Too many runs are chosen",
+    too_many_why: "{n} runs are chosen; a page compares {most} at most. `qdepth compare` takes more.",
+    no_day: "`{value}` is no day: write YYYY-MM-DD (UTC), as 2026-11-01.",
+    no_state: "`{value}` is no state of a run: there are {states}.",
+    no_filter: "`{value}` is nothing that runs are chosen by: there are {words}.",
 };
 
 const JA: Words = Words {
@@ -188,6 +213,7 @@ const JA: Words = Words {
     trend: "推移",
     trends: "2 回以上測定した測定プラン",
     no_trend: "推移は、同じ測定対象で 2 回以上測定した測定プランについて表示します（完全で、取り消されていない計測のみ）。該当する計測はありません。",
+    measured_once: "{target}での {plan}の計測は 1 回だけです。推移の表示には 2 回以上の計測が必要です。",
     other_language: "English",
     no_logbook: "ログブックはまだありません。最初の計測（qdepth run）で作成され、以後このページに表示されます：",
     no_runs: "ログブックにはまだ計測がありません。",
@@ -216,6 +242,7 @@ const JA: Words = Words {
     run: "計測",
     as_json: "この計測の JSON",
     unfinished: "この計測は終了していません。以下は、これまでに測定した点についての記述です。",
+    was_killed: "この計測は強制終了されました（計測中のプロセスはありません）。以下は、それまでに測定した点についての記述です。",
     choose_two: "計測一覧で二つ以上の計測を選択してください。最も古い計測が A（基準）になります。",
     exchange: "Aと Bを入れ替える",
     runs_here: "計測 {n} 件",
@@ -255,4 +282,12 @@ const JA: Words = Words {
     retracted: "取り消し",
     left_out: "取り消されたため除外：",
     trouble: "ログブックを読み取れません",
+    no_such_run: "該当する計測がありません",
+    no_logbook_yet: "ログブックはまだありません",
+    several_runs: "この文字列で始まる IDの計測が複数あります",
+    too_many: "選択した計測が多すぎます",
+    too_many_why: "{n} 件の計測が選択されていますが、このページで比較できるのは {most} 件までです。`qdepth compare`ではそれ以上も比較できます。",
+    no_day: "`{value}`は日付ではありません。2026-11-01（UTC）のように指定してください。",
+    no_state: "`{value}`は計測の状態ではありません。指定できるもの：{states}",
+    no_filter: "`{value}`で計測を絞り込むことはできません。指定できるもの：{words}",
 };

@@ -464,7 +464,7 @@ mod tests {
         let before = sh(&format!("cd {} && find . | sort", place.path().display())).unwrap();
         let before = before.lines().filter(|line| line.contains("dear")).count();
         for (words, status, says) in [
-            ("export nobody --parquet t", 4, "no run `nobody`"),
+            ("export nobody --parquet t", 2, "no run `nobody`"),
             ("export latest latest --parquet t", 2, "named twice"),
             ("export latest latest", 2, "--parquet FOLDER"),
             ("export --plan nothing --parquet t", 2, "no run of qdepth.db is like that"),
@@ -476,7 +476,7 @@ mod tests {
             ("export --parquet file", 2, "no directory"),
             ("export --parquet folder.parquet", 2, "is a directory"),
             ("export --parquet dear", 3, "dear/runs.parquet is a table of another program"),
-            ("export --logbook other.db --parquet t", 4, "other.db"),
+            ("export --logbook other.db --parquet t", 2, "other.db"),
         ] {
             let ended = place.run(words);
             assert_eq!(ended.status, Some(status), "{words}: {}", ended.err);

@@ -282,6 +282,146 @@ mod tests {
     }
 
     #[test]
+    fn a_trend_is_of_the_newest_run_and_of_targets_as_typed_or_shown() {
+        let place = Place::new();
+        let brief = "--outstanding 1 --profile database --duration 60ms --no-report";
+        let run =
+            |target: &str| place.run(&format!("run quick {target} {brief}")).expect_finished();
+        std::fs::create_dir(place.join("d1")).unwrap();
+        for target in ["media:iodrive-320gb", "media:iodrive-320gb", "d1 --area 16MiB"] {
+            run(target);
+        }
+        let served = Served::start(&place, "");
+        let runs = served.json("/api/runs");
+        let shown = runs["runs"][0]["targets"][0].as_str().unwrap().to_owned();
+        assert!(shown.starts_with("d1 ("), "{shown}");
+        let trend = |words: &[&str]| {
+            let line = [&["trend", "--json", "--logbook", "qdepth.db"], words].concat();
+            let ended = place.start_words(&line).wait().expect(5);
+            let told = ended.json();
+            (told["target"].as_str().unwrap().to_owned(), told["runs"].as_array().unwrap().len())
+        };
+        // The newest was measured once, and both say so.
+        assert_eq!(trend(&[]), ("d1".to_owned(), 1));
+        let once = served.get("/trend").ok().body;
+        assert!(once.contains(&format!("quick on {shown} was measured once")), "{once}");
+        assert!(once.contains("target=media%3Aiodrive-320gb+%28EMULATED%29"), "{once}");
+        run("d1 --area 16MiB");
+        assert_eq!(trend(&[]), ("d1".to_owned(), 2));
+        let newest = id(&served.json("/api/runs")["runs"][0]).to_owned();
+        for query in ["", "?target=d1", "?plan=quick&target=d1"] {
+            let page = served.get(&format!("/trend{query}")).ok().body;
+            assert!(page.contains(&newest) && !page.contains("measured once"), "{query}: {page}");
+        }
+        assert_eq!((trend(&["quick", "d1"]).1, trend(&["quick", &shown]).1), (2, 2));
+        let medium = "media:iodrive-320gb";
+        for typed in [medium, &format!("{medium} (EMULATED)")] {
+            assert_eq!(trend(&["quick", typed]), (medium.to_owned(), 2));
+            let query = typed.replace(' ', "+");
+            let page = served.get(&format!("/trend?plan=quick&target={query}")).ok().body;
+            assert!(page.contains("<svg") && !page.contains(&newest), "{typed}: {page}");
+        }
+        // Of many only the newest are read, and it says so.
+        for _ in 0..59 {
+            run(medium);
+        }
+        for (lang, said) in [("en", "newest 60 of 61 runs"), ("ja", "61 件のうち、最新の 60 件")]
+        {
+            let page = served.get(&format!("/trend?lang={lang}")).ok().body;
+            assert!(page.contains(said), "{page}");
+        }
+        served.end();
+    }
+
+    #[test]
+    fn what_is_wrong_with_what_is_asked_is_said() {
+        let (_place, served, runs) = two_runs();
+        let many = "run=latest&".repeat(21);
+        for (path, status, said) in [
+            ("/runs/01", 409, "<h1>Several runs have an id that begins so</h1>"),
+            ("/compare?run=01", 409, "<h1>Several runs have an id that begins so</h1>"),
+            ("/runs/nothing", 404, "<h1>There is no such run</h1>"),
+            ("/runs/nothing?lang=ja", 404, "<h1>該当する計測がありません</h1>"),
+            ("/nothing", 404, "<h1>There is no such page</h1>"),
+            (&format!("/compare?{many}"), 400, "<h1>Too many runs are chosen</h1>"),
+            (&format!("/compare?{many}"), 400, "21 runs are chosen; a page compares 20 at most"),
+            ("/?since=yesterday", 400, "`yesterday` is no day: write YYYY-MM-DD"),
+            ("/?until=2026-13-01&lang=ja", 400, "`2026-13-01`は日付ではありません"),
+            ("/?state=bogus", 400, "`bogus` is no state of a run: there are running, sealed,"),
+            ("/api/runs?state=bogus", 400, "`bogus` is no state of a run"),
+            ("/api/runs?since=yesterday", 400, "`yesterday` is no day"),
+            (
+                "/api/runs?plam=quick",
+                400,
+                "`plam` is nothing that runs are chosen by: there are q,",
+            ),
+            ("/api/runs/01/events", 409, "write more of the id"),
+            ("/api/runs/nothing/events", 404, "no run `nothing`"),
+            ("/live?run=nothing", 404, "<h1>There is no such run</h1>"),
+        ] {
+            let answer = served.get(path);
+            assert_eq!(answer.status, status, "{path}: {}", answer.body);
+            assert!(answer.body.contains(said), "{path}: {}", answer.body);
+            for wrong in ["No run is like that", "cannot be read", "条件に合う"] {
+                assert!(!answer.body.contains(wrong), "{path}: {wrong}");
+            }
+        }
+        let newest = id(&runs["runs"][0]);
+        for (query, found) in [
+            ("plan=quick", 2),
+            ("plan=other", 0),
+            ("target=P3700&state=sealed&lang=ja", 2),
+            ("target=iodrive", 0),
+            (&format!("q={newest}"), 1),
+            ("until=2001-01-01", 0),
+        ] {
+            let listed = served.json(&format!("/api/runs?{query}"));
+            assert_eq!(listed["runs"].as_array().unwrap().len(), found, "{query}");
+        }
+        served.end();
+    }
+
+    #[test]
+    fn a_run_is_followed_by_any_name_and_is_killed_on_every_page() {
+        let place = Place::new();
+        let served = Served::start(&place, "");
+        let words = "run quick . --area 16MiB --outstanding 1 --duration 60s --no-report";
+        let running = place.start(&format!("{words} --profile database"));
+        let began = std::time::Instant::now();
+        let id = loop {
+            let runs = served.json("/api/runs");
+            if runs["runs"][0]["state"] == "running" {
+                break id(&runs["runs"][0]).to_owned();
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "no run: {}", running.err());
+            pause(50);
+        };
+        for name in [&*id, &id[..13], "latest"] {
+            let told = streamed(&served, &format!("/api/runs/{name}/events"), "run-started");
+            assert!(told.contains("text/event-stream") && told.contains(&id), "{name}: {told}");
+            let live = served.get(&format!("/live?run={name}")).ok().body;
+            assert!(live.contains(&format!("data-events=\"/api/runs/{id}/events\"")), "{name}");
+        }
+        let during = served.get("/runs/latest").ok().body;
+        assert!(during.contains("still measuring") && during.contains("has not ended"), "{during}");
+        running.kill();
+        assert_eq!(served.json("/api/runs?state=killed")["runs"][0]["id"], id);
+        assert!(served.get("/?state=killed").ok().body.contains(&id));
+        assert_eq!(served.get("/api/runs/latest/events").status, 404);
+        for (lang, said) in [("en", "This run was killed"), ("ja", "強制終了")] {
+            let page = served.get(&format!("/runs/latest?lang={lang}")).ok().body;
+            assert!(page.contains(said), "{page}");
+            for wrong in ["still measuring", "has not ended", "計測は進行中"] {
+                assert!(!page.contains(wrong), "{wrong}: {page}");
+            }
+        }
+        place.run("report latest -o killed.html").expect(0);
+        let report = std::fs::read_to_string(place.join("killed.html")).unwrap();
+        assert!(report.contains("The run was killed") && !report.contains("still measuring"));
+        served.end();
+    }
+
+    #[test]
     fn a_damaged_logbook_is_shown_as_far_as_it_can_be() {
         let (place, served, runs) = two_runs();
         let [newest, oldest] = [0, 1].map(|place| id(&runs["runs"][place]).to_owned());

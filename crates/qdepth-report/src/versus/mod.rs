@@ -1,5 +1,6 @@
 //! Two groups of runs side by side: which figures of B differ from those of A, and by what factor.
 
+mod alike;
 mod matched;
 mod page;
 mod repeated;
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 use matched::{Figures, Key, figures, history};
 
+pub use alike::{RunFigures, TrendAsked, trend_of};
 pub use matched::documents;
 pub use page::compose_versus;
 pub use repeated::{
@@ -37,6 +39,9 @@ pub use trend::{
     trend_table,
 };
 pub use trend_page::compose_trend;
+
+/// More earlier runs than these tell no more of their spread.
+pub const EARLIER_MAX: usize = 30;
 
 /// Version of [`Versus`]' JSON form.
 const VERSION: u32 = 1;

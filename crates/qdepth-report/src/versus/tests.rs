@@ -1,6 +1,6 @@
 //! From records to verdicts.
 
-use qdepth_record::{Observation, PointRecord};
+use qdepth_record::{Observation, PointRecord, RunHeadline};
 
 use super::*;
 use crate::Lang;
@@ -204,4 +204,83 @@ fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name(
     let lead = &page.summary[1];
     assert!(lead.contains("File copy"), "{lead}");
     assert!(title.contains("File copy"), "{title}");
+}
+
+/// A line of the list for each run, the newest first.
+fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
+    let line = |(run, points): &Measured| RunHeadline {
+        id: run.id.clone(),
+        started_at: run.started_at.clone(),
+        ended_at: run.ended_at.clone(),
+        state: run.state,
+        alive: false,
+        plan: run.plan_name.clone(),
+        host: String::new(),
+        targets: run.targets.iter().map(|target| target.name.clone()).collect(),
+        points_done: points.len() as u32,
+        points_planned: points.len() as u32,
+        emulated: run.emulated,
+        damaged: false,
+        notes: Vec::new(),
+        retracted: None,
+    };
+    runs.iter().rev().map(line).collect()
+}
+
+#[test]
+fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
+    let mut runs = group("r", 9, 1.0);
+    for (place, (run, points)) in runs.iter_mut().enumerate() {
+        "/mnt/d1".clone_into(&mut run.targets[0].spelling);
+        "d1 (ext4 on vda)".clone_into(&mut run.targets[0].name);
+        // One lacks a load, and one is of another target.
+        if place == 4 {
+            points.pop();
+        }
+        if place == 6 {
+            "/mnt/other/d1".clone_into(&mut run.targets[0].spelling);
+        }
+    }
+    let read = std::cell::RefCell::new(Vec::new());
+    let one = |id: &str| runs.iter().find(|(run, _)| run.id == id);
+    let told = |target: Option<&str>, most: usize| {
+        read.borrow_mut().clear();
+        let asked = TrendAsked { plan: None, target, most, threshold: 0.02 };
+        let record = |id: &str| Ok::<_, ()>(one(id).map(|(run, _)| run.clone()));
+        let measured = |id: &str| {
+            read.borrow_mut().push(id.to_owned());
+            // Gone since the list was read.
+            Ok(one(id).filter(|_| id != "r-7").cloned())
+        };
+        trend_of(&lines(&runs), &asked, record, measured).unwrap()
+    };
+    let ids = |told: &Trend| told.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    let all = told(Some("/mnt/d1"), 100);
+    assert_eq!(ids(&all), ["r-0", "r-1", "r-2", "r-3", "r-4", "r-5", "r-8"]);
+    assert_eq!((all.runs_kept, ids(&told(None, 100))), (7, ids(&all)));
+    assert!(ids(&told(Some("/mnt"), 100)).is_empty());
+    // Told as it is shown, it may be several.
+    assert_eq!(ids(&told(Some("d1 (ext4 on vda)"), 100)).len(), 8);
+    // Every figure is that of its run alone.
+    assert!(all.rows.len() > 10);
+    for row in &all.rows {
+        for (run, value) in all.runs.iter().zip(&row.values) {
+            let whole = documents(std::slice::from_ref(one(&run.id).unwrap()));
+            let of_run = figures(&whole).into_iter().find(|(key, _)| {
+                (&key.profile, &key.step, key.outstanding, key.target)
+                    == (&row.profile, &row.step, row.outstanding, row.target)
+            });
+            let known = of_run.and_then(|(_, all)| Some(all.of(row.figure)?[0]));
+            assert_eq!(*value, known, "{} of {}", row.figure, run.id);
+        }
+    }
+    assert!(all.rows.iter().any(|row| row.values.contains(&None)));
+    let newest = told(Some("/mnt/d1"), 6);
+    assert_eq!((ids(&newest).len(), newest.runs_kept), (6, 7));
+    assert_eq!(*read.borrow(), ["r-8", "r-7", "r-5", "r-4", "r-3", "r-2", "r-1"]);
+    for (lang, words) in [(Lang::En, "newest 6 of 7 runs"), (Lang::Ja, "7 件のうち、最新の 6 件")]
+    {
+        assert!(trend_sentences(&newest, lang)[0].contains(words));
+        assert_eq!(trend_sentences(&all, lang).len(), 1);
+    }
 }

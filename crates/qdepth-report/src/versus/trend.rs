@@ -4,11 +4,11 @@ use qdepth_measure::{FIGURES_MAX, changes};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::compose::Measured;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::tables::{number_in, text};
-use crate::versus::matched::{Key, documents, figures};
+use crate::versus::alike::RunFigures;
+use crate::versus::matched::Key;
 use crate::versus::tables::{figure, shown};
 use crate::versus::words::{Words, words};
 use crate::versus::{VersusSchema, is_rate};
@@ -36,6 +36,8 @@ pub struct Trend {
     pub emulated: bool,
     /// The runs, the oldest first.
     pub runs: Vec<TrendRun>,
+    /// How many such runs the logbook keeps; where there are more than `runs`, those are the newest.
+    pub runs_kept: usize,
     /// Changes of less than this share are not told.
     pub threshold: f64,
     /// Share of such logbooks without any change in which one is told.
@@ -104,21 +106,20 @@ impl Trend {
     }
 }
 
-/// The figures of these runs, the oldest first, all of one plan and target. Changes of less than
-/// `threshold` (0.02 for 2 %) are not told. The level is held over all figures together (Bonferroni).
-pub fn trend(runs: &[Measured], threshold: f64) -> Trend {
+/// The trend of these runs, the oldest first, all of one plan and target: the newest of `kept` that
+/// there are. Changes of less than `threshold` (0.02 for 2 %) are not told. The level is held over all
+/// figures together (Bonferroni).
+pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
     let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
     let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
-        for (key, of_load) in figures(&documents(std::slice::from_ref(run))) {
-            for (name, values) in of_load.told() {
-                let known = found.iter().position(|(other, n, _)| *other == key && *n == name);
-                let known = known.unwrap_or_else(|| {
-                    found.push((key.clone(), name, vec![None; runs.len()]));
-                    found.len() - 1
-                });
-                found[known].2[place] = values.first().copied();
-            }
+        for (key, name, value) in &run.figures {
+            let known = found.iter().position(|(other, n, _)| other == key && n == name);
+            let known = known.unwrap_or_else(|| {
+                found.push((key.clone(), *name, vec![None; runs.len()]));
+                found.len() - 1
+            });
+            found[known].2[place] = Some(*value);
         }
     }
     let level = LEVEL / found.len().max(1) as f64;
@@ -132,17 +133,14 @@ pub fn trend(runs: &[Measured], threshold: f64) -> Trend {
         figure: name,
         values,
     };
-    let last = runs.last().map(|(run, _)| run);
-    let named =
-        |run: &Measured| TrendRun { id: run.0.id.clone(), started_at: run.0.started_at.clone() };
+    let last = runs.last();
     Trend {
         schema: VersusSchema { name: "qdepth-trend", version: VERSION },
-        plan: last.map_or_else(String::new, |run| run.plan_name.clone()),
-        target: last
-            .and_then(|run| run.targets.first())
-            .map_or_else(String::new, |target| target.spelling.clone()),
-        emulated: runs.iter().any(|(run, _)| run.emulated),
-        runs: runs.iter().map(named).collect(),
+        plan: last.map_or_else(String::new, |run| run.plan.clone()),
+        target: last.map_or_else(String::new, |run| run.target.clone()),
+        emulated: runs.iter().any(|run| run.emulated),
+        runs: runs.iter().map(|run| run.run.clone()).collect(),
+        runs_kept: kept,
         threshold,
         false_alarms: LEVEL,
         rows: found.into_iter().map(row).collect(),
@@ -150,7 +148,7 @@ pub fn trend(runs: &[Measured], threshold: f64) -> Trend {
 }
 
 fn changes_of(
-    runs: &[Measured],
+    runs: &[RunFigures],
     name: &str,
     values: &[Option<f64>],
     (level, threshold): (f64, f64),
@@ -166,7 +164,7 @@ fn changes_of(
         let run = there[change.at].0;
         matters.then(|| TrendChange {
             run: run as u32,
-            run_id: runs[run].0.id.clone(),
+            run_id: runs[run].run.id.clone(),
             before,
             after,
             verdict: if better { "faster" } else { "slower" },
@@ -276,7 +274,10 @@ pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
         let values = [("n", trend.runs.len().to_string()), ("least", RUNS_MIN.to_string())];
         return vec![say(words.too_few_runs, &values)];
     }
-    vec![say(words.alarms, &[("share", percent(trend.false_alarms))])]
+    let of = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
+    let newest = (trend.runs_kept > trend.runs.len()).then(|| say(words.newest_runs, &of));
+    let alarms = say(words.alarms, &[("share", percent(trend.false_alarms))]);
+    newest.into_iter().chain([alarms]).collect()
 }
 
 /// As one JSON document, with a line break at its end.

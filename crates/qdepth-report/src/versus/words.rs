@@ -63,6 +63,8 @@ pub(super) struct Words {
     /// Between parts that have commas of their own.
     pub(super) clause: &'static str,
     pub(super) alarms: &'static str,
+    /// With `{n}` and `{of}`.
+    pub(super) newest_runs: &'static str,
     /// Of the page of it.
     pub(super) trend_question: &'static str,
     /// Slower in some, faster in some and slower in none, no change.
@@ -175,6 +177,7 @@ const EN: Words = Words {
     steady_note: "Our own rule looks at the last half of all that was seen; of random writes it claims nothing before the area was written twice (docs/method/steady.md).",
     few_rounds: "{n} rounds: a window has five",
     clause: "; ",
+    newest_runs: "These are the newest {n} of {of} runs.",
     alarms: "Change points by E-divisive, shuffled; where nothing changes, one is told in at most {share} of such tables. A slow drift is told as changes.",
     trend_question: "Did {plan} on {target} change?",
     trend_lead: [
@@ -283,6 +286,7 @@ const JA: Words = Words {
     steady_note: "独自の基準は計測全体の後半を見ます。ランダム書き込みでは、領域が 2 回書き込まれるまで判定しません（docs/method/steady.md）。",
     few_rounds: "{n} ラウンド（判定には 5 ラウンド必要）",
     clause: "、",
+    newest_runs: "計測 {of} 件のうち、最新の {n} 件です。",
     alarms: "変化点は E-divisive 法（並べ替え検定）によります。変化がない場合に誤って検出する表は {share} 以下です。緩やかな変動も変化として検出されます。",
     trend_question: "{target}での {plan}は変化しましたか",
     trend_lead: [

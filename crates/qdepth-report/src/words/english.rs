@@ -26,6 +26,10 @@ pub(super) static WORDS: Words = Words {
             "The run was stopped by its user; {missing}. What is missing is a gap in the diagrams.",
         ],
         ["Failed", "The run ended by a failure; {missing}. What was measured before is kept."],
+        [
+            "Killed",
+            "The run was killed: its process ended without saying so; {missing}. What was measured before is kept.",
+        ],
     ],
     nothing_missing: "no point is missing",
     facts: FactWords {

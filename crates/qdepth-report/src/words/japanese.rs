@@ -30,6 +30,10 @@ pub(super) static WORDS: Words = Words {
             "失敗",
             "計測は障害により終了しました（{missing}）。それまでに測定した結果は保存されています。",
         ],
+        [
+            "強制終了",
+            "計測のプロセスが終了を記録せずに終わりました（{missing}）。それまでに測定した結果は保存されています。",
+        ],
     ],
     nothing_missing: "欠けた測定点なし",
     facts: FactWords {

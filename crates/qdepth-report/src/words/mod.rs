@@ -203,7 +203,7 @@ pub(crate) struct Words {
     pub(crate) footer: &'static str,
     pub(crate) emulated: [&'static str; 2],
     pub(crate) retracted: [&'static str; 2],
-    pub(crate) states: [[&'static str; 2]; 4],
+    pub(crate) states: [[&'static str; 2]; 5],
     pub(crate) nothing_missing: &'static str,
     pub(crate) facts: FactWords,
     pub(crate) kinds: [&'static str; 4],

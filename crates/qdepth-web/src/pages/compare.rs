@@ -2,11 +2,13 @@
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_report::{Measured, documents, html_table, versus, versus_sentences, versus_table};
+use qdepth_record::Document;
+use qdepth_report::{html_table, versus, versus_sentences, versus_table};
 
 use crate::answer::html;
-use crate::pages::{Answer, Asked, Frame, THRESHOLD, Trouble};
+use crate::pages::{Answer, Asked, Frame, THRESHOLD, Trouble, fill};
 use crate::query::Query;
+use crate::source::Compared;
 
 /// Characters of an id that tell runs apart for a reader.
 const SHORT: usize = 13;
@@ -38,11 +40,13 @@ struct Pair {
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     let ids: Vec<&str> = asked.query.all("run").filter(|id| !id.is_empty()).collect();
     if ids.len() > MOST {
-        return Err(Trouble::Unknown(format!("{} > {MOST}", ids.len())));
+        let why = fill(asked.words.too_many_why, "n", &ids.len().to_string());
+        let why = fill(&why, "most", &MOST.to_string());
+        return Err(Trouble::Refused { title: asked.words.too_many, why });
     }
     let (runs, earlier) =
         if ids.is_empty() { Default::default() } else { asked.source.compared(&ids)? };
-    let (retracted, mut runs): (Vec<Measured>, Vec<Measured>) =
+    let (retracted, mut runs): (Vec<Compared>, Vec<Compared>) =
         runs.into_iter().partition(|(run, _)| run.retracted().is_some());
     let exchanged = asked.query.one("exchange").is_some();
     runs.sort_by(|a, b| a.0.started_at.cmp(&b.0.started_at));
@@ -55,7 +59,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     }
     let pairs = match runs.split_first() {
         Some((base, others)) => {
-            let pair = |other: &Measured| pair(asked, base, other, &earlier);
+            let pair = |other: &Compared| pair(asked, base, other, &earlier);
             others.iter().map(pair).collect::<Result<_, _>>()?
         }
         None => Vec::new(),
@@ -72,8 +76,8 @@ fn exchange(asked: &Asked<'_>, exchanged: bool) -> String {
     query.address(asked.path)
 }
 
-fn letters(asked: &Asked<'_>, runs: &[Measured]) -> Vec<Chosen> {
-    let chosen = |(letter, (run, _)): (char, &Measured)| Chosen {
+fn letters(asked: &Asked<'_>, runs: &[Compared]) -> Vec<Chosen> {
+    let chosen = |(letter, (run, _)): (char, &Compared)| Chosen {
         letter,
         name: run.id.chars().take(SHORT).collect(),
         address: asked.link(&format!("/runs/{}", run.id)),
@@ -89,15 +93,14 @@ fn letters(asked: &Asked<'_>, runs: &[Measured]) -> Vec<Chosen> {
 
 fn pair(
     asked: &Asked<'_>,
-    a: &Measured,
-    b: &Measured,
-    earlier: &[Measured],
+    a: &Compared,
+    b: &Compared,
+    earlier: &[Document],
 ) -> Result<Pair, Trouble> {
-    let name = |(run, _): &Measured| run.id.chars().take(SHORT).collect::<String>();
+    let name = |(run, _): &Compared| run.id.chars().take(SHORT).collect::<String>();
     let (name_a, name_b) = (name(a), name(b));
-    let side = |run| documents(std::slice::from_ref(run));
-    let (of_a, of_b, earlier) = (side(a), side(b), documents(earlier));
-    let judged = versus((&name_a, &of_a), (&name_b, &of_b), &earlier, THRESHOLD, 1);
+    let (of_a, of_b) = (std::slice::from_ref(&a.1), std::slice::from_ref(&b.1));
+    let judged = versus((&name_a, of_a), (&name_b, of_b), earlier, THRESHOLD, 1);
     Ok(Pair {
         table: html_table(&versus_table(&judged, asked.lang))?,
         sentences: versus_sentences(&judged, asked.lang),

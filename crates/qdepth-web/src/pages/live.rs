@@ -23,9 +23,11 @@ struct LivePage<'a> {
 /// The run that is measured now and began last, or the one that is named.
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     let alive = asked.source.alive()?;
-    let named = asked.query.one("run");
-    let shown = match named {
-        Some(id) => alive.iter().find(|known| *known == id),
+    let shown = match asked.query.one("run") {
+        Some(named) => {
+            let id = asked.source.id(named)?;
+            alive.iter().find(|known| **known == id)
+        }
         None => alive.last(),
     };
     let run = shown.cloned().unwrap_or_default();
@@ -46,7 +48,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
 pub(crate) fn metrics(asked: &Asked<'_>) -> Answer {
     let mut runs: BTreeMap<String, Known> = BTreeMap::new();
     for id in asked.source.alive()? {
-        let Some(mut events) = asked.source.live(&id) else { continue };
+        let Ok(Some(mut events)) = asked.source.live(&id) else { continue };
         let mut known = Known::default();
         for line in events.more().unwrap_or_default() {
             if let Ok(event) = serde_json::from_str(&line) {

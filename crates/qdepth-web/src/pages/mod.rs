@@ -14,6 +14,7 @@ use crate::words::Words;
 
 pub(crate) mod api;
 pub(crate) mod compare;
+pub(crate) mod filter;
 pub(crate) mod live;
 pub(crate) mod machines;
 pub(crate) mod media;
@@ -107,17 +108,37 @@ pub(crate) enum Trouble {
     /// There is no such thing.
     #[error("{0}")]
     Unknown(String),
+    /// What is asked is nothing that can be answered.
+    #[error("{why}")]
+    Refused {
+        /// What is wrong, as a heading.
+        title: &'static str,
+        why: String,
+    },
 }
 
 impl Trouble {
     fn status(&self) -> StatusCode {
         match self {
             Self::Unknown(_) => StatusCode::NOT_FOUND,
+            Self::Refused { .. } => StatusCode::BAD_REQUEST,
             Self::Logbook(LogbookError::NoSuchRun { .. } | LogbookError::Missing { .. }) => {
                 StatusCode::NOT_FOUND
             }
             Self::Logbook(LogbookError::AmbiguousRun { .. }) => StatusCode::CONFLICT,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// What is wrong, as a heading.
+    fn title(&self, words: &Words) -> &'static str {
+        match self {
+            Self::Unknown(_) => words.not_found,
+            Self::Refused { title, .. } => title,
+            Self::Logbook(LogbookError::NoSuchRun { .. }) => words.no_such_run,
+            Self::Logbook(LogbookError::Missing { .. }) => words.no_logbook_yet,
+            Self::Logbook(LogbookError::AmbiguousRun { .. }) => words.several_runs,
+            _ => words.trouble,
         }
     }
 }
@@ -151,9 +172,8 @@ pub(crate) fn trouble(asked: &Asked<'_>, error: &Trouble) -> Response<Body> {
     if asked.path.starts_with("/api/") {
         return json_error(status, &why);
     }
-    let found = status != StatusCode::NOT_FOUND;
-    let title = if found { asked.words.trouble } else { asked.words.not_found };
-    message(asked, status, title, why.clone()).unwrap_or_else(|_| json_error(status, &why))
+    message(asked, status, error.title(asked.words), why.clone())
+        .unwrap_or_else(|_| json_error(status, &why))
 }
 
 /// A text with a value in the place of `{name}`.

@@ -1,9 +1,11 @@
 //! A run: the sections of its report.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::RunState;
-use qdepth_report::{compose, html_part};
+use qdepth_report::{Telling, compose, html_part};
 
 use crate::answer::html;
 use crate::pages::{Answer, Asked, Frame};
@@ -13,20 +15,28 @@ use crate::pages::{Answer, Asked, Frame};
 struct RunPage<'a> {
     frame: Frame<'a>,
     json: String,
-    unfinished: bool,
+    /// Where it has not ended.
+    unfinished: &'static str,
     notes: Vec<String>,
     report: String,
 }
 
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     let (run, points) = asked.source.run(asked.name)?;
-    let document = compose(&run, &points, asked.lang);
+    let alive: BTreeSet<String> = asked.source.alive()?.into_iter().collect();
+    let unfinished = match run.state {
+        RunState::Running if alive.contains(&run.id) => asked.words.unfinished,
+        RunState::Running => asked.words.was_killed,
+        _ => "",
+    };
+    let telling = Telling { alive: Some(alive), ..Telling::from(asked.lang) };
+    let document = compose(&run, &points, telling);
     let mut frame = asked.frame(document.title.clone());
     frame.mark.clone_from(&document.mark);
     let page = RunPage {
         frame,
         json: format!("/api/runs/{}", run.id),
-        unfinished: run.state == RunState::Running,
+        unfinished,
         notes: run.notes().map(str::to_owned).collect(),
         report: html_part(&document)?,
     };

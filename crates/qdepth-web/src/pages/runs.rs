@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 use http::StatusCode;
-use qdepth_record::{RunFilter, RunHeadline, STATES};
+use qdepth_record::{RunHeadline, STATES};
 
 use crate::answer::html;
+use crate::pages::filter::filter;
 use crate::pages::{Answer, Asked, Frame, LANG, fill};
-use crate::query::Query;
 use crate::source::LOOKED_AT;
 
 /// Runs of one page.
@@ -19,7 +19,7 @@ const SHOWN: usize = LOOKED_AT;
 struct RunsPage<'a> {
     frame: Frame<'a>,
     /// What stands in place of a list, or above it.
-    notice: &'static str,
+    notice: String,
     /// The place of a logbook that is not there.
     place: String,
     count: String,
@@ -59,9 +59,14 @@ struct Line {
 }
 
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let listing = asked.source.runs(0)?;
+    let listing = asked.source.runs(0, |_| true)?;
     let (query, words) = (&asked.query, asked.words);
-    let found: Vec<&RunHeadline> = chosen(query, &listing.runs);
+    let (filter, refused) = match filter(asked) {
+        Ok(filter) => (Some(filter), None),
+        Err(why) => (None, Some(why)),
+    };
+    let fits = |run: &&RunHeadline| filter.as_ref().is_some_and(|filter| filter.fits(run));
+    let found: Vec<&RunHeadline> = listing.runs.iter().filter(fits).collect();
     let pages = found.len().div_ceil(SHOWN).max(1);
     let number = query.one("page").and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, pages);
     let shown: Vec<&RunHeadline> =
@@ -76,11 +81,12 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
         (.., true) => words.nothing_found,
         _ => "",
     };
+    let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let count = fill(words.count, "shown", &found.len().to_string());
     let text = |name| query.one(name).unwrap_or_default().to_owned();
     let page = RunsPage {
         frame: asked.frame(words.runs),
-        notice,
+        notice: refused.unwrap_or_else(|| notice.to_owned()),
         place: asked.source.path().display().to_string(),
         count: fill(&count, "all", &listing.runs.len().to_string()),
         search: text("q"),
@@ -92,24 +98,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
         newer: (number > 1).then(|| to(number - 1)),
         older: (number < pages).then(|| to(number + 1)),
     };
-    Ok(html(StatusCode::OK, page.render()?))
-}
-
-/// The runs that are asked for, the newest first.
-fn chosen<'r>(query: &Query, runs: &'r [RunHeadline]) -> Vec<&'r RunHeadline> {
-    let given = |name: &str| query.one(name).map(|text| text.trim().to_owned());
-    let words = query.one("q").unwrap_or_default().split_whitespace();
-    let filter = RunFilter {
-        words: words.map(str::to_owned).collect(),
-        notes: Vec::new(),
-        target: given("target"),
-        plan: given("plan"),
-        host: given("host"),
-        state: given("state"),
-        since: given("since"),
-        until: given("until"),
-    };
-    runs.iter().filter(|run| filter.fits(run)).collect()
+    Ok(html(status, page.render()?))
 }
 
 fn choices(asked: &Asked<'_>, runs: &[RunHeadline]) -> Vec<Choice> {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::RunHeadline;
-use qdepth_report::{compose_trend, html_part, trend};
+use qdepth_report::{TrendAsked, compose_trend, html_part};
 
 use crate::answer::html;
 use crate::pages::{Answer, Asked, Frame, THRESHOLD, fill};
 
-/// More runs than these, the newest, are no page.
-const RUNS_MAX: usize = 400;
+/// Of more runs than these the newest are shown: reading them takes long enough.
+const RUNS_MAX: usize = 60;
 /// Plans and targets that are offered.
 const OFFERED: usize = 100;
 
@@ -21,6 +21,8 @@ struct TrendPage<'a> {
     frame: Frame<'a>,
     choices: Vec<Choice>,
     report: String,
+    /// Where there is none.
+    why: String,
 }
 
 /// Runs that are alike: a plan on the same targets.
@@ -40,7 +42,7 @@ fn kind(run: &RunHeadline) -> Kind {
 }
 
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
-    let listing = asked.source.runs(0)?;
+    let listing = asked.source.runs(0, |_| true)?;
     // The newest first; each kind with how many there are.
     let alike: Vec<&RunHeadline> = listing.runs.iter().filter(|run| run.is_comparable()).collect();
     let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
@@ -48,27 +50,25 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     for run in &alike {
         let count = counts.entry(kind(run)).or_default();
         *count += 1;
-        // One run has no course.
-        if *count == 2 {
+        if *count == 1 {
             kinds.push(kind(run));
         }
     }
-    let named = |name| asked.query.one(name).filter(|text| !text.is_empty());
-    let fits = |(plan, targets): &&Kind| {
-        named("plan").is_none_or(|asked| asked == plan)
-            && named("target").is_none_or(|asked| asked == targets)
-    };
-    let chosen = kinds.iter().find(fits).cloned();
+    // One run has no course.
+    kinds.retain(|kind| counts[kind] > 1);
+    let (plan, target) = (asked.query.one("plan"), asked.query.one("target"));
+    let of = TrendAsked { plan, target, most: RUNS_MAX, threshold: THRESHOLD };
+    let told = asked.source.trend(&listing.runs, &of)?;
+    let newest = told.runs.last().and_then(|last| alike.iter().find(|run| run.id == last.id));
+    let chosen = newest.map(|run| kind(run));
     let mut frame = asked.frame(asked.words.trend);
-    let mut report = String::new();
-    if let Some(chosen) = &chosen {
-        let of_it = alike.iter().filter(|run| kind(run) == *chosen).take(RUNS_MAX);
-        let ids: Vec<&str> = of_it.map(|run| run.id.as_str()).collect();
-        let mut runs = asked.source.whole_runs(&ids)?;
-        runs.reverse();
-        let document = compose_trend(&trend(&runs, THRESHOLD), asked.lang);
+    let (mut report, mut why) = (String::new(), asked.words.no_trend.to_owned());
+    if told.runs.len() > 1 {
+        let document = compose_trend(&told, asked.lang);
         frame.mark.clone_from(&document.mark);
         report = html_part(&document)?;
+    } else if let Some((plan, targets)) = chosen.as_ref().filter(|_| !kinds.is_empty()) {
+        why = fill(&fill(asked.words.measured_once, "plan", plan), "target", targets);
     }
     let choice = |kind: &Kind| Choice {
         plan: kind.0.clone(),
@@ -82,5 +82,5 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
         chosen: chosen.as_ref() == Some(kind),
     };
     let choices = kinds.iter().take(OFFERED).map(choice).collect();
-    Ok(html(StatusCode::OK, TrendPage { frame, choices, report }.render()?))
+    Ok(html(StatusCode::OK, TrendPage { frame, choices, report, why }.render()?))
 }

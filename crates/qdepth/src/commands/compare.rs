@@ -6,9 +6,10 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
-use qdepth_record::Document;
+use qdepth_record::{Document, RunHeadline, document};
 use qdepth_report::{
-    compose_versus, documents, table_markdown, versus, versus_json, versus_sentences, versus_table,
+    EARLIER_MAX, compose_versus, table_markdown, versus, versus_json, versus_sentences,
+    versus_table,
 };
 
 use crate::commands::report::page;
@@ -64,6 +65,10 @@ fn earlier(own: &Path, a: &[Document], b: &[Document]) -> Result<Vec<Document>> 
     let Some(first) = a.first() else { return Ok(Vec::new()) };
     let logbook = Logbook::open_read_only(own)?;
     let compared: Vec<&str> = a.iter().chain(b).map(|run| run.run.id.as_str()).collect();
-    let earlier = logbook.earlier(&first.run.plan, &compared)?;
-    Ok(documents(&earlier))
+    let alike = logbook.newest_runs(EARLIER_MAX, |run| {
+        run.plan == first.run.plan && run.is_comparable() && !compared.contains(&run.id.as_str())
+    })?;
+    // One at a time: a whole run has a megabyte and more for each point.
+    let of = |run: &RunHeadline| logbook.measured(&run.id).map(|(run, all)| document(&run, &all));
+    Ok(alike.iter().map(of).collect::<Result<_, _>>()?)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use qdepth_files::{Folder, Input, Privacy, Scratch, limit};
 use qdepth_host::system::{Output, System};
+use qdepth_logbook::Logbook;
 use qdepth_media::Description;
 use qdepth_reference::{PublishedDrive, Reference};
 use qdepth_report::{
@@ -30,6 +31,7 @@ const STANDARD: &str = "-";
 
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let runs = chosen_all(&options.runs, &options.logbook)?;
+    let alive = Logbook::open_read_only(&options.logbook.logbook)?.alive();
     let (mut paper, logo) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
@@ -42,6 +44,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         logo: logo.clone(),
         published: published.clone(),
         redact: options.redact,
+        alive: Some(alive.clone()),
     };
     // What it says of the machine is its owner's, unless that was taken out.
     let privacy = if options.redact { Privacy::Public } else { Privacy::Private };

@@ -1,9 +1,13 @@
 //! `qdepth trend`: one plan on one target over the runs of a logbook.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Result, bail};
 use qdepth_logbook::Logbook;
 use qdepth_record::RunHeadline;
-use qdepth_report::{Measured, compose_trend, trend_json, trend_sentences, trend_table};
+use qdepth_report::{
+    Trend, TrendAsked, compose_trend, trend_json, trend_of, trend_sentences, trend_table,
+};
 
 use crate::commands::report::page;
 use crate::exit_status::Status;
@@ -13,8 +17,7 @@ use qdepth_lab::failure::Usage;
 
 pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     let page = options.output.as_deref().map(|output| page(output, options.lang)).transpose()?;
-    let runs = runs(options)?;
-    let told = qdepth_report::trend(&runs, options.threshold.share());
+    let told = told(options)?;
     let lang = options.lang.of_report();
     if options.json {
         print_document(trend_json(&told).trim_end())?;
@@ -34,46 +37,32 @@ pub(crate) fn trend(options: &TrendOptions) -> Result<Status> {
     })
 }
 
-/// The whole runs that nobody retracted of the plan on the target alone, the oldest first.
-fn runs(options: &TrendOptions) -> Result<Vec<Measured>> {
+/// The trend of the whole runs that nobody retracted of the plan on the target alone.
+fn told(options: &TrendOptions) -> Result<Trend> {
     let path = &options.logbook.logbook;
     let logbook = Logbook::open_read_only(path)?;
-    let plan = match &options.plan {
-        Some(plan) => plan.clone(),
-        None => {
-            let newest = logbook.newest_runs(1, RunHeadline::is_comparable)?;
-            newest.into_iter().next().map(|run| run.plan).unwrap_or_default()
-        }
-    };
-    let whole = logbook.newest_runs(usize::MAX, |run| run.is_comparable() && run.plan == plan)?;
-    let mut all: Vec<Measured> = Vec::new();
-    for run in whole.iter().rev() {
-        all.push(logbook.measured(&run.id)?);
-    }
-    let target = options.target.clone().or_else(|| Some(spelled(all.last()?)));
-    let known: Vec<String> = all.iter().map(spelled).collect();
-    all.retain(|run| Some(spelled(run)) == target);
-    if all.is_empty() {
-        let mut known: Vec<String> = known.into_iter().filter(|name| !name.is_empty()).collect();
-        known.sort();
-        known.dedup();
+    let lines = logbook.listed(usize::MAX, 0, RunHeadline::is_comparable)?;
+    let (plan, target) = (options.plan.as_deref(), options.target.as_deref());
+    let threshold = options.threshold.share();
+    let asked = TrendAsked { plan, target, most: usize::MAX, threshold };
+    let record = |id: &str| logbook.run(id).map(|run| (!run.is_damaged()).then_some(run));
+    let whole = |id: &str| logbook.measured(id).map(|one| (!one.0.is_damaged()).then_some(one));
+    let told = trend_of(&lines, &asked, record, whole)?;
+    if told.runs.is_empty() {
+        let newest = lines.first().map(|run| run.plan.as_str());
+        let plan = plan.or(newest).unwrap_or_default();
+        let of_it = lines.iter().filter(|run| run.plan == plan);
+        let known: BTreeSet<String> = of_it.map(|run| run.targets.join(", ")).collect();
+        let known: Vec<String> = known.into_iter().filter(|name| !name.is_empty()).collect();
         bail!(Usage(format!(
             "{} has no whole run of plan `{plan}`{}; {}",
             path.display(),
-            options
-                .target
-                .as_ref()
-                .map_or_else(String::new, |target| format!(" on {target} alone")),
+            target.map_or_else(String::new, |target| format!(" on {target} alone")),
             match known.as_slice() {
                 [] => "`qdepth list` shows what there is".to_owned(),
                 known => format!("there are runs of it on {}", known.join("; ")),
             }
         )));
     }
-    Ok(all)
-}
-
-/// The targets of a run, as they were spelled.
-fn spelled((run, _): &Measured) -> String {
-    run.targets.iter().map(|target| target.spelling.as_str()).collect::<Vec<_>>().join(", ")
+    Ok(told)
 }

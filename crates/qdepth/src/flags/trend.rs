@@ -13,7 +13,8 @@ pub(crate) struct TrendOptions {
     /// A plan, by its name [default: that of the last run]
     #[arg(value_name = "PLAN")]
     pub(crate) plan: Option<String>,
-    /// A target, as it was given to `qdepth run` [default: that of the last run of the plan]
+    /// A target, as it was given to `qdepth run` or as `qdepth list` shows it [default: that of the
+    /// last run of the plan]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
     #[command(flatten)]

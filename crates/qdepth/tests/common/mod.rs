@@ -198,11 +198,16 @@ impl Place {
 
     /// Starts the program with these words, separated by spaces.
     pub(crate) fn start(&self, words: &str) -> Running {
+        self.start_words(&words.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Starts the program with these words, which may have spaces in them.
+    pub(crate) fn start_words(&self, words: &[&str]) -> Running {
         *self.count.borrow_mut() += 1;
         let count = *self.count.borrow();
         let (out, err) = (self.join(&format!("{count}.out")), self.join(&format!("{count}.err")));
         let child = Command::new(env!("CARGO_BIN_EXE_qdepth"))
-            .args(words.split_whitespace())
+            .args(words)
             .current_dir(self.path())
             .stdin(Stdio::null())
             .stdout(File::create(&out).unwrap())
