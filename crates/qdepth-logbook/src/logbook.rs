@@ -20,9 +20,6 @@ use crate::reserve::Reserve;
 use crate::{read, write};
 use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
 
-/// More earlier runs than this tell no more of their spread.
-const EARLIER_MAX: usize = 30;
-
 type Result<T> = std::result::Result<T, LogbookError>;
 
 /// One file of runs. Several processes may write to it at the same time, each its own run.
@@ -343,22 +340,6 @@ impl Logbook {
     pub fn runs_kept(&self) -> Result<usize> {
         let all = read::run_numbers(&self.connection);
         Ok(all.map_err(doing(&self.path, "reading the list of runs"))?.len())
-    }
-
-    /// The last whole runs of a plan besides these, the newest first: enough to say how far single
-    /// runs differ.
-    ///
-    /// # Errors
-    /// As [`runs`](Self::runs).
-    pub fn earlier(
-        &self,
-        plan: &str,
-        except: &[&str],
-    ) -> Result<Vec<(RunRecord, Vec<PointRecord>)>> {
-        let alike = self.newest_runs(EARLIER_MAX, |run| {
-            run.plan == plan && run.is_comparable() && !except.contains(&run.id.as_str())
-        })?;
-        alike.into_iter().map(|run| self.measured(&run.id)).collect()
     }
 
     /// Whether the list of runs is whole: runs may be missing from a damaged one.
