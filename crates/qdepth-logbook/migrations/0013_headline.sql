@@ -30,6 +30,3 @@ DROP TABLE interval;
 ALTER TABLE slice RENAME TO interval;
 CREATE TRIGGER interval_is_final BEFORE UPDATE ON interval
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
-
--- The newest runs are those that were begun last, whichever was written into this file first.
-CREATE INDEX run_by_start ON run (started_at, id);

@@ -77,7 +77,7 @@ pub(crate) fn version(connection: &Connection) -> Result<i64> {
 pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
     let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     if asked == "latest" {
-        let query = "SELECT sequence, id FROM run ORDER BY started_at DESC, id DESC LIMIT 1";
+        let query = "SELECT sequence, id FROM run ORDER BY id DESC LIMIT 1";
         return Ok(connection.query_row(query, [], found).optional()?.into_iter().collect());
     }
     let asked = asked.to_lowercase();
@@ -274,17 +274,17 @@ impl Attempt {
 /// Ids of the runs that are not sealed, the one begun last first.
 pub(crate) fn unsealed(connection: &Connection) -> Result<Vec<String>> {
     connection
-        .prepare_cached(
-            "SELECT id FROM run WHERE state <> 'sealed' ORDER BY started_at DESC, id DESC",
-        )?
+        .prepare_cached("SELECT id FROM run WHERE state <> 'sealed' ORDER BY id DESC")?
         .query_map([], |row| row.get(0))?
         .collect()
 }
 
-/// Numbers and ids of all runs, the one begun last first: a merge may have written an older one later.
+/// Numbers and ids of all runs, the one begun last first. An id begins with the time at which it was
+/// given (UUID version 7); a merge may have written an older run into the file later, and a comparison
+/// starts with the first of its runs.
 pub(crate) fn newest_first(connection: &Connection) -> Result<Vec<(i64, String)>> {
     connection
-        .prepare_cached("SELECT sequence, id FROM run ORDER BY started_at DESC, id DESC")?
+        .prepare_cached("SELECT sequence, id FROM run ORDER BY id DESC")?
         .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect()
 }

@@ -256,7 +256,7 @@ fn which_run_is_the_latest_is_not_guessed() {
 fn of_older_schema(file: &Path) {
     let connection = Connection::open(file).unwrap();
     connection.execute_batch(BEFORE_TRIMS).unwrap();
-    connection.execute_batch("DROP TABLE headline; DROP INDEX run_by_start; DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8").unwrap();
+    connection.execute_batch("DROP TABLE headline; DROP TABLE digest; DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s; PRAGMA user_version = 8").unwrap();
 }
 
 #[test]

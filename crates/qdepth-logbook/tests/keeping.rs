@@ -190,24 +190,23 @@ mod tests {
     #[test]
     fn the_newest_run_is_the_one_begun_last_whichever_was_written_first() {
         let folder = tempfile::tempdir().unwrap();
-        let file = |name: &str, days: &[u32]| {
+        let file = |name: &str, numbers: &[u32]| {
             let file = folder.path().join(name);
             let mut logbook = Logbook::open(&file).unwrap();
-            for day in days {
-                let started_at = format!("2026-01-{day:02}T10:00:00Z");
-                logbook.begin_run(&RunRecord { started_at, ..run(&id(100 - day)) }).unwrap();
-                logbook.end_run(&id(100 - day), RunState::Interrupted, AT, &[]).unwrap();
+            for number in numbers {
+                logbook.begin_run(&run(&id(*number))).unwrap();
+                logbook.end_run(&id(*number), RunState::Interrupted, AT, &[]).unwrap();
             }
             file
         };
         let (own, older) = (file("own.db", &[3, 4]), file("older.db", &[2, 1]));
         let mut logbook = Logbook::open(&own).unwrap();
         logbook.merge(&Logbook::open_read_only(&older).unwrap()).unwrap();
-        assert_eq!(logbook.run("latest").unwrap().id, id(96));
-        assert_eq!(ids(&own), [99, 98, 97, 96].map(id));
+        assert_eq!(logbook.run("latest").unwrap().id, id(4));
+        assert_eq!(ids(&own), [1, 2, 3, 4].map(id));
         let newest = logbook.newest_runs(2, |_| true).unwrap();
-        assert_eq!(newest.into_iter().map(|run| run.id).collect::<Vec<_>>(), [96, 97].map(id));
-        assert_eq!(logbook.hold_unfinished().unwrap().unwrap().id, id(96));
+        assert_eq!(newest.into_iter().map(|run| run.id).collect::<Vec<_>>(), [4, 3].map(id));
+        assert_eq!(logbook.hold_unfinished().unwrap().unwrap().id, id(4));
         assert!(is_whole(&own));
     }
 

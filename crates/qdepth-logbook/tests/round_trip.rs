@@ -153,7 +153,7 @@ fn a_finding_of_a_newer_version_is_kept_under_its_own_code() {
     raw.execute_batch(BEFORE_TRIMS).unwrap();
     raw.execute_batch(
         "DROP TRIGGER finding_is_final; UPDATE finding SET code = 'tired-photons' WHERE code = 'hung';
-         DROP TABLE headline; DROP INDEX run_by_start; DROP TABLE digest;
+         DROP TABLE headline; DROP TABLE digest;
          DROP TABLE certificate; ALTER TABLE expected DROP COLUMN below_io_per_s;
          PRAGMA user_version = 8",
     )
@@ -200,7 +200,7 @@ fn a_logbook_of_the_first_version_is_read_as_it_is_and_brought_up_to_date_for_wr
          ALTER TABLE point DROP COLUMN ended_by; ALTER TABLE point DROP COLUMN tolerance;
          ALTER TABLE point DROP COLUMN looks;
          ALTER TABLE direction DROP COLUMN stated; DROP TABLE witness; DROP TABLE expected;
-         DROP TABLE headline; DROP INDEX run_by_start; DROP TABLE digest;
+         DROP TABLE headline; DROP TABLE digest;
          DROP TABLE certificate; PRAGMA user_version = 1",
     )
     .unwrap();

@@ -522,5 +522,4 @@ CREATE TRIGGER trim_error_is_final BEFORE UPDATE ON trim_error
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
 CREATE TRIGGER interval_is_final BEFORE UPDATE ON interval
 BEGIN SELECT RAISE(ABORT, 'a measured point is never changed'); END;
-CREATE INDEX run_by_start ON run (started_at, id);
 COMMIT;
