@@ -73,14 +73,14 @@ fn build(quick: bool) -> Result<PathBuf> {
 
 /// What sets PDF, stripped; it is not built with the rest, whose features it would change.
 fn build_pdf(quick: bool) -> Result<PathBuf> {
-    let profile = if quick { "typeset" } else { "dist-pdf" };
+    let (profile, folder) = if quick { ("dev", "debug") } else { ("dist-pdf", "dist-pdf") };
     let words = ["rustc", "--locked", "--package", "qdepth-pdf", "--bin", "qdepth-pdf"];
     let profile_words = ["--profile", profile];
     // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that qdepth
     // wrote, and nothing from elsewhere.
     let fixed = ["--", "-C", "relocation-model=static"];
     show("cargo", &[&words[..], &profile_words, &fixed].concat())?;
-    Ok(root().join("target").join(profile).join("qdepth-pdf"))
+    Ok(root().join("target").join(folder).join("qdepth-pdf"))
 }
 
 /// Everything that a package installs, below a folder; the version.

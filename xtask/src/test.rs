@@ -64,13 +64,6 @@ const READERS: [&str; 6] = [
     "pytz==2026.6",
 ];
 
-/// Which crates are built with which profile, in this order: the tests of `qdepth` use `qdepth-pdf`,
-/// whose 290 crates need not run fast.
-const PROFILES: [(&str, &[&str]); 2] = [
-    ("typeset", &["-p", "qdepth-pdf", "--profile", "typeset"]),
-    ("dev", &["--workspace", "--exclude", "qdepth-pdf"]),
-];
-
 /// Figures of a run of tests.
 #[derive(Default)]
 struct Counts {
@@ -103,8 +96,7 @@ pub fn quick() -> Result<()> {
         show("cargo", &["fmt", "--all", "--check"])?;
     }
     let mut counts = Counts::default();
-    let (profile, crates) = PROFILES[1];
-    run(profile, &[crates, &["--lib", "--bins"]].concat(), &mut counts)?;
+    run(&["--exclude", "qdepth-pdf", "--lib", "--bins"], &mut counts)?;
     counts.close()
 }
 
@@ -117,15 +109,10 @@ pub fn test() -> Result<()> {
         show("cargo", &["fmt", "--all", "--check"])?;
     }
     if there_is("cargo-clippy") {
-        for (_, crates) in PROFILES {
-            let lints = ["--all-targets", "--", "-D", "warnings"];
-            show("cargo", &[&["clippy"], crates, &lints[..]].concat())?;
-        }
+        show("cargo", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     }
     let mut counts = Counts::default();
-    for (profile, crates) in PROFILES {
-        run(profile, crates, &mut counts)?;
-    }
+    run(&[], &mut counts)?;
     tell(&mut counts, "pages as a site, and its links", book::book().map(Some));
     budget(&mut counts);
     virtual_machine(&mut counts);
@@ -253,17 +240,16 @@ fn fio_examples() -> Option<PathBuf> {
     (shell(unpack) && jobs.is_dir()).then_some(jobs)
 }
 
-/// Runs the tests of these crates, shows what they print, and counts.
-fn run(profile: &str, crates: &[&str], counts: &mut Counts) -> Result<()> {
-    println!("tests with the profile {profile}");
+/// Runs the workspace's tests, all or those that these words leave, shows what they print, and counts.
+fn run(which: &[&str], counts: &mut Counts) -> Result<()> {
     let failed = counts.failed;
     let mut cargo = Command::new("cargo");
     if let Some(folder) = fio_examples() {
         cargo.env("QDEPTH_FIO_EXAMPLES", folder);
     }
     let mut child = cargo
-        .arg("test")
-        .args(crates)
+        .args(["test", "--workspace"])
+        .args(which)
         .args(["--no-fail-fast", "--", "--show-output"])
         .current_dir(root())
         .stdout(Stdio::piped())

@@ -220,10 +220,10 @@ changes = { en = "Second series", ja = "第二の計測" }
     /// A folder with `qdepth` and, where that was built, `qdepth-pdf` beside it.
     fn programs() -> (tempfile::TempDir, bool) {
         let built = PathBuf::from(env!("CARGO_BIN_EXE_qdepth"));
-        let target = built.parent().and_then(Path::parent).unwrap().to_owned();
-        let programs = tempfile::tempdir_in(&target).unwrap();
+        let target = built.parent().unwrap();
+        let programs = tempfile::tempdir_in(target).unwrap();
         std::fs::hard_link(&built, programs.path().join("qdepth")).unwrap();
-        let pdf = target.join("typeset/qdepth-pdf");
+        let pdf = target.join("qdepth-pdf");
         if pdf.is_file() {
             std::fs::hard_link(&pdf, programs.path().join("qdepth-pdf")).unwrap();
         }
@@ -246,8 +246,7 @@ changes = { en = "Second series", ja = "第二の計測" }
         true
     }
 
-    const NOT_BUILT: &str =
-        "SKIPPED: qdepth-pdf was not built (cargo build -p qdepth-pdf --profile typeset)";
+    const NOT_BUILT: &str = "SKIPPED: qdepth-pdf was not built (cargo build -p qdepth-pdf)";
 
     /// `qdepth` with `qdepth-pdf` beside it, where that was built; the refusal where it was not.
     #[test]
