@@ -119,19 +119,32 @@ mod tests {
         end(running);
     }
 
+    /// A plan of one point that reads for so long without a pause, and nothing else.
+    fn reads_for(place: &Place, duration: &str) -> &'static str {
+        let plan = format!(
+            "name = \"steadily\"\nprofiles = [\"random-4k-read\"]\noutstanding = [1]\n\
+             warm_up = \"0s\"\nduration = \"{duration}\"\n"
+        );
+        place.write("steadily.toml", &plan);
+        // What is there already is read, however little room the file system has.
+        let bytes: Vec<u8> = (0..=250).cycle().take(16 << 20).collect();
+        std::fs::write(place.join("data"), bytes).unwrap();
+        "run steadily.toml data --no-report"
+    }
+
     #[test]
     fn the_live_page_changes_within_two_seconds() {
         if !can("the live page in a browser") {
             return;
         }
         let place = Place::new();
-        std::fs::create_dir(place.path().join("data")).unwrap();
-        let words = "run quick data --area 16MiB --outstanding 1 --warm-up 0s --duration 40s";
-        let mut measured = place.start(&format!("{words} --profile database --no-report"));
+        let words = reads_for(&place, "60s");
+        let mut measured = place.start(&format!("{words} --events told.jsonl"));
         let (running, base) = served(&place);
         measured.says("is measured next");
         let live = format!("{base}live");
-        assert_eq!(look("live", std::slice::from_ref(&live)), "");
+        let told = place.join("told.jsonl").display().to_string();
+        assert_eq!(look("live", &[live.clone(), told]), "");
         pictures(&place, &[("serve-live", live)]);
         measured.signal("INT");
         measured.wait_at_most(Duration::from_secs(60)).expect(130);
