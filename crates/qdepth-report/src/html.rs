@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::attached::{beginning, is_large, packed};
 use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
 use crate::figure::{GRID, INK, PALETTE, PAPER};
-use crate::words::{LabelWords, words};
+use crate::words::{LabelWords, Lang, words};
 
 /// Sorts and filters tables, hides lines, shows values. The page is whole without it.
 pub(crate) const SCRIPT: &str = include_str!("../templates/page.js");
@@ -37,7 +37,7 @@ pub fn html(document: &Document) -> Result<String, ReportError> {
 }
 
 /// What stands in the page's `main` element, for a page of somebody else's that uses
-/// [`style_sheet`]: no style and no script in it.
+/// [`style_sheet`], and may use [`reading_aids`]: no style and no script in it.
 ///
 /// # Errors
 /// As [`html`].
@@ -56,6 +56,18 @@ pub fn html_table(table: &Table) -> Result<String, ReportError> {
 /// The style of a report, dark and light, on screens of any width and on paper.
 pub fn style_sheet() -> String {
     format!("{}{}", include_str!("../templates/style.css"), restyle())
+}
+
+/// The script that sorts and filters tables, hides lines and shows values, for a page that holds such
+/// a part: its `main` has what [`aids_words`] gives as `data-aids`.
+pub const fn reading_aids() -> &'static str {
+    SCRIPT
+}
+
+/// What the controls of [`reading_aids`] say.
+pub fn aids_words(lang: Lang) -> String {
+    let labels = &words(lang).paper.labels;
+    format!("{}|{}", labels.aids.join("|"), labels.document[2])
 }
 
 fn page(document: &Document, part: bool) -> Result<String, ReportError> {
@@ -83,6 +95,10 @@ impl Page<'_> {
         let number = self.numbers[kind].get() + 1;
         self.numbers[kind].set(number);
         format!("{} {number}: ", self.labels.document[kind])
+    }
+
+    fn aids(&self) -> String {
+        aids_words(self.document.lang)
     }
 
     /// The hash by which a Content-Security-Policy allows the script (CSP 3, 2.3.1).

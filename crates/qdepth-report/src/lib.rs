@@ -63,7 +63,7 @@ pub use figure::{
 };
 pub use first::{FirstWords, first_words};
 pub use host::host_tables;
-pub use html::{ReportError, html, html_part, html_table, style_sheet};
+pub use html::{ReportError, aids_words, html, html_part, html_table, reading_aids, style_sheet};
 pub use limit::{Limit, Statistic, UnknownLimit};
 pub use markdown::{markdown, table_markdown};
 pub use paper::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};

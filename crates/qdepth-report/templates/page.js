@@ -23,7 +23,7 @@
   document.querySelectorAll("figure[id]").forEach((f) => link(f.id, f.querySelector("figcaption")));
 
   // Contents that stay in sight.
-  const nav = document.querySelector("header nav");
+  const nav = document.querySelector("main header nav");
   if (nav) {
     const contents = make("details", { class: "contents aid" });
     const list = make("nav", { "aria-label": CONTENTS });

@@ -78,6 +78,7 @@ impl Site {
             .route("/api/runs/{id}/events", get(events))
             .route("/metrics", page(live::metrics))
             .route("/live.js", get(|| async { file(SCRIPT, LIVE) }))
+            .route("/report.js", get(|| async { file(SCRIPT, qdepth_report::reading_aids()) }))
             .route("/style.css", get(style))
             .route("/icon.svg", get(|| async { file(SVG, ICON) }))
             .fallback(|State(site): State<Arc<Self>>, request: Request| {

@@ -87,7 +87,7 @@ mod tests {
             place.run(&words).expect(0);
         }
         place.run("note latest one of two").expect(0);
-        place.run("report latest --lang en,ja --output report").expect(0);
+        place.run("report latest~2 --lang en,ja --output report").expect(0);
         let (running, base) = served(&place);
         let id = |n: usize| {
             place.run("list --json").json()["runs"][n]["id"].as_str().unwrap().to_owned()
@@ -114,6 +114,8 @@ mod tests {
         addresses.extend(files.lines().map(|file| format!("file://{file}")));
         assert_eq!(look("pages", &addresses), "");
         assert_eq!(look("compare", std::slice::from_ref(&base)), "");
+        let first = files.lines().next().unwrap();
+        assert_eq!(look("aids", &[format!("{base}runs/{}", id(2)), format!("file://{first}")]), "");
         let run = format!("{base}runs/{}", id(2));
         pictures(&place, &[("serve-runs", base), ("serve-run", run)]);
         end(running);

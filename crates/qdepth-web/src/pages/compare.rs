@@ -53,7 +53,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     if exchanged {
         runs.reverse();
     }
-    let mut frame = asked.frame(asked.words.compare);
+    let mut frame = asked.frame(asked.words.compare).with_aids();
     if runs.iter().any(|(run, _)| run.emulated) {
         frame.mark = "EMULATED".to_owned();
     }

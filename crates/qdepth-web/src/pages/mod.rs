@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::{StatusCode, Uri};
 use qdepth_logbook::LogbookError;
-use qdepth_report::{Lang, ReportError};
+use qdepth_report::{Lang, ReportError, aids_words};
 
 use crate::answer::{html, json_error};
 use crate::query::Query;
@@ -77,6 +77,7 @@ impl<'a> Asked<'a> {
             asked: self,
             title: title.into(),
             mark: String::new(),
+            aids: None,
             pages: pages.map(|(path, name)| (self.link(path), name, is_here(path))).to_vec(),
             other,
             other_address: self.query.with(LANG, other.tag()).address(self.path),
@@ -90,10 +91,19 @@ pub(crate) struct Frame<'a> {
     title: String,
     /// EMULATED, on a page of such figures.
     mark: String,
+    /// What the reading aids of tables and diagrams say, where a page has such.
+    aids: Option<String>,
     /// Address, name, and whether this page is there.
     pages: Vec<(String, &'static str, bool)>,
     other: Lang,
     other_address: String,
+}
+
+impl Frame<'_> {
+    /// The same around tables and diagrams of a report.
+    fn with_aids(self) -> Self {
+        Self { aids: Some(aids_words(self.asked.lang)), ..self }
+    }
 }
 
 /// Why there is no page.

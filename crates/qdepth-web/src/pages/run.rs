@@ -31,7 +31,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     };
     let telling = Telling { alive: Some(alive), ..Telling::from(asked.lang) };
     let document = compose(&run, &points, telling);
-    let mut frame = asked.frame(document.title.clone());
+    let mut frame = asked.frame(document.title.clone()).with_aids();
     frame.mark.clone_from(&document.mark);
     let page = RunPage {
         frame,

@@ -61,7 +61,7 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     let told = asked.source.trend(&listing.runs, &of)?;
     let newest = told.runs.last().and_then(|last| alike.iter().find(|run| run.id == last.id));
     let chosen = newest.map(|run| kind(run));
-    let mut frame = asked.frame(asked.words.trend);
+    let mut frame = asked.frame(asked.words.trend).with_aids();
     let (mut report, mut why) = (String::new(), asked.words.no_trend.to_owned());
     if told.runs.len() > 1 {
         let document = compose_trend(&told, asked.lang);

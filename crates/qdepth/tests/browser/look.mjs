@@ -74,6 +74,33 @@ const modes = {
     if (!text.includes("B ÷ A")) complain(page.url(), "compares nothing", text.slice(0, 300));
     await judged(page, page.url());
   },
+  /** A line is hidden by its name, a value stands at the pointer, a table is sorted by a column. */
+  async aids() {
+    for (const address of addresses) {
+      const page = await opened(address);
+      const toggle = await page.$(".aids.keys button");
+      if (!toggle) { complain(address, "no line can be hidden"); continue; }
+      const hidden = () => page.$$eval("svg.figure [stroke]", (parts) => parts.filter((part) => part.style.display === "none").length);
+      await toggle.click();
+      if ((await hidden()) === 0) complain(address, "no line was hidden");
+      await toggle.click();
+      if ((await hidden()) !== 0) complain(address, "a line stays hidden");
+      const mark = await page.$("svg.figure g.tt");
+      await mark.scrollIntoView();
+      await mark.hover();
+      const tip = await page.$eval(".tip", (told) => (told.hidden ? "" : told.textContent));
+      if (!/IO\/s|MiB\/s|ms|µs/.test(tip)) complain(address, "no value at the pointer", tip);
+      const firsts = () => page.$$eval("figure.table table", (tables) => {
+        const table = tables.find((one) => one.querySelector("th[title]"));
+        return [...table.tBodies[0].rows].map((row) => row.cells[1].textContent).join(" ");
+      });
+      const before = await firsts();
+      await page.$eval("figure.table th[title] + th", (head) => { head.click(); head.click(); });
+      if ((await firsts()) === before) complain(address, "no table was sorted", before);
+      await judged(page, address);
+      await page.close();
+    }
+  },
   /** Each second that a run tells (the file of its events) is seen within 2 s, again and again. */
   async live() {
     const [address, file] = addresses;
