@@ -122,11 +122,25 @@ pub fn tidy() -> Result<()> {
         }
     }
     modules.check(&mut broken);
+    left_out(&mut broken)?;
     security::check(&sources, &mut broken)?;
     if !broken.is_empty() {
         bail!("not tidy:\n{}", broken.join("\n"));
     }
     println!("tidy");
+    Ok(())
+}
+
+/// Where the files of tests are one binary, none is forgotten: cargo would not say so.
+fn left_out(broken: &mut Vec<String>) -> Result<()> {
+    for file in files(&root().join("crates"))? {
+        let folder = file.parent().unwrap_or(&file);
+        let Ok(all) = fs::read_to_string(folder.join("all.rs")) else { continue };
+        let name = file.file_stem().unwrap_or_default().to_string_lossy();
+        if folder.ends_with("tests") && name != "all" && !all.contains(&format!("mod {name};")) {
+            broken.push(format!("{}: all.rs beside it does not name it", relative(&file)));
+        }
+    }
     Ok(())
 }
 

@@ -292,12 +292,18 @@ fn write(rows: &BTreeMap<String, String>) -> Result<()> {
 /// Runs a campaign; its row.
 fn run(campaign: &Campaign, short: bool) -> Result<String> {
     let Campaign { name, crate_name, file, test, .. } = campaign;
-    let place = if file.is_empty() { vec!["--lib"] } else { vec!["--test", file] };
+    // Where all files of tests are one binary, a test has its file's name before its own.
+    let joined = root().join("crates").join(crate_name).join("tests/all.rs").is_file();
+    let (place, test) = match (*file, joined) {
+        ("", _) => (vec!["--lib"], (*test).to_owned()),
+        (file, true) => (vec!["--test", "all"], format!("{file}::{test}")),
+        (file, false) => (vec!["--test", file], (*test).to_owned()),
+    };
     let mut command = Command::new("cargo");
     command
         .args(["test", "-q", "-p", crate_name])
         .args(place)
-        .args(["--", "--exact", test, "--nocapture"])
+        .args(["--", "--exact", &test, "--nocapture"])
         .current_dir(root())
         .stdin(Stdio::null())
         .stderr(Stdio::inherit());

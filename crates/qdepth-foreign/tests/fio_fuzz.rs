@@ -1,8 +1,6 @@
 //! No text makes the reader of job files panic, hang or take memory without bound. What ever did
 //! stands in `fio_corpus` and is replayed.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
 use std::fs;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! Results of other programs: what is read of them, and that no bytes whatever make the readers
 //! panic or hang.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
 use std::fs;
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here ends the program, which is no tool")]
 
+#[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../tests/common/mod.rs"]
 mod common;
 

@@ -1,14 +1,9 @@
 //! What is read is what was written, or it is said that it is not.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-
-mod common;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use common::{BEFORE_TRIMS, certificate, point, run, trimming};
+use crate::common::{BEFORE_TRIMS, certificate, point, run, trimming};
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding};
 use qdepth_record::{PointRecord, RunRecord, RunState, export_csv, export_json};

@@ -1,10 +1,6 @@
 //! Certificates beside runs: kept as written, told by machine, and never told once damaged.
 
-#![expect(clippy::disallowed_methods, reason = "tests damage files of their own")]
-
-mod common;
-
-use common::certificate;
+use crate::common::certificate;
 use qdepth_logbook::Logbook;
 
 #[test]

@@ -1,17 +1,12 @@
 //! Killed at any moment, and several processes at once.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-
-mod common;
-
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common::{point, run};
+use crate::common::{point, run};
 use qdepth_logbook::Logbook;
 use qdepth_record::RunState;
 
@@ -45,7 +40,7 @@ fn child(file: &Path, id: &str, limit: u32) -> Child {
     #[expect(clippy::disallowed_methods, reason = "the test kills a process of its own")]
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "child_adds_points", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "crash::child_adds_points", "--nocapture", "--test-threads=1"])
         .env(FILE, file)
         .env(RUN, id)
         .env(LIMIT, limit.to_string())

@@ -1,13 +1,8 @@
 //! Files that are not ours, or no longer whole: refused with a reason, left as they are.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{point, run};
+use crate::common::{point, run};
 use qdepth_logbook::{Logbook, LogbookError};
 
 const ID: &str = "01890000-0000-7000-8000-000000000001";

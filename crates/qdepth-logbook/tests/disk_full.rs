@@ -1,13 +1,8 @@
 //! A full disk ends the run, and loses nothing that was stored before.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails in a helper fails the test")]
-
-mod common;
-
 use std::path::Path;
 
-use common::{point, run};
+use crate::common::{point, run};
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_record::RunState;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -19,7 +14,6 @@ const END: &str = "2025-03-01T11:00:00Z";
 struct Small(tempfile::TempDir);
 
 impl Small {
-    #[expect(clippy::print_stdout, reason = "a test that cannot run here says so")]
     fn new() -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
         match mount("qdepth-test", directory.path(), "tmpfs", MountFlags::empty(), Some(c"size=2m"))

@@ -1,14 +1,9 @@
 //! The pages in `docs/` say what the program does, and the JSON is what its schema says.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use common::{point, run};
+use crate::common::{point, run};
 use qdepth_logbook::Logbook;
 use qdepth_record::{PointRecord, export_json, json_schema};
 use serde_json::Value;

@@ -2,16 +2,11 @@
 //! n-th fails, fails from then on, writes half, is never reached because the process is killed or
 //! the power is lost. After each: no point that was said to be stored is lost, and none is wrong.
 
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-#![expect(clippy::disallowed_methods, reason = "the test runs a process of its own under faults")]
-
-mod common;
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{point, run};
+use crate::common::{point, run};
 use qdepth_logbook::Logbook;
 use qdepth_record::{PointRecord, RunState};
 
@@ -92,7 +87,7 @@ impl Lab {
             let _ = std::fs::remove_file(self.directory.path().join(format!("faulty.db{ending}")));
         }
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child_measures", "--nocapture", "--test-threads=1"])
+            .args(["--exact", "faults::child_measures", "--nocapture", "--test-threads=1"])
             .env(FILE, self.file())
             .env("LD_PRELOAD", &self.library)
             .env("QDEPTH_FAULT", fault)

@@ -1,13 +1,9 @@
 //! A logbook in a place that others prepared: nothing is written through what they put there.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
-mod common;
-
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 
-use common::{point, run};
+use crate::common::{point, run};
 use qdepth_logbook::{Logbook, LogbookError, RESERVE_BYTES};
 use qdepth_record::RunState;
 use rustix::fs::{AtFlags, CWD, Mode, Uid, chownat, mkfifoat};

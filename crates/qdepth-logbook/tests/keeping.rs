@@ -1,9 +1,5 @@
 //! Notes, retractions, merging, pruning, and what is told while a run is measured.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
@@ -12,7 +8,7 @@ mod tests {
     use qdepth_measure::{Code, Finding};
     use qdepth_record::{PointRecord, RunHeadline, RunRecord, RunState};
 
-    use super::common::{point, run, trimming};
+    use crate::common::{point, run, trimming};
 
     const AT: &str = "2026-11-22T16:00:00Z";
 

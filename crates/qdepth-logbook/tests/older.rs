@@ -4,8 +4,6 @@
 //! emulated drive, and an interrupted one whose only point had seven reads that failed. One is added
 //! with each migration, and none is ever changed.
 
-#![expect(clippy::disallowed_methods, reason = "a test makes files of its own")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,11 +1,6 @@
 //! What goes in comes out.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-#![expect(clippy::unwrap_used, reason = "what fails in a helper fails the test")]
-
-mod common;
-
-use common::{BEFORE_TRIMS, any_point, histogram, interval, point, run};
+use crate::common::{BEFORE_TRIMS, any_point, histogram, interval, point, run};
 use proptest::prelude::*;
 use qdepth_logbook::{Logbook, LogbookError};
 use qdepth_measure::{Code, Finding, Grade};

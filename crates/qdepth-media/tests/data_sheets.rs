@@ -2,12 +2,9 @@
 //! the sheet's own loads. What agrees here was put in; what a sheet does not say is not tested, and
 //! nobody knows it.
 
-#[cfg(test)]
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::rate;
+use crate::common::rate;
 use qdepth_media::{Checked, Description, catalogue, description_text};
 
 /// How the sheets of a kind measure a promise: spelling behind the name, outstanding I/Os,

@@ -1,9 +1,6 @@
 //! Same seed, same bytes. The hashes were made on x86-64; another machine must make the same.
 
-#[cfg(test)]
-mod common;
-
-use common::{measured, point};
+use crate::common::{measured, point};
 use qdepth_engine::Outcome;
 use sha2::{Digest, Sha256};
 

@@ -2,9 +2,6 @@
 //! the rate is that of virtual time.
 
 #[cfg(test)]
-mod common;
-
-#[cfg(test)]
 mod tests {
     use qdepth_engine::{Completions, Slot, Target};
     use qdepth_measure::{Instant, Nanos};

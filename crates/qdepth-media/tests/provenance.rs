@@ -1,8 +1,6 @@
 //! Where numbers are from: a description says `calibrated` of what the calibration program finds,
 //! and of nothing else.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

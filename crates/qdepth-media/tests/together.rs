@@ -1,11 +1,8 @@
 //! Drives that are loaded at the same time on one host.
 
-#[cfg(test)]
-mod common;
-
 use std::sync::atomic::AtomicBool;
 
-use common::{measured, point};
+use crate::common::{measured, point};
 use qdepth_engine::{Shard, Target, measure_together};
 use qdepth_media::{OpenMedia, Spelled, several};
 use qdepth_workload::Point;

@@ -1,9 +1,6 @@
 //! The instrument on media whose truth is known in closed form, within 0.1 %.
 
-#[cfg(test)]
-mod common;
-
-use common::{measured, point, rate};
+use crate::common::{measured, point, rate};
 use qdepth_engine::Outcome;
 
 const READS_8K: &str = "random = 100\nread = 100\nrequest_size = \"8KiB\"\n";

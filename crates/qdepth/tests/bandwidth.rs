@@ -1,13 +1,8 @@
 //! Bandwidth by IOR's method, from the command line to the answer.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::{Place, alone, pause, points};
+use crate::common::{Place, alone, pause, points};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;

@@ -1,11 +1,6 @@
 //! Pages and reports in chromium, looked at by axe-core: nothing serious or critical, no error, and
 //! what a person clicks does what it says. `cargo xtask test` fetches what this needs from npm.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -1,14 +1,9 @@
 //! The command line as a user or a script meets it: usage, refusals, machine output, engines, every
 //! kind of load. What cannot run here says `SKIPPED`.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::{Place, alone, can, codes, pause, points, sh, token};
+use crate::common::{Place, alone, can, codes, pause, points, sh, token};
 use serde_json::Value;
 
 const FILE: &str = "qdepth-measurement-file";

@@ -1,13 +1,8 @@
 //! Programs that call fio and read what it prints, on a link to qdepth that is called `fio`.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::{Place, alone, can, sh};
+use crate::common::{Place, alone, can, sh};
 
 /// A place with the link, and what a shell there prints, which finds it before any other fio.
 #[cfg(test)]

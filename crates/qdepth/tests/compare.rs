@@ -1,13 +1,8 @@
 //! `qdepth compare` as a user types it.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::common::Place;
 use serde_json::Value;
 
 /// Runs of an emulated drive, each with a seed of its own, into a logbook.
@@ -245,7 +240,8 @@ fn a_side_may_be_results_of_fio() {
     let job = "--name=j --filename=probe --size=1m --rw=randread --bs=4k --time_based --runtime=1 \
                --output-format=json";
     for name in ["before.json", "after.json"] {
-        common::sh(&format!("cd {} && fio {job} --output={name}", place.path().display())).unwrap();
+        crate::common::sh(&format!("cd {} && fio {job} --output={name}", place.path().display()))
+            .unwrap();
     }
     let told = place.run("compare before.json after.json --json").expect(5).json();
     let rows = told["rows"].as_array().unwrap();

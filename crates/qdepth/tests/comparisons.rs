@@ -1,14 +1,9 @@
 //! The comparison plans, as a user runs them: drives, arrays, processes, areas, options, media.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Place, alone, can, codes, points};
+use crate::common::{Place, alone, can, codes, points};
 use serde_json::Value;
 
 /// Rate of the points of a column at an intensity, I/Os per second.

@@ -3,18 +3,13 @@
 //! folder, and what would last is made short: the tables below say how, and a fence that says
 //! `not run: WHY` is counted.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
-use common::{Place, alone};
+use crate::common::{Place, alone};
 
 /// The pages, with the number of commands that are run, and of fences that are not.
 const PAGES: [(&str, usize, usize); 13] = [
@@ -214,7 +209,7 @@ fn furnish(place: &Place) -> PathBuf {
     }
     let wrapper = place.join("bin/qdepth");
     fs::write(&wrapper, WRAPPER).unwrap();
-    common::sh(&format!("chmod +x {}", wrapper.display())).unwrap();
+    crate::common::sh(&format!("chmod +x {}", wrapper.display())).unwrap();
     let short = "--outstanding 1 --profile database --duration 50ms --no-report";
     for logbook in ["qdepth.db", "before.db", "after.db", "other.db"] {
         for _ in 0..2 {
@@ -236,7 +231,7 @@ fn furnish(place: &Place) -> PathBuf {
 fn furnished_like(other: &Path) -> Place {
     let place = Place::new();
     let (from, to) = (other.display(), place.path().display());
-    common::sh(&format!("cp -a '{from}/.' '{to}'")).unwrap();
+    crate::common::sh(&format!("cp -a '{from}/.' '{to}'")).unwrap();
     place
 }
 

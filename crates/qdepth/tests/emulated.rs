@@ -1,7 +1,5 @@
 //! The whole product on emulated media: EMULATED stands on every page, row and file.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
 use std::process::{Command, Output};
 
 #[cfg(test)]

@@ -1,15 +1,10 @@
 //! A file that is there and is not ours: written to only where the user says which one it is, and
 //! else left as it was.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Ended, Place, alone, can, consent_lines, sh, token};
+use crate::common::{Ended, Place, alone, can, consent_lines, sh, token};
 
 const BYTES: usize = 16 << 20;
 const JOB: &str = "--name=w --rw=randwrite --bs=4k --filename=precious --runtime=1 --time_based";

@@ -1,11 +1,6 @@
 //! `--expect`: what an emulated medium does at the same points, beside what was measured. In virtual
 //! time on both sides, so that the figures are exact.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;

@@ -1,16 +1,13 @@
 //! The program under faults: failed and hung I/Os, full results disk, signals, sudden death. Truth
 //! is what the faulty storage itself says that it did. What cannot run here says `SKIPPED`.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Place, alone, can, codes, consent_lines, figure, pause, points, sh, token};
+use crate::common::{
+    Ended, Place, alone, can, codes, consent_lines, figure, pause, points, sh, token,
+};
 use serde_json::Value;
 
 /// A plan of random 4 KiB requests on all of the target.

@@ -1,11 +1,6 @@
 //! Doubts that the program must raise about a point, each provoked.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, alone, codes, figure, points};
+use crate::common::{Place, alone, codes, figure, points};
 
 const PLAN: &str = r#"
 name = "doubtful"

@@ -1,14 +1,9 @@
 //! fio's job files from end to end: measured, told in fio's JSON and logs, held against the fields
 //! of the fio that is installed, and imported.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Place, alone, can, sh};
+use crate::common::{Place, alone, can, sh};
 use serde_json::Value;
 
 /// Every path of a document with the kind of its value. Names that are figures (percentiles, bins)

@@ -1,15 +1,10 @@
 //! What is accepted of fio's options is also run: each with requests that come back, and the ends of
 //! jobs that end each other.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::time::{Duration, Instant};
 
-use common::{Place, alone, can, sh};
+use crate::common::{Place, alone, can, sh};
 use serde_json::Value;
 
 /// Each for half a second on an emulated drive.

@@ -1,17 +1,12 @@
 //! The first minute: `qdepth` alone in directories of every kind, tables in terminals of every
 //! width, and what a newcomer types wrong.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::Command;
 
-use common::{Ended, Place, can, points, sh};
+use crate::common::{Ended, Place, can, points, sh};
 
 #[cfg(test)]
 fn run_in(folder: &Path, columns: Option<&str>, words: &[&str]) -> Ended {

@@ -1,11 +1,6 @@
 //! `qdepth host` as a user runs it.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::Place;
+use crate::common::Place;
 use serde_json::Value;
 
 #[test]
@@ -58,7 +53,7 @@ fn a_certificate_is_kept_told_again_and_named_by_later_runs() {
     // Beside fio at 1 and at 8 outstanding, where it is installed; a short look may say nothing.
     let beside = certificate["proofs"].as_array().unwrap().iter().filter(|p| p["code"] == "fio");
     let beside: Vec<&Value> = beside.collect();
-    assert_eq!(beside.len(), if common::sh("fio --version").is_ok() { 2 } else { 0 });
+    assert_eq!(beside.len(), if crate::common::sh("fio --version").is_ok() { 2 } else { 0 });
     for proof in beside {
         let subject = proof["subject"].as_str().unwrap();
         assert!(subject.starts_with("fio-") && subject.contains(" × "), "{proof:#}");

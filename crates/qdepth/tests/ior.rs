@@ -1,13 +1,8 @@
 //! Command lines of IOR: the files that they make, and the words in which results are told.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::{Place, alone, can, sh};
+use crate::common::{Place, alone, can, sh};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;

@@ -1,15 +1,10 @@
 //! The manifest of docs/recipes/kubernetes.md: its fields are those of the API, its parts name one
 //! another, and its container's command line runs in a volume.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 
-use common::{Place, sh};
+use crate::common::{Place, sh};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/recipes/kubernetes.md");

@@ -1,11 +1,6 @@
 //! Limits of the process and of its outputs: an end in words, with the status of a failure, and
 //! nothing lost that was finished.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};

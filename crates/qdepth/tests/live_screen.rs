@@ -1,10 +1,5 @@
 //! The live screen in terminals: what tmux shows while a run is measured, and after it.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};

@@ -2,8 +2,6 @@
 //! preparation, every option that names a file, a run taken up again. Each is refused, and the
 //! SHA-256 of the whole target is what it was. Needs root; what cannot run here says `SKIPPED`.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
 /// The bench of the guards' own matrix.
 #[cfg(test)]
 #[allow(dead_code, clippy::allow_attributes, reason = "no test file uses all of it")]
@@ -13,18 +11,15 @@ mod common;
 #[allow(dead_code, clippy::allow_attributes, reason = "which guard refuses is their own matrix's")]
 #[path = "../../qdepth-host/tests/matrix_cases/mod.rs"]
 mod matrix_cases;
-#[cfg(test)]
-#[path = "common/mod.rs"]
-mod program;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::common::{Ended, Place, can, pause};
 use common::{Bench, checksum, has};
 use matrix_cases::{CASES, Case, Prepared};
-use program::{Ended, Place, can, pause};
 use qdepth_host::consent;
 use qdepth_host::target::inspect;
 

@@ -1,16 +1,11 @@
 //! Several ranks under mpirun: the counts of one process, and no hang when one dies. Ranks on two
 //! nodes are in network namespaces of this machine with a cable between them, which can be pulled.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs::{self, File};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use common::{Place, alone, can, counts, pause, points, sh, shim};
+use crate::common::{Place, alone, can, counts, pause, points, sh, shim};
 use serde_json::Value;
 
 /// The program under mpirun, with its shim compiled.

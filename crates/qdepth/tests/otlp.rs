@@ -1,10 +1,5 @@
 //! Metrics that are pushed to a collector, as a collector gets them.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -1,11 +1,6 @@
 //! A medium of one's own drive, as a user makes, asks and watches it: `run fit`, `media fit`,
 //! `predict`, `--expect`. In virtual time: the drive is itself emulated.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;

@@ -1,11 +1,6 @@
 //! Tables of runs, as others read them: DuckDB, pandas and pyarrow, which `cargo xtask test` fetches.
 //! The questions of docs/recipes/year-of-runs.md are asked of 1,000 runs whose answers are known.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

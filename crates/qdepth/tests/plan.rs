@@ -1,14 +1,9 @@
 //! `qdepth plan`: says what a run would do and what the guards say to it, and touches nothing.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Place, alone, can, consent_lines, sh, token};
+use crate::common::{Place, alone, can, consent_lines, sh, token};
 
 #[cfg(test)]
 #[track_caller]

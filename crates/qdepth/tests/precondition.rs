@@ -1,14 +1,9 @@
 //! Preconditioning: what is written before the first point, and what it does to an emulated medium.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Place, alone, can, codes, points, token};
+use crate::common::{Place, alone, can, codes, points, token};
 use serde_json::Value;
 
 #[cfg(test)]

@@ -1,11 +1,6 @@
 //! The plans after SNIA's tests: in virtual time as they are, and in a directory in little time.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, alone, points};
+use crate::common::{Place, alone, points};
 
 /// How many points each has, and in how little time it is tried here. The pauses of `pts-hir` do not
 /// get shorter with `--duration`: it is tried in virtual time alone.

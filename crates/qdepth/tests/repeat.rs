@@ -1,11 +1,6 @@
 //! `qdepth run --repeat` and `qdepth trend` as a user types them, in virtual time.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, pause};
+use crate::common::{Place, pause};
 use serde_json::Value;
 
 const LOAD: &str = "--profile database --outstanding 1,8 --duration 60ms";

@@ -1,7 +1,5 @@
 //! A run on an emulated medium, told in every format and language.
 
-#![expect(clippy::disallowed_methods, reason = "tests make files of their own")]
-
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};

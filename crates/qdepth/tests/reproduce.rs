@@ -1,13 +1,8 @@
 //! `qdepth reproduce` as a user runs it: refusals, machine output, the page, exit status.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::Place;
+use crate::common::Place;
 use serde_json::Value;
 
 #[test]

@@ -1,13 +1,8 @@
 //! What a resumed run takes up, what it keeps to, and what it measures again.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs::{self, File};
 
-use common::{Place, alone, codes, pause, points};
+use crate::common::{Place, alone, codes, pause, points};
 
 #[cfg(test)]
 fn plan(outstanding: &str, duration: &str) -> String {

@@ -1,10 +1,5 @@
 //! The logbook as web pages, asked over a socket as browsers and attackers ask.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};

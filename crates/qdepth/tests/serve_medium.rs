@@ -2,11 +2,6 @@
 //! strictly, since nothing may end before the medium says so; from above loosely, for a busy
 //! machine.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 #[cfg(test)]
 mod tests {
     use serde_json::Value;

@@ -1,14 +1,9 @@
 //! Several targets in one run: what is refused for one leaves all of them untouched.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use common::{Place, alone, can, sh, token};
+use crate::common::{Place, alone, can, sh, token};
 
 const SHORT: &str = "--area 8MiB --duration 100ms --profile database --outstanding 1";
 

@@ -1,18 +1,13 @@
 //! The job of docs/recipes/cluster.md under Slurm: a controller and two nodes, all of them processes
 //! of this machine, which go with the test.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Place, alone, can, counts, pause, sh, shim};
+use crate::common::{Place, alone, can, counts, pause, sh, shim};
 use serde_json::Value;
 
 const PAGE: &str = include_str!("../../../docs/recipes/cluster.md");

@@ -1,15 +1,10 @@
 //! Trims: of devices, of files and of emulated drives; as many as fio makes of the same job, and
 //! guarded as writes are. And what else fio's jobs write and search.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use common::{Place, alone, can, consent_lines, points, sh, token};
+use crate::common::{Place, alone, can, consent_lines, points, sh, token};
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;

@@ -1,12 +1,7 @@
 //! Known truth: storage that answers every request after a fixed delay has the rate outstanding ÷
 //! delay at every number of outstanding I/Os. What cannot run here says `SKIPPED`.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, alone, can, codes, points, sh};
+use crate::common::{Place, alone, can, codes, points, sh};
 
 /// Long enough that what FUSE, the socket and a busy machine add (0.2 ms; 1.5 ms on 2 cores with
 /// three compilers) stays below the tolerance.

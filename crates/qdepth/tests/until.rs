@@ -1,11 +1,6 @@
 //! Points that end once their rate is known, on emulated media: the same on every machine.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, alone, codes, figure, points};
+use crate::common::{Place, alone, codes, figure, points};
 
 const RUN: &str = "run standard media:sas-2-hdd-600gb --profile database --outstanding 1,8";
 
@@ -148,7 +143,7 @@ fn an_interruption_keeps_the_visits_that_were_made_and_they_are_measured_again()
     let words = "run quick . --profile database --outstanding 1,8 --duration 4s --area 16MiB";
     let mut run = place.start(&format!("{words} --no-report --json --logbook v.db"));
     run.says("seed");
-    common::pause(3500);
+    crate::common::pause(3500);
     run.signal("INT");
     run.wait().expect(130);
     let resumed = place.run("run --resume --no-report --json --logbook v.db").json();

@@ -1,13 +1,8 @@
 //! Preparation as an axis, as a user runs it; on real devices it is tried in the virtual machine.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
 use std::fs;
 
-use common::{Place, points};
+use crate::common::{Place, points};
 use serde_json::Value;
 
 #[cfg(test)]

@@ -1,11 +1,6 @@
 //! What the witnesses of a point see: a second load on the same device, heat in an emulated drive.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, alone, can, codes, figure, points};
+use crate::common::{Place, alone, can, codes, figure, points};
 
 /// 2000 random reads a second, and 20 that somebody else adds.
 const PLAN: &str = r#"name = "NAME"
@@ -47,7 +42,7 @@ fn one_per_cent_of_foreign_io_is_found_and_a_lone_load_is_not_blamed() {
         assert!(point["witnesses"].as_array().unwrap().len() > 4, "{point:#}");
         let words = format!("run {theirs} {} --no-report --logbook other.db", device.display());
         let other = place.start(&words);
-        common::pause(1500);
+        crate::common::pause(1500);
         let disturbed = run(&format!("disturbed{trial}.db"));
         other.signal("INT");
         other.wait();
@@ -93,9 +88,9 @@ fn a_stopped_generator_does_not_blame_the_storage() {
     place.write("still.toml", READS);
     let mut run = place.start("run still.toml . --json --no-report");
     run.says("plan still");
-    common::pause(2500);
+    crate::common::pause(2500);
     run.signal("STOP");
-    common::pause(2000);
+    crate::common::pause(2000);
     run.signal("CONT");
     let document = run.wait().expect(1).json();
     let point = &points(&document)[0];

@@ -1,11 +1,6 @@
 //! A reader beside rising writes, from the command line to the answer, on emulated media.
 
-#![expect(clippy::disallowed_methods, reason = "tests run the program as a user does")]
-
-#[cfg(test)]
-mod common;
-
-use common::{Place, alone, points};
+use crate::common::{Place, alone, points};
 use serde_json::Value;
 
 /// As the shipped plan, but short.

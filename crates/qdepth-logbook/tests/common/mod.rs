@@ -1,7 +1,5 @@
 //! Records with every field set.
 
-#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses its part")]
-
 use proptest::prelude::*;
 use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
 use qdepth_record::{

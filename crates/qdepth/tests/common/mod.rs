@@ -1,8 +1,6 @@
 //! What the tests of the binary share: running it as a user does, and storage that misbehaves on
 //! demand (nbdkit through nbdfuse, and a loop device on top).
 
-#![allow(dead_code, clippy::allow_attributes, reason = "no test file uses all of it")]
-
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -1,0 +1,12 @@
+//! What other programs' users bring. One binary for all files of tests.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
+
+#[cfg(test)]
+mod fio_fuzz;
+#[cfg(test)]
+mod fio_jobs;
+#[cfg(test)]
+mod fio_trims;
+#[cfg(test)]
+mod import;

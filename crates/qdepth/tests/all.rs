@@ -1,0 +1,92 @@
+//! The program as its users meet it. One binary, so that a change of a line links one program and not forty, and tests
+//! that wait leave their CPU to the next file's; each file stands for itself. `cargo xtask tidy` sees that none is left out.
+
+#![expect(clippy::disallowed_methods, reason = "tests make files and run programs as a user does")]
+
+#[cfg(test)]
+mod common;
+
+#[cfg(test)]
+mod bandwidth;
+#[cfg(test)]
+mod browser;
+#[cfg(test)]
+mod cli;
+#[cfg(test)]
+mod clients;
+#[cfg(test)]
+mod compare;
+#[cfg(test)]
+mod comparisons;
+#[cfg(test)]
+mod docs;
+#[cfg(test)]
+mod emulated;
+#[cfg(test)]
+mod existing_file;
+#[cfg(test)]
+mod expect;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod findings;
+#[cfg(test)]
+mod fio;
+#[cfg(test)]
+mod fio_runs;
+#[cfg(test)]
+mod first_minute;
+#[cfg(test)]
+mod host;
+#[cfg(test)]
+mod ior;
+#[cfg(test)]
+mod kubernetes;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod live_screen;
+#[cfg(test)]
+mod matrix;
+#[cfg(test)]
+mod mpi;
+#[cfg(test)]
+mod otlp;
+#[cfg(test)]
+mod own_medium;
+#[cfg(test)]
+mod parquet;
+#[cfg(test)]
+mod plan;
+#[cfg(test)]
+mod precondition;
+#[cfg(test)]
+mod pts;
+#[cfg(test)]
+mod repeat;
+#[cfg(test)]
+mod report;
+#[cfg(test)]
+mod reproduce;
+#[cfg(test)]
+mod resume;
+#[cfg(test)]
+mod serve;
+#[cfg(test)]
+mod serve_medium;
+#[cfg(test)]
+mod several_targets;
+#[cfg(test)]
+mod slurm;
+#[cfg(test)]
+mod trims;
+#[cfg(test)]
+mod truth;
+#[cfg(test)]
+mod until;
+#[cfg(test)]
+mod variants;
+#[cfg(test)]
+mod witnesses;
+#[cfg(test)]
+mod write_pressure;
