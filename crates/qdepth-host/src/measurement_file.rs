@@ -458,7 +458,15 @@ fn allocated(target: &Inspected) -> u64 {
         .map_or(0, |stat| u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512))
 }
 
-/// G13: twice the size is free, and 5 % of the file system stays free. What the file holds
+/// Bytes of a file system of that size which files of ours leave free (G13): 5 %, what ext4 keeps
+/// for root (mke2fs(8), `-m`), and 8 GiB where that is less: a twentieth of a large file system is
+/// room for others that no measurement file takes away.
+pub fn spare_bytes(file_system_bytes: u64) -> u64 {
+    const SPARE_BYTES_AT_MOST: u64 = 8 << 30;
+    (file_system_bytes / 20).min(SPARE_BYTES_AT_MOST)
+}
+
+/// G13: twice the size is free, and what [`spare_bytes`] says stays free. What the file holds
 /// already counts as free, what other targets will take of the file system does not.
 pub(crate) fn check_room(
     at: &Inspected,
@@ -497,15 +505,17 @@ pub(crate) fn check_room(
             remedy,
         );
     }
-    if (free - needed) < total / 20 {
-        return refuse(
-            format!(
-                "a file of {} would leave less than 5 % free at {place} ({} now)",
-                Bytes(needed).for_people(),
-                Bytes(free).for_people()
-            ),
-            remedy,
+    let spare = spare_bytes(total);
+    if free - needed < spare {
+        let found = format!(
+            "a file of {} would leave less than {} free at {place} ({} now)",
+            Bytes(needed).for_people(),
+            Bytes(spare).for_people(),
+            Bytes(free).for_people()
         );
+        // Where even nothing would leave too little, a smaller file is no way out.
+        let room = "Free some space there, or give a file system with more room";
+        return refuse(found, if free < spare { room } else { remedy });
     }
     Ok(())
 }

@@ -43,6 +43,27 @@ fn a_directory_is_foreseen_and_left_alone() {
 }
 
 #[test]
+fn a_large_file_system_that_is_nearly_full_has_room_until_little_is_left() {
+    let test = "a_large_file_system_that_is_nearly_full_has_room_until_little_is_left";
+    let tools = ["losetup", "mkfs.ext4", "mount", "fallocate"];
+    if !can(test, &tools) {
+        return;
+    }
+    let (_alone, place) = (alone(), Place::new());
+    let node = place.device("image", 400 << 30).display().to_string();
+    let mount = place.join("mount").display().to_string();
+    let make = "mkfs.ext4 -q -m 0 -O ^has_journal -E lazy_itable_init=1";
+    sh(&format!("{make} {node} && mkdir {mount} && mount {node} {mount}")).unwrap();
+    place.later(format!("umount {mount}"));
+    // Of 393 GiB 18 are left, which is less than 5 %, and then 7.
+    sh(&format!("fallocate -l 375G {mount}/most")).unwrap();
+    says(&place.run("plan quick mount --file-size 1GiB").expect(0).out, &["G13 G2"]);
+    sh(&format!("fallocate -l 11G {mount}/more")).unwrap();
+    let refused = place.run("plan quick mount --file-size 16MiB").expect(3).out;
+    says(&refused, &["G13 refuses", "would leave less than 8.59 GB free", "Free some space there"]);
+}
+
+#[test]
 fn a_device_is_foreseen_with_every_verdict_and_left_alone() {
     let test = "a_device_is_foreseen_with_every_verdict_and_left_alone";
     if !can(test, &["losetup", "mkfs.ext4", "mount", "sha256sum"]) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use qdepth_files::{Folder, Input, limit};
 use qdepth_foreign::ior::{FileSystem, Hog, Ior};
+use qdepth_host::measurement_file::spare_bytes;
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
 use rustix::fs::{StatVfs, statvfs};
@@ -35,7 +36,7 @@ pub(super) fn fit(ior: &mut Ior, targets: &[PathBuf], tasks: u32) {
     let room = |target: &PathBuf| {
         let of = statvfs(target).ok()?;
         let free = of.f_bavail.saturating_mul(of.f_frsize);
-        let spare = of.f_blocks.saturating_mul(of.f_frsize) / 20;
+        let spare = spare_bytes(of.f_blocks.saturating_mul(of.f_frsize));
         Some((free / 2).min(free.saturating_sub(spare)).saturating_sub(BESIDE))
     };
     // Several directories may be of one file system.
