@@ -233,6 +233,8 @@ impl<'a> Events<'a> {
     }
 
     fn raised(&self, logbook: &Logbook, point: Option<u32>, finding: &Finding) {
+        // Each test that makes a run holds what it raises against the table of codes.
+        debug_assert_eq!(finding.check(point.is_none()), Ok(()));
         let finite = |value: &f64| value.is_finite().then_some(*value);
         let event = event::FindingRaised {
             point,

@@ -6,17 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use qdepth_engine::{Outcome, Shard, Target};
 use qdepth_fit::{FitError, below, predict};
-use qdepth_measure::{Code, Finding};
 use qdepth_media::{OpenMedia, Spelled};
-use qdepth_record::{ExpectedRecord, PointRecord, PointSummary, RunRecord};
+use qdepth_record::ExpectedRecord;
 use qdepth_workload::{Plan, Point};
 
 use crate::emulated::{WARM_UP, on_all_processors, window_bytes};
 use crate::failure::Usage;
-
-/// A rate is clearly below what was expected under this share of it: twice the mean error that the
-/// emulation's least exact predictions may have (`reference/goals.toml`: 12 %).
-const CLEARLY: f64 = 0.75;
 
 /// Refuses a medium that cannot take the points of a plan.
 ///
@@ -136,24 +131,4 @@ fn record(medium: &Spelled, point: &Point, outcome: &Outcome) -> ExpectedRecord 
         mean_ns: over(times as f64, completed as f64),
         below_io_per_s: None,
     }
-}
-
-/// The finding of a point whose rate, with all of its interval, is below what was expected: below
-/// what the medium's own error allows where that is known, else clearly.
-pub(crate) fn below_expected(run: &RunRecord, point: &PointRecord) -> Option<Finding> {
-    let expected = run.expected_at(point.index)?;
-    let rate = PointSummary::of(point).io_per_s;
-    let highest = rate.interval.map_or(rate.value, |(_, high)| high);
-    let share = expected.share_reached(rate.value)?;
-    let is_below = match expected.below_io_per_s {
-        Some(below) => highest < below,
-        None => expected.share_reached(highest)? < CLEARLY,
-    };
-    is_below.then(|| {
-        Finding::remark(Code::BelowExpected)
-            .value("share", share)
-            .value("io_per_s", rate.value)
-            .value("expected_io_per_s", expected.io_per_s)
-            .label("medium", &expected.medium)
-    })
 }

@@ -3,7 +3,6 @@
 use qdepth_host::Refusal;
 use qdepth_host::guard::Claim;
 use qdepth_host::system::System;
-use qdepth_measure::{Code, Finding};
 
 use crate::prepare::Real;
 
@@ -31,8 +30,8 @@ impl Identity {
 /// The target is not the one that was claimed.
 #[derive(Clone, Debug)]
 pub(crate) struct Changed {
-    was: String,
-    is: String,
+    pub(crate) was: String,
+    pub(crate) is: String,
     remedy: String,
 }
 
@@ -40,10 +39,6 @@ impl Changed {
     fn of(claim: &Claim, refusal: Refusal) -> Self {
         let Refusal { found, remedy, .. } = refusal;
         Self { was: claim.identity.to_string(), is: found, remedy }
-    }
-
-    pub(crate) fn finding(&self) -> Finding {
-        Finding::invalid(Code::DeviceChanged).label("was", &self.was).label("is", &self.is)
     }
 }
 

@@ -8,6 +8,7 @@ use qdepth_record::RunState;
 use crate::Lab;
 use crate::begin::begin;
 use crate::events::{Events, events_file};
+use crate::findings::device_changed;
 use crate::identity::Changed;
 use crate::points::points;
 use crate::preparation::Preparation;
@@ -41,7 +42,7 @@ pub(crate) fn alone(lab: Lab<'_>) -> Result<Option<Ran>> {
         (Ok(_), None) => RunState::Sealed,
     };
     let changed = measured.as_ref().err().and_then(|error| error.downcast_ref::<Changed>());
-    let changed = changed.map(Changed::finding);
+    let changed = changed.map(device_changed);
     let remarks = request.remarks.iter().chain(&ready.remarks).cloned();
     let findings: Vec<Finding> = remarks.chain(changed).collect();
     let id = ready.run.id;

@@ -6,12 +6,13 @@ use qdepth_host::environment::with_all_below;
 use qdepth_host::placement::{far, node_of_cpu, node_of_device, order, unusable};
 use qdepth_host::system::System;
 use qdepth_linux::allowed_cpus;
-use qdepth_measure::{Code, Finding};
+use qdepth_measure::Finding;
 use qdepth_record::Observation;
 use qdepth_workload::{Plan, Point};
 
 use crate::Lab;
 use crate::failure::Missing;
+use crate::findings;
 use crate::prepare::{Prepared, Real};
 use crate::request::Pinning;
 
@@ -143,13 +144,7 @@ fn far_drive(system: &System, drive: &str, kept: &[u32], allowed: &[u32]) -> Opt
     if far.is_empty() || (kept.is_empty() && far.len() < allowed.len()) {
         return None;
     }
-    let far: Vec<String> = far.iter().map(u32::to_string).collect();
-    Some(
-        Finding::remark(Code::FarDrive)
-            .label("device", drive)
-            .label("node", node_of_device(system, drive)?.to_string())
-            .label("cpus", far.join(",")),
-    )
+    Some(findings::far_drive(drive, node_of_device(system, drive)?, &far))
 }
 
 #[cfg(test)]

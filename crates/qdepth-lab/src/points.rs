@@ -13,17 +13,13 @@ use crate::Lab;
 use crate::all_ranks::AllRanks;
 use crate::begin::Ready;
 use crate::events::Events;
-use crate::expect::below_expected;
+use crate::findings::{PointSeen, of_point};
 use crate::measured::Measured;
 use crate::seal::seal;
 use crate::virtual_time;
 use crate::visit::{Shown, Visited};
 use crate::visits::{in_turn, length, sweeps};
 use crate::worker_result::{WorkerResult, WorkerResults};
-
-/// Share by which stamps may run ahead of the kernel's clock or behind it. Its own slewing is at
-/// most 0.05 %.
-const CLOCK_DRIFT: f64 = 0.001;
 
 /// Measures what is not yet done, and says how many points lie beyond the end of the steps. `ranks`
 /// takes what each worker of each point did.
@@ -97,14 +93,6 @@ fn steps_ended(ready: &Ready, logbook: &Logbook) -> Result<BTreeSet<u32>> {
     Ok(whole.filter(|point| !follows(point)).map(|point| point.target).collect())
 }
 
-/// On a staircase a backlog is what is looked for: the step that the target cannot follow is its
-/// result and no fault of the measurement, and one that it follows may fall behind for a moment.
-fn expected(findings: &mut [Finding]) {
-    for finding in findings.iter_mut().filter(|f| f.code == Code::Saturated) {
-        finding.severity = Severity::Remark;
-    }
-}
-
 /// A point as it is kept, with what is said of it besides its own laws.
 fn one_sealed(
     lab: Lab<'_>,
@@ -112,17 +100,17 @@ fn one_sealed(
     (point, measured): (&Point, &Measured),
     started_at: &str,
 ) -> PointRecord {
-    let prepared = &ready.targets[point.target as usize];
-    let rate = ready.ceilings.get(&point.in_flight_max()).copied();
-    let mut sealed = seal(point, prepared, measured, rate, started_at);
-    sealed.findings.extend(engine_findings(measured));
-    sealed.findings.extend(below_expected(&ready.run, &sealed));
-    if lab.request.plan.is_none() {
-        sealed.findings.push(Finding::remark(Code::Resumed));
-    }
-    if ready.plan.ends_when_not_followed {
-        expected(&mut sealed.findings);
-    }
+    let mut sealed = seal(point, measured, started_at);
+    let seen = PointSeen {
+        point,
+        prepared: &ready.targets[point.target as usize],
+        measured,
+        ceiling: ready.ceilings.get(&point.in_flight_max()).copied(),
+        expected: ready.run.expected_at(point.index),
+        is_resumed: lab.request.plan.is_none(),
+        is_staircase: ready.plan.ends_when_not_followed,
+    };
+    sealed.findings = of_point(&seen, &sealed);
     sealed
 }
 
@@ -139,20 +127,4 @@ fn must_be_cool(lab: Lab<'_>, point: &PointRecord) -> Result<()> {
         );
     }
     Ok(())
-}
-
-fn engine_findings(measured: &Measured) -> Vec<Finding> {
-    let Some(used) = &measured.engine else { return Vec::new() };
-    let refused = used.probe.refused.iter().map(|(engine, why)| {
-        Finding::remark(Code::EngineFallback)
-            .label("engine", used.engine.name())
-            .label("why", format!("{}: {why}", engine.name()))
-    });
-    let missing = used.probe.missing.iter().map(|(feature, why)| {
-        Finding::remark(Code::EngineFeature).label("feature", feature).label("why", why)
-    });
-    let drift = used.clock.ahead_ns as f64 / used.clock.over.0.max(1) as f64;
-    let drifted = (drift.abs() > CLOCK_DRIFT)
-        .then(|| Finding::invalid(Code::ClockDrift).value("drift", drift));
-    refused.chain(missing).chain(drifted).collect()
 }

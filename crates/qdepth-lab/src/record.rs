@@ -5,22 +5,18 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use qdepth_files::shell_word;
 use qdepth_host::environment;
-use qdepth_host::extents::unwritten_share;
 use qdepth_host::target::{Inspected, Kind};
 use qdepth_linux::EngineChoice;
-use qdepth_measure::{Code, Finding};
 use qdepth_media::Spelled;
 use qdepth_record::{
     ComparisonRecord, MEASUREMENT_VERSION, Observation, RunRecord, RunState, TargetRecord,
     VariantRecord,
 };
-use qdepth_workload::{
-    Choices, Compared, Comparison, Durability, Extent, Plan, PlanFile, Point, Role, STANDARD_AREA,
-    TargetShape, resolve, shipped_plan_text,
-};
+use qdepth_workload::{Compared, Comparison, Plan, Role};
 
 use crate::Lab;
 use crate::calibrate;
+use crate::findings::of_run;
 use crate::placed;
 use crate::prepare::{Prepared, What};
 use crate::request::RunRequest;
@@ -86,7 +82,7 @@ pub(crate) fn record(
         environment: surroundings(lab, plan, prepared),
         targets: prepared.iter().enumerate().map(target).collect(),
         expected: Vec::new(),
-        findings: run_findings(plan, prepared)
+        findings: of_run(plan, prepared)
             .into_iter()
             .chain(placed::far_drives(lab, plan, prepared))
             .collect(),
@@ -159,49 +155,6 @@ fn name(prepared: &[Prepared], index: usize) -> String {
     if alike { format!("{name} #{}", index + 1) } else { name }
 }
 
-fn run_findings(plan: &Plan, prepared: &[Prepared]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let real = prepared.iter().any(|target| target.real().is_some());
-    if real && plan.precondition.is_empty() {
-        findings.push(Finding::remark(Code::MediumStateUnknown));
-    }
-    let emulated = |point: &Point| prepared[point.target as usize].real().is_none();
-    if plan.points.iter().any(|point| point.verify && emulated(point)) {
-        let what = "an emulated medium holds no data, so no read is verified";
-        findings
-            .push(Finding::remark(Code::NotLiteral).label("option", "verify").label("what", what));
-    }
-    let durable = |point: &Point| point.durability != Durability::Cached;
-    if plan.points.iter().any(|point| durable(point) && emulated(point)) {
-        let what = "an emulated medium completes every write as it completes others";
-        findings
-            .push(Finding::remark(Code::NotLiteral).label("option", "sync").label("what", what));
-    }
-    let smallest = plan.points.iter().map(|p| p.area.length_bytes).min().unwrap_or(0);
-    let asked = asked_area(&plan.name);
-    if smallest < asked {
-        findings.push(
-            Finding::remark(Code::SmallArea)
-                .value("bytes", smallest as f64)
-                .value("standard_bytes", asked as f64),
-        );
-    }
-    for target in prepared {
-        let Some(real) = target.real() else { continue };
-        let usable = target.shape.usable;
-        let Some(claim) = real.claim() else { continue };
-        let share = unwritten_share(&claim.file, usable.offset_bytes, usable.length_bytes);
-        if let Some(share) = share.filter(|share| *share > 0.0) {
-            findings.push(
-                Finding::invalid(Code::UnwrittenRead)
-                    .value("unwritten_share", share)
-                    .label("target", target.spelling.display().to_string()),
-            );
-        }
-    }
-    findings
-}
-
 /// What is kept of an emulated target beside its results: every number that it was made of.
 fn emulated_facts(spelled: &Spelled) -> Vec<Observation> {
     let fact = |(subject, key, value): (String, String, String)| Observation {
@@ -223,49 +176,4 @@ pub fn command(request: &RunRequest, seed: u64) -> Option<Observation> {
         value: Ok(words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")),
         source: "command line of qdepth".to_owned(),
     })
-}
-
-/// The least area that a shipped plan of this name asks for, in bytes; of any other plan the standard
-/// one. What a plan's own design raises on every run says nothing of a run.
-fn asked_area(plan: &str) -> u64 {
-    let standard = STANDARD_AREA.0;
-    let Some(file) = shipped_plan_text(plan).and_then(|text| text.parse::<PlanFile>().ok()) else {
-        return standard;
-    };
-    let whole = file.file_size.map_or(standard, |size| size.0);
-    let shape = TargetShape::whole(Extent { offset_bytes: 0, length_bytes: whole }, 512);
-    let resolved = resolve(&file, &Choices::default(), &[shape]);
-    let areas = resolved.map_or_else(|_| Vec::new(), |plan| plan.points);
-    let least = areas.iter().map(|point| point.area.length_bytes).min();
-    least.unwrap_or(whole).min(standard)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shipped_plan_is_held_against_its_own_area() {
-        const GIB: u64 = 1 << 30;
-        for (plan, bytes) in [
-            ("first", GIB / 4),
-            ("disk-mark", GIB),
-            ("quick", GIB),
-            ("latency", GIB),
-            ("fit", 4 * GIB),
-            ("standard", 32 * GIB),
-            ("processes", 32 * GIB),
-            ("a plan of one's own", 32 * GIB),
-        ] {
-            assert_eq!(asked_area(plan), bytes, "{plan}");
-        }
-    }
-
-    #[test]
-    fn no_shipped_plan_asks_for_more_than_the_standard() {
-        for plan in qdepth_workload::shipped_plan_names() {
-            let asked = asked_area(plan);
-            assert!((1 << 20..=STANDARD_AREA.0).contains(&asked), "{plan}: {asked}");
-        }
-    }
 }

@@ -8,8 +8,9 @@ use qdepth_workload::{Point, STEADY_ROUNDS};
 
 use crate::Lab;
 use crate::begin::Ready;
+use crate::findings::not_steady;
 use crate::measured::Measured;
-use crate::until_steady::{doubt, slices};
+use crate::until_steady::slices;
 use crate::visit::{Shown, Visit, Visited, visit};
 
 /// The rule by which a group ends, where it ends so.
@@ -63,7 +64,7 @@ impl<'a> Course<'a> {
     fn doubts(&self) -> Vec<Option<Finding>> {
         let of = |(point, rounds): (&Point, &SteadyRounds)| {
             let target = &self.ready.targets[point.target as usize];
-            doubt(target, &point.steady_round(0), rounds, self.rule)
+            not_steady(target, &point.steady_round(0), rounds, self.rule)
         };
         self.group.iter().zip(&self.known).map(of).collect()
     }

@@ -4,13 +4,14 @@
 
 use anyhow::{Context, Result, bail};
 use qdepth_measure::{
-    Bytes, Code, Course, Finding, Nanos, SteadyRounds, SteadyRule, SteadyVerdict,
+    Bytes, Course, Nanos, SteadyRounds, SteadyRule, SteadyVerdict,
 };
 use qdepth_record::Observation;
 use qdepth_workload::{Point, UntilSteady};
 
 use crate::Lab;
 use crate::execute::execute;
+use crate::findings::not_steady;
 use crate::measure_options::MeasureOptions;
 use crate::measured::Measured;
 use crate::observer::{Preparing, Progress};
@@ -87,7 +88,7 @@ pub(crate) fn rounds(
         let source = if put { IN_VIRTUAL_TIME } else { WRITTEN };
         let told: Observation = fact(&targets[index], value, source);
         done.facts.push((index, told));
-        done.findings.extend(doubt(&targets[index], point, rounds, asked.rule));
+        done.findings.extend(not_steady(&targets[index], point, rounds, asked.rule));
     }
     Ok(done)
 }
@@ -166,38 +167,4 @@ fn told(point: &Point, rounds: &SteadyRounds, rule: SteadyRule, bytes: u64) -> S
         Bytes(bytes).for_people(),
         bytes as f64 / point.area.length_bytes as f64
     )
-}
-
-/// What is doubted of a target that did not become steady; `point` is a round of it.
-pub(crate) fn doubt(
-    target: &Prepared,
-    point: &Point,
-    rounds: &SteadyRounds,
-    rule: SteadyRule,
-) -> Option<Finding> {
-    let verdict = rounds.verdict();
-    if verdict.course == Course::Steady {
-        return None;
-    }
-    let finding = Finding::remark(Code::NotSteady)
-        .label("target", target.spelling.display().to_string())
-        .label("course", verdict.course.as_str())
-        .label("rule", rule.as_str())
-        .value("rounds", rounds.count() as f64)
-        .value("io_per_s", verdict.level);
-    let finding = if point.read_share < 1.0 {
-        finding.value("times_written", rounds.written())
-    } else {
-        finding
-    };
-    if verdict.course == Course::TooShort {
-        return Some(finding);
-    }
-    let period_ns = verdict.period_rounds.map(|rounds| rounds * point.stop.duration_ns as f64);
-    let finding =
-        finding.value("range_share", verdict.range_share).value("slope_share", verdict.slope_share);
-    Some(match period_ns {
-        Some(period_ns) => finding.value("period_ns", period_ns),
-        None => finding,
-    })
 }

@@ -246,7 +246,7 @@ mod tests {
     use qdepth_measure::{Code, Severity};
 
     use super::*;
-    use crate::interference::disturbed;
+    use crate::findings::of_machine;
 
     fn drive(log: &str) -> System {
         let root = std::path::PathBuf::from("/nowhere");
@@ -319,7 +319,7 @@ mod tests {
         };
         let found = |stolen: u32| -> Vec<_> {
             let before = stat(1000, 50);
-            let findings = disturbed(&before.until(&stat(2000 - stolen, 50 + stolen)));
+            let findings = of_machine(&before.until(&stat(2000 - stolen, 50 + stolen)));
             findings.iter().map(|finding| (finding.code, finding.severity)).collect()
         };
         assert_eq!(found(0), []);

@@ -1,7 +1,8 @@
 //! The laws that every point must obey (docs/method/thresholds.md), checked on its own counts. What
 //! breaks one becomes a finding; nothing here corrects a figure.
 
-use crate::finding::{Code, Finding, Grade, Severity};
+use crate::code::{Code, Severity};
+use crate::finding::{Finding, Grade};
 
 /// Largest difference for Little's law.
 const LITTLE_MAX: f64 = 0.01;
@@ -135,7 +136,7 @@ fn unsettled(facts: &PointFacts) -> Option<Finding> {
     }
     let is_invalid = missing > UNSETTLED_INVALID + chance;
     let severity = if is_invalid { Severity::Invalid } else { Severity::Remark };
-    let finding = Finding { severity, ..Finding::remark(Code::QueueUnsettled) };
+    let finding = Finding::of(Code::QueueUnsettled, severity);
     Some(
         finding
             .value("mean_ns", sum / completed)
@@ -184,7 +185,7 @@ fn kernel(facts: &PointFacts) -> Option<Finding> {
     }
     let code = if share > 0.0 { Code::ForeignIo } else { Code::KernelSawLess };
     let severity = if share.abs() > KERNEL_INVALID { Severity::Invalid } else { Severity::Remark };
-    let finding = Finding { severity, ..Finding::remark(code) };
+    let finding = Finding::of(code, severity);
     Some(finding.value("kernel_bytes", kernel).value("our_bytes", ours).value("share", share))
 }
 
@@ -206,7 +207,7 @@ fn ceiling(facts: &PointFacts) -> Option<Finding> {
         return None;
     }
     let severity = if ratio < CEILING_INVALID { Severity::Invalid } else { Severity::Remark };
-    let finding = Finding { severity, ..Finding::remark(Code::GeneratorCeiling) };
+    let finding = Finding::of(Code::GeneratorCeiling, severity);
     Some(finding.value("ceiling_io_per_s", ceiling).value("io_per_s", rate).value("ratio", ratio))
 }
 
@@ -267,6 +268,7 @@ mod tests {
         for (facts, code) in broken {
             let findings = check_laws(&facts);
             assert_eq!(findings.iter().map(|f| f.code).collect::<Vec<_>>(), [code]);
+            assert_eq!(findings[0].check(false), Ok(()));
             assert_eq!(grade(&findings), Grade::C, "{code}");
         }
     }

@@ -5,6 +5,7 @@
 //! nanoseconds. Start with [`Nanos`], [`LatencyHistogram`] and [`Finding`].
 
 mod changes;
+mod code;
 mod comparison;
 mod credible;
 mod deals;
@@ -23,12 +24,13 @@ mod units;
 mod until;
 
 pub use changes::{Change, FIGURES_MAX, changes};
+pub use code::{Code, Meaning, Severity, Subject};
 pub use comparison::{fairness, quotient, skew};
 pub use credible::{Credible, ParseCredibleError};
 pub use estimate::{
     Estimate, Percentile, percentile, reported_percentiles, rounds_mean, series_mean, visits_mean,
 };
-pub use finding::{Code, Finding, Grade, Severity};
+pub use finding::{Finding, Grade};
 pub use groups::{Ratio, Spread, Verdict, mean_over_runs, ratio, verdicts};
 pub use histogram::{CorruptHistogram, EncodedHistogram, LatencyHistogram};
 pub use laws::{PointFacts, check_laws, grade};

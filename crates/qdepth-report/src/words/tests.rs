@@ -109,8 +109,14 @@ fn every_load_profile_that_is_shipped_has_its_title_in_every_language() {
 }
 
 #[test]
-fn findings_say_the_same_in_every_language() {
+fn findings_say_the_same_in_every_language_and_no_figure_that_they_do_not_have() {
     for code in Code::ALL {
+        let row = code.meaning();
+        let named: BTreeSet<String> =
+            finding::english(*code).into_iter().flat_map(placeholders).collect();
+        let has = |name: &String| [row.values, row.labels].concat().contains(&name.as_str());
+        let missing: Vec<&String> = named.iter().filter(|name| !has(name)).collect();
+        assert!(missing.is_empty(), "`{code}` has no {missing:?} in the table of codes");
         let both = finding::english(*code).into_iter().zip(finding_ja::japanese(*code));
         for (en, ja) in both {
             assert_eq!(placeholders(en), placeholders(ja), "{code}: {en} / {ja}");

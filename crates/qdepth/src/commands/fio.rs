@@ -16,7 +16,6 @@ use qdepth_foreign::fio::{
 use qdepth_host::placement::{Cpus, cpus_of_node};
 use qdepth_host::system::System;
 use qdepth_host::target::Kind;
-use qdepth_measure::{Code, Finding};
 use qdepth_record::PointRecord;
 use qdepth_workload::{Choices, Extent, PlanFile, TargetShape, resolve};
 
@@ -27,6 +26,7 @@ use crate::result_file::ResultFile;
 use crate::screen::Screen;
 use crate::terminal::{print_document, say};
 use qdepth_lab::failure::Usage;
+use qdepth_lab::findings::{not_literal, noted};
 use qdepth_lab::prepare::{find, previewed};
 use qdepth_lab::provision::Provision;
 use qdepth_lab::request::{Pinning, PlanRequest, RunRequest};
@@ -158,12 +158,8 @@ fn request(
         let cpus = each_once(&cpus)?;
         request.pinning = if *split { Pinning::InTurn(cpus) } else { Pinning::Among(cpus) };
     }
-    let remark = |remark: &FioRemark| {
-        Finding::remark(Code::NotLiteral).label("option", &remark.place).label("what", &remark.what)
-    };
-    let note = |note: &String| Finding::remark(Code::NotLiteral).label("option", note);
-    let of_jobs = converted.remarks.iter().map(remark);
-    request.remarks = of_jobs.chain(line.notes.iter().map(note)).collect();
+    let of_jobs = converted.remarks.iter().map(|of: &FioRemark| not_literal(&of.place, &of.what));
+    request.remarks = of_jobs.chain(line.notes.iter().map(|note| noted(note))).collect();
     Ok(request)
 }
 

@@ -12,7 +12,7 @@ use qdepth_foreign::ior::{
     Ior, IorPhase, IorRank, IorRefusal, IorRun, IorTest, Summary, ior_csv, ior_help, ior_json,
     ior_outliers, ior_ranks_csv, ior_text,
 };
-use qdepth_measure::{Code, Finding, Nanos};
+use qdepth_measure::Nanos;
 use qdepth_record::PointRecord;
 use qdepth_workload::{Choices, PlanFile, Point};
 
@@ -23,6 +23,7 @@ use crate::result_file::ResultFile;
 use crate::terminal::{print_document, say};
 use qdepth_lab::all_ranks::launched;
 use qdepth_lab::failure::Usage;
+use qdepth_lab::findings::not_literal;
 use qdepth_lab::request::{PlanRequest, Ran};
 use qdepth_lab::worker_result::{WorkerResult, WorkerResults};
 
@@ -146,10 +147,8 @@ impl Whole {
             }
             let plan = plan(&mut part, tasks)?;
             let mut request = self.run.request_of(plan);
-            let remark = |(option, what): &(String, String)| {
-                Finding::remark(Code::NotLiteral).label("option", option).label("what", what)
-            };
-            request.remarks = part.remarks.iter().map(remark).collect();
+            let remarks = part.remarks.iter();
+            request.remarks = remarks.map(|(option, what)| not_literal(option, what)).collect();
             let Self { run, told, failed, .. } = self;
             let status = run::measure(run, &request, |ran| {
                 *failed |= ran.points.iter().any(has_errors);

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::{Arg, Command};
-use qdepth_measure::{Code, Finding};
+use qdepth_measure::{Code, Finding, Grade, Severity, Subject};
 use qdepth_record::{TableOf, Value as Cell};
 use qdepth_report::{Lang, finding_text};
 use qdepth_workload::plan_schema;
@@ -127,18 +127,31 @@ fn the_reference_of_options_is_what_the_program_takes() {
 #[test]
 fn the_reference_of_findings_is_what_reports_say() {
     let mut page = "# Findings\n\nWhat makes a figure doubtful, as reports explain it. Codes are \
-                    stored and never change their meaning; [measuring](../method/measuring.md#findings) \
-                    has the weight of each. Figures of a case stand in the report's sentence.\n"
+                    stored and never change their meaning. B: valid, with a remark; C: not valid. \
+                    Figures of a case stand in the report's sentence, and under their names in \
+                    [JSON](../json.md).\n"
         .to_owned();
     for code in Code::ALL.iter().copied() {
         let finding = Finding::remark(code);
         let text = finding_text(&finding, Lang::En);
+        let meaning = code.meaning();
+        let grade = |severity: &Severity| Grade::of([&Finding::of(code, *severity)]).to_string();
+        let grades: Vec<String> = meaning.severities.iter().map(grade).collect();
+        let about = match meaning.subject {
+            Subject::Point => "a point",
+            Subject::Run => "a run",
+            Subject::Both => "a point or a run",
+        };
+        let names = meaning.values.iter().chain(meaning.labels).map(|name| format!("`{name}`"));
+        let names: Vec<String> = names.collect();
+        let has = if names.is_empty() { String::new() } else { format!("; {}", names.join(", ")) };
         let _ = write!(
             page,
-            "\n## `{}`\n**{}.** {}\n\n*What to do*: {}\n",
-            finding.code_text(),
+            "\n## `{code}`\n**{}.** {}\n\n*Law*: {}. {} of {about}{has}.\n\n*What to do*: {}\n",
             cell(&text.title),
             cell(&text.explanation),
+            meaning.law,
+            grades.join(", "),
             cell(&text.advice),
         );
     }

@@ -17,7 +17,7 @@ const FREQUENCY: f64 = 0.05;
 const NEAR: f64 = 5.0;
 
 /// Every doubt that the witnesses raise.
-pub(crate) fn disturbed(seen: &Seen) -> Vec<Finding> {
+pub(crate) fn of_machine(seen: &Seen) -> Vec<Finding> {
     let mut findings = machine(seen);
     findings.extend(load(seen));
     findings.extend(heat(seen));
@@ -31,7 +31,7 @@ fn machine(seen: &Seen) -> Vec<Finding> {
     let mut weigh = |code, value: f64, name: &str, (remark, invalid): (f64, f64)| {
         let severity = if value > invalid { Severity::Invalid } else { Severity::Remark };
         if value > remark {
-            findings.push(Finding { severity, ..Finding::remark(code).value(name, value) });
+            findings.push(Finding::of(code, severity).value(name, value));
         }
     };
     weigh(Code::Steal, seen.steal.unwrap_or(0.0), "share", STEAL);
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     fn found(seen: &Seen) -> Vec<(Code, Severity)> {
-        disturbed(seen).iter().map(|finding| (finding.code, finding.severity)).collect()
+        of_machine(seen).iter().map(|finding| (finding.code, finding.severity)).collect()
     }
 
     fn drifted(drift: f64) -> Seen {

@@ -1,0 +1,52 @@
+//! Every doubt of a run is raised here: laws and limits of a point, of the machine around it, and of the
+//! run as a whole. `qdepth_measure::Code` is the table of what there is; words are the report's.
+//!
+//! Not here are what another program measured (`qdepth-foreign`, on import) and what is damaged in a
+//! logbook (`qdepth-logbook`, on reading), of which no lab knows.
+
+mod laws;
+mod machine;
+mod point;
+mod run;
+mod standstill;
+
+use qdepth_measure::{Code, Finding, check_laws};
+use qdepth_record::{ExpectedRecord, PointRecord};
+use qdepth_workload::Point;
+
+use crate::measured::Measured;
+use crate::prepare::Prepared;
+
+pub(crate) use machine::of_machine;
+pub use run::{not_literal, noted};
+pub(crate) use run::{device_changed, far_drive, not_steady, of_run};
+
+/// A measured point, and what it is held against.
+pub(crate) struct PointSeen<'a> {
+    pub(crate) point: &'a Point,
+    pub(crate) prepared: &'a Prepared,
+    pub(crate) measured: &'a Measured,
+    /// The generator's rate at this intensity where storage costs nothing.
+    pub(crate) ceiling: Option<f64>,
+    /// What an emulated medium does at it.
+    pub(crate) expected: Option<&'a ExpectedRecord>,
+    /// Whether its run had been interrupted.
+    pub(crate) is_resumed: bool,
+    /// Whether it is a step of a load that rises until it is not followed.
+    pub(crate) is_staircase: bool,
+}
+
+/// Every doubt about a point; `record` is what is kept of it.
+pub(crate) fn of_point(seen: &PointSeen<'_>, record: &PointRecord) -> Vec<Finding> {
+    let mut findings = check_laws(&laws::facts(seen));
+    findings.extend(point::doubts(seen));
+    findings.extend(of_machine(&seen.measured.seen));
+    findings.extend(point::statistics(record, seen.measured));
+    findings.extend(point::engine(seen.measured));
+    findings.extend(seen.expected.and_then(|expected| point::below_expected(expected, record)));
+    findings.extend(seen.is_resumed.then(|| Finding::remark(Code::Resumed)));
+    if seen.is_staircase {
+        point::staircase(&mut findings);
+    }
+    findings
+}
