@@ -7,7 +7,7 @@ use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::driver::{Driver, Drivers, OneDriver};
-use crate::ledger::Interval;
+use crate::series::Interval;
 use crate::outcome::Outcome;
 use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
 use crate::shard::Shard;

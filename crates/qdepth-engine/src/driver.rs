@@ -4,7 +4,8 @@
 use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
-use crate::ledger::{Interval, Ledger, Stamps};
+use crate::ledger::{Ledger, Stamps};
+use crate::series::Interval;
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
 use crate::shard::{Shard, StopGroup};

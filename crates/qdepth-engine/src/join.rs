@@ -2,7 +2,7 @@
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
-use crate::ledger::{Interval, Series};
+use crate::series::{Interval, Series};
 use crate::outcome::{DirectionOutcome, Ended, Outcome};
 use crate::target::CpuTime;
 
@@ -124,8 +124,7 @@ fn add(mine: &mut DirectionOutcome, theirs: DirectionOutcome) {
 
 /// Slices of equal number are slices of equal time, since windows and slices are the point's.
 fn joined(a: &Series, b: &Series) -> Series {
-    let mut joined = Series::default();
-    joined.lost = a.lost + b.lost;
+    let mut joined = Series { lost: a.lost + b.lost, ..Series::default() };
     let count = a.intervals().len().max(b.intervals().len());
     for index in 0..count {
         let shards = [a, b].map(|series| series.intervals().get(index).map(|i| (series, i)));

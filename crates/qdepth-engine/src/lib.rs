@@ -11,6 +11,7 @@ mod join;
 mod ledger;
 mod outcome;
 mod pacing;
+mod series;
 mod shard;
 mod target;
 mod tied;
@@ -20,7 +21,7 @@ pub mod scripted;
 
 pub use drive::{measure, measure_shard, measure_together};
 pub use join::{follow, join, unrecorded};
-pub use ledger::{Interval, Series};
 pub use outcome::{DirectionOutcome, Ended, Errors, Outcome};
+pub use series::{Interval, Series};
 pub use shard::{Shard, StopGroup};
 pub use target::{Completion, Completions, CpuTime, Slot, Target, TargetFailure};

@@ -3,7 +3,7 @@
 use qdepth_measure::{LatencyHistogram, Nanos};
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::Series;
+use crate::series::Series;
 use crate::target::{CpuTime, TargetFailure};
 
 /// Room for this many different error numbers in a direction.

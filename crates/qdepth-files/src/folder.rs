@@ -15,9 +15,13 @@ use rustix::io::Errno;
 use rustix::process::geteuid;
 
 use crate::error::{FileError, word};
-use crate::fresh::random_name;
 use crate::sort::{Identity, identity, is_link, is_regular, of_the_kernel};
 use crate::walk::{LINKS_MAX, Missing, followed, in_a_circle, walk, walk_from};
+
+/// A name that is nobody's; hidden, and it says whose it is should a kill leave it.
+pub(crate) fn random_name() -> OsString {
+    format!(".qdepth-{}", uuid::Uuid::new_v4().simple()).into()
+}
 
 /// A directory, looked up once and held: what happens to its name later changes nothing.
 #[derive(Clone, Debug)]

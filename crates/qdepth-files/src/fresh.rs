@@ -11,12 +11,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::error::FileError;
-use crate::folder::Folder;
-
-/// A name that is nobody's; hidden, and it says whose it is should a kill leave it.
-pub(crate) fn random_name() -> OsString {
-    format!(".qdepth-{}", uuid::Uuid::new_v4().simple()).into()
-}
+use crate::folder::{Folder, random_name};
 
 /// A complete file under a random name in the directory where it belongs. It goes with this value,
 /// unless the name was taken from it.

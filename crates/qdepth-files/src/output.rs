@@ -3,57 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rustix::fs::Stat;
-
 use crate::error::FileError;
-use crate::place::Place;
+use crate::place::{Place, Privacy, Replaced};
 
 /// Names of the standard output, besides `-`.
 const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
-
-/// Who may read a new file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Privacy {
-    /// Its owner alone: it holds serial numbers, or more of the machine than is published.
-    Private,
-    /// Whom the umask lets.
-    Public,
-    /// As [`Privacy::Public`], and it can be run; only its owner may write to it, as it is code.
-    Program,
-}
-
-impl Privacy {
-    /// Permission bits of folders that hold such files, before the umask.
-    pub const fn of_folders(self) -> u32 {
-        match self {
-            Self::Private => 0o700,
-            Self::Public | Self::Program => 0o777,
-        }
-    }
-
-    pub(crate) const fn mode(self) -> u32 {
-        match self {
-            Self::Private => 0o600,
-            Self::Public => 0o666,
-            Self::Program => 0o755,
-        }
-    }
-}
-
-/// A file that a result took the place of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Replaced {
-    /// Its size.
-    pub bytes: u64,
-    /// When it was last written to, in seconds since 1970.
-    pub written_at: i64,
-}
-
-impl Replaced {
-    pub(crate) fn of(old: &Stat) -> Self {
-        Self { bytes: old.st_size as u64, written_at: old.st_mtime }
-    }
-}
 
 /// Where a result goes: checked, and held until it is written.
 ///

@@ -13,9 +13,52 @@ use crate::claim::{Claim, Use, is_read};
 use crate::error::{FileError, word};
 use crate::folder::Folder;
 use crate::fresh::{Fresh, Growing};
-use crate::output::{Privacy, Replaced};
 use crate::sort::{identity, is_directory, is_link, is_null, is_regular, is_shared, sort_of};
 use crate::walk::Missing;
+
+/// Who may read a new file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privacy {
+    /// Its owner alone: it holds serial numbers, or more of the machine than is published.
+    Private,
+    /// Whom the umask lets.
+    Public,
+    /// As [`Privacy::Public`], and it can be run; only its owner may write to it, as it is code.
+    Program,
+}
+
+impl Privacy {
+    /// Permission bits of folders that hold such files, before the umask.
+    pub const fn of_folders(self) -> u32 {
+        match self {
+            Self::Private => 0o700,
+            Self::Public | Self::Program => 0o777,
+        }
+    }
+
+    pub(crate) const fn mode(self) -> u32 {
+        match self {
+            Self::Private => 0o600,
+            Self::Public => 0o666,
+            Self::Program => 0o755,
+        }
+    }
+}
+
+/// A file that a result took the place of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written to, in seconds since 1970.
+    pub written_at: i64,
+}
+
+impl Replaced {
+    pub(crate) fn of(old: &Stat) -> Self {
+        Self { bytes: old.st_size as u64, written_at: old.st_mtime }
+    }
+}
 
 /// So much of a file is looked at before it is replaced.
 const HEAD: usize = 4096;

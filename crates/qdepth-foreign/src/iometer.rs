@@ -1,7 +1,7 @@
 //! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
 //! their names.
 
-use crate::import::{Imported, place_of};
+use crate::imported::{Imported, place_of, rfc3339};
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// Most results of a file: each takes some 200 KiB as a record.
@@ -173,38 +173,4 @@ fn moment(line: &str) -> Option<String> {
     let good =
         digits(year, 4) && [month, day, hours, minutes, seconds].iter().all(|part| digits(part, 2));
     good.then(|| format!("{date}T{hours}:{minutes}:{seconds}Z"))
-}
-
-/// RFC 3339 of seconds since 1970 (Hinnant, *chrono-compatible low-level date algorithms*).
-pub(crate) fn rfc3339(seconds: i64) -> Option<String> {
-    // The years 1970 to 9999.
-    if !(0..=253_402_300_799).contains(&seconds) {
-        return None;
-    }
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let z = days + 719_468;
-    let era = z / 146_097;
-    let day_of_era = z - era * 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    let (hours, minutes) = (rest / 3600, rest / 60 % 60);
-    Some(format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}Z", rest % 60))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rfc3339;
-
-    #[test]
-    fn seconds_become_a_date() {
-        assert_eq!(rfc3339(0).as_deref(), Some("1970-01-01T00:00:00Z"));
-        assert_eq!(rfc3339(951_827_696).as_deref(), Some("2000-02-29T12:34:56Z"));
-        assert_eq!(rfc3339(1_795_278_890).as_deref(), Some("2026-11-21T16:34:50Z"));
-        assert_eq!(rfc3339(-1), None);
-    }
 }

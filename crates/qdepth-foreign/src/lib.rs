@@ -7,8 +7,10 @@
 pub mod fio;
 mod icf;
 mod import;
+mod imported;
 mod iometer;
 pub mod ior;
 
 pub use icf::{IcfPlan, IcfRefusal, icf_plan};
-pub use import::{ImportError, Imported, import};
+pub use import::{ImportError, import};
+pub use imported::Imported;

@@ -6,7 +6,7 @@ use std::path::Path;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::identity::{DeviceIdentity, Identity};
-use crate::refusal::{Guard, Refusal};
+use crate::refusal::{Guard, Refusal, not_ours};
 use crate::sysfs;
 use crate::system::System;
 use crate::target::{BlockDevice, Inspected};
@@ -231,7 +231,7 @@ pub(crate) fn missing(
 pub(crate) fn missing_for_file(system: &System, file: &Inspected, now: Timestamp) -> Refusal {
     Refusal::new(
         Guard::G8Ownership,
-        crate::guard::not_ours(&file.spelling).found,
+        not_ours(&file.spelling).found,
         format!(
             "Give a directory, a new or empty file, or a plan that only reads. {}; without a \
              terminal also give a consent file with\n{}",

@@ -42,7 +42,7 @@ pub(crate) use review::in_order;
 pub use review::{Verdict, Verdicts, review};
 
 pub(crate) use file::{
-    check_place, check_unused, is_system_place, must_be_as_left, not_ours, take_up,
+    check_place, check_unused, is_system_place, must_be_as_left, take_up,
 };
 
 /// The bytes of a target that may be touched.

@@ -108,14 +108,9 @@ impl Held {
             wwid,
             size_bytes,
             diskseq,
-            boot: boot(system),
+            boot: system.boot(),
         })
     }
-}
-
-/// Under which number the machine runs since it was booted.
-pub(crate) fn boot(system: &System) -> Option<String> {
-    system.read_trimmed("/proc/sys/kernel/random/boot_id")
 }
 
 fn partition(system: &System, name: &str) -> Option<String> {
@@ -201,7 +196,7 @@ impl Bound {
 
 impl Known {
     fn find(&self, system: &System) -> Found {
-        if self.boot == boot(system) {
+        if self.boot == system.boot() {
             let Ok(number) = self.number.parse::<DeviceNumber>() else {
                 return Found::Strange(format!("`{}` is no number of a device", self.number));
             };

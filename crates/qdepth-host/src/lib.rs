@@ -22,6 +22,7 @@
 mod aligned;
 pub mod check;
 pub mod consent;
+mod device_number;
 pub mod environment;
 pub mod extents;
 pub mod guard;
@@ -39,6 +40,7 @@ pub mod reach;
 pub mod readable;
 pub mod recording;
 mod refusal;
+mod room;
 mod seal;
 pub mod sysfs;
 pub mod system;

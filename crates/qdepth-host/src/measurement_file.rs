@@ -6,22 +6,23 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use qdepth_measure::Bytes;
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 
 use crate::extents::unwritten_share;
 use crate::guard::{self, Claim, Direct, Usable, Use, Verdicts};
 use crate::label::{LABEL_BYTES, Label};
-use crate::noise;
-use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::noise::{self, Progress};
+use crate::refusal::{Failure, Guard, Problem, Refusal, not_ours};
+use crate::room::check_room;
 use crate::system::System;
 use crate::target::{self, Inspected, Kind};
+
+pub use crate::room::spare_bytes;
 
 /// Its name in the directory.
 pub const NAME: &str = "qdepth-measurement-file";
@@ -42,9 +43,6 @@ pub struct Wanted<'a> {
     /// Whether to bypass the page cache.
     pub direct: bool,
 }
-
-/// Called with the bytes filled so far; [`ControlFlow::Break`] ends the filling.
-pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// A measurement file, claimed for writing. Dropping it removes it, unless it is to be kept.
 #[derive(Debug)]
@@ -398,7 +396,7 @@ fn own_or_empty(file: &File, path: &Path) -> Result<Option<Label>, Problem> {
     let label = length.checked_sub(LABEL_BYTES).map_or(Ok(None), |at| Label::read_at(file, at));
     match label.map_err(|error| failure("read", path, error))? {
         Some(label) if label.size_bytes.checked_add(LABEL_BYTES) == Some(length) => Ok(Some(label)),
-        _ => Err(guard::not_ours(path).into()),
+        _ => Err(not_ours(path).into()),
     }
 }
 
@@ -456,68 +454,6 @@ fn fill(file: &OwnedFd, label: &Label, progress: Progress<'_>) -> io::Result<()>
 fn allocated(target: &Inspected) -> u64 {
     rustix::fs::fstat(target.handle())
         .map_or(0, |stat| u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512))
-}
-
-/// Bytes of a file system of that size which files of ours leave free (G13): 5 %, what ext4 keeps
-/// for root (mke2fs(8), `-m`), and 8 GiB where that is less: a twentieth of a large file system is
-/// room for others that no measurement file takes away.
-pub fn spare_bytes(file_system_bytes: u64) -> u64 {
-    const SPARE_BYTES_AT_MOST: u64 = 8 << 30;
-    (file_system_bytes / 20).min(SPARE_BYTES_AT_MOST)
-}
-
-/// G13: twice the size is free, and what [`spare_bytes`] says stays free. What the file holds
-/// already counts as free, what other targets will take of the file system does not.
-pub(crate) fn check_room(
-    at: &Inspected,
-    size_bytes: u64,
-    held_bytes: u64,
-    promised_bytes: u64,
-) -> Result<(), Refusal> {
-    let refuse = |found: String, remedy: &str| Err(Refusal::new(Guard::G13Bounds, found, remedy));
-    let place = at.path.display();
-    if size_bytes == 0 {
-        return refuse(
-            format!("a measurement file of less than 4096 B was asked for at {place}"),
-            "Ask for a larger area",
-        );
-    }
-    let space = match rustix::fs::fstatvfs(at.handle()) {
-        Ok(space) => space,
-        Err(error) => {
-            let found = format!("the free space at {place} could not be read: {error}");
-            return refuse(found, "Check that the file system answers");
-        }
-    };
-    let free = space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes);
-    let free = free.saturating_sub(promised_bytes);
-    let total = space.f_blocks.saturating_mul(space.f_frsize);
-    let needed = size_bytes + LABEL_BYTES;
-    let remedy = "Ask for a smaller file (--file-size 16MiB, or a smaller --area), or give a file system \
-                  with more room";
-    if free < needed.saturating_mul(2) {
-        return refuse(
-            format!(
-                "{} are free at {place}, and twice the {} of the file must be",
-                Bytes(free).for_people(),
-                Bytes(needed).for_people()
-            ),
-            remedy,
-        );
-    }
-    let spare = spare_bytes(total);
-    if free - needed < spare {
-        let found = format!(
-            "a file of {} would leave less than {} free at {place} ({} now)",
-            Bytes(needed).for_people(),
-            Bytes(spare).for_people(),
-            Bytes(free).for_people()
-        );
-        // Where even nothing would leave too little, a smaller file is no way out.
-        let room = "Free some space there, or give a file system with more room";
-        return refuse(found, if free < spare { room } else { remedy });
-    }
-    Ok(())
 }
 
 pub(crate) fn cannot_make(path: &Path, error: Errno) -> Refusal {

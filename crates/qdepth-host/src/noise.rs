@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
 
 use crate::aligned::AlignedBuffer;
-use crate::measurement_file::Progress;
+
+/// Called with the bytes filled so far; [`ControlFlow::Break`] ends the filling.
+pub(crate) type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 const CHUNK: usize = 4 << 20;
 

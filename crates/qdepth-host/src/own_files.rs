@@ -13,7 +13,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, XattrFlags};
 use rustix::io::Errno;
 
 use crate::guard::{self, Direct, Use, Verdicts};
-use crate::measurement_file::{cannot_make, check_room, failure, may_make, set_direct};
+use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
+use crate::room::check_room;
 use crate::noise;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::seal;

@@ -21,7 +21,16 @@ use std::fmt::Write;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::system::Output;
+/// What a command left behind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// Exit status; none when a signal ended it.
+    pub status: Option<i32>,
+    /// Standard output; bytes that are no UTF-8 are replaced.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+}
 
 /// What was found under a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

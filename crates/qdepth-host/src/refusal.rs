@@ -1,6 +1,7 @@
 //! How this crate says no, and how it says that something broke.
 
 use std::fmt;
+use std::path::Path;
 
 /// Which guard refused. The number is part of the message and never changes its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,4 +135,13 @@ pub enum Problem {
     /// It began and could not end.
     #[error(transparent)]
     Failed(#[from] Failure),
+}
+
+/// The refusal of a file with contents of somebody else.
+pub(crate) fn not_ours(path: &Path) -> Refusal {
+    Refusal::new(
+        Guard::G8Ownership,
+        format!("{} was not made by qdepth, or was not filled to its end", path.display()),
+        "Give a directory, a new or empty file, or a plan that only reads",
+    )
 }

@@ -10,7 +10,6 @@ use rustix::fs::{Stat, Timespec, Timestamps, UTIME_OMIT, XattrFlags};
 use sha2::{Digest, Sha256};
 
 use crate::aligned::AlignedBuffer;
-use crate::held::boot;
 use crate::identity::DeviceIdentity;
 use crate::label::{LABEL_BYTES, Label, Left, RESERVED_BYTES, end_offset};
 use crate::noise::split_mix;
@@ -36,7 +35,7 @@ fn whose(system: &System, device: &DeviceIdentity) -> Left {
     put("start", start);
     if device.serial.is_none() && device.wwid.is_none() {
         put("diskseq", device.diskseq.map(|count| count.to_string()));
-        put("boot", boot(system));
+        put("boot", system.boot());
     }
     left
 }
@@ -57,7 +56,7 @@ fn written(system: &System, name: &str) -> Option<(u64, u64)> {
 
 /// Where the counters began: they are of one attachment.
 fn attachment(system: &System, device: &DeviceIdentity) -> Option<String> {
-    Some(format!("{}/{}", boot(system)?, device.diskseq?))
+    Some(format!("{}/{}", system.boot()?, device.diskseq?))
 }
 
 /// A digest of some blocks between the labels, by a seed.

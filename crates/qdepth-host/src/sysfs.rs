@@ -1,51 +1,11 @@
 //! The kernel's view of block devices: names, partitions, holders, slaves, links.
 
-use std::fmt;
-use std::str::FromStr;
-
 use crate::system::System;
+
+pub use crate::device_number::{DeviceNumber, ParseDeviceNumberError};
 
 /// The kernel counts in sectors of this many bytes, whatever the device's block size is.
 pub const SECTOR_BYTES: u64 = 512;
-
-/// Major and minor number: what a device is, under whatever name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct DeviceNumber {
-    /// Which driver.
-    pub major: u32,
-    /// Which device of that driver.
-    pub minor: u32,
-}
-
-impl DeviceNumber {
-    /// From the packed form in `st_rdev` and `st_dev`.
-    pub fn of(raw: u64) -> Self {
-        Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
-    }
-}
-
-impl fmt::Display for DeviceNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
-
-/// A text that is no `MAJOR:MINOR`.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no device number: it is written MAJOR:MINOR")]
-pub struct ParseDeviceNumberError(String);
-
-impl FromStr for DeviceNumber {
-    type Err = ParseDeviceNumberError;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || ParseDeviceNumberError(text.to_owned());
-        let (major, minor) = text.trim().split_once(':').ok_or_else(error)?;
-        Ok(Self {
-            major: major.parse().map_err(|_| error())?,
-            minor: minor.parse().map_err(|_| error())?,
-        })
-    }
-}
 
 /// The kernel's name (`sda1`, `nvme0n1`) of a block device; none where sysfs does not know it.
 pub fn kernel_name(system: &System, number: DeviceNumber) -> Option<String> {

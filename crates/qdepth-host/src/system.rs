@@ -8,22 +8,13 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use crate::device_number::DeviceNumber;
 use crate::kernel_file;
 use crate::recording::Recording;
-use crate::sysfs::DeviceNumber;
+
+pub use crate::recording::Output;
 
 const COMMAND_LIMIT: Duration = Duration::from_secs(30);
-
-/// What a command left behind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Output {
-    /// Exit status; none when a signal ended it.
-    pub status: Option<i32>,
-    /// Standard output; bytes that are no UTF-8 are replaced.
-    pub stdout: String,
-    /// Standard error, likewise.
-    pub stderr: String,
-}
 
 /// Why a command gave no output.
 #[derive(Debug, thiserror::Error)]
@@ -181,6 +172,11 @@ impl System {
         let answer = kernels_file(&self.path(path));
         self.take_down(|tape| tape.saw_file(path, &answer));
         answer
+    }
+
+    /// Under which number the machine runs since it was booted.
+    pub(crate) fn boot(&self) -> Option<String> {
+        self.read_trimmed("/proc/sys/kernel/random/boot_id")
     }
 
     /// The text of a file without surrounding white space; none where it cannot be read or is

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
 use crate::digest::is_unreadable;
+use crate::file_name::{directory_of, sibling};
 
 /// SQLite's extended result code for "the shared-memory file could not be made larger", which is
 /// how a full disk shows itself when the first reader opens a write-ahead log.
@@ -285,7 +286,7 @@ fn is_limited(path: &Path, error: &rusqlite::Error) -> bool {
     let failed = matches!(error.sqlite_error_code(), Some(ErrorCode::SystemIoFailure));
     let Some(limit) = getrlimit(Resource::Fsize).current.filter(|_| failed) else { return false };
     let near = |ending| {
-        let file = std::fs::metadata(crate::open::sibling(path, ending));
+        let file = std::fs::metadata(sibling(path, ending));
         file.is_ok_and(|file| file.len() + NEAR_LIMIT_BYTES > limit)
     };
     limit < NEAR_LIMIT_BYTES || ["", "-wal", "-shm"].into_iter().any(near)
@@ -313,7 +314,7 @@ fn is_full(path: &Path, error: &rusqlite::Error) -> bool {
 }
 
 fn free_bytes(path: &Path) -> Option<u64> {
-    let directory = crate::open::directory_of(path);
+    let directory = directory_of(path);
     let found = rustix::fs::statvfs(directory).ok()?;
     Some(found.f_bavail * found.f_frsize)
 }

@@ -8,6 +8,7 @@ mod certificate;
 mod check;
 mod digest;
 mod error;
+mod file_name;
 mod headlines;
 mod keeping;
 mod live;

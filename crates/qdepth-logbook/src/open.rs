@@ -14,6 +14,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::check::digest_all;
 use crate::digest::{Purpose, SINCE_VERSION};
 use crate::error::LogbookError;
+use crate::file_name::sibling;
 use crate::headlines;
 use crate::read::{unreadable, version};
 
@@ -34,13 +35,6 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const BESIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 type Result<T> = std::result::Result<T, LogbookError>;
-
-pub(crate) fn directory_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
 
 /// Opens for writing; makes the file where there is none, or an empty one.
 pub(crate) fn open_for_writing(path: &Path) -> Result<(Connection, Named)> {
@@ -159,12 +153,6 @@ fn open_alone(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "query_only", true)?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
-}
-
-pub(crate) fn sibling(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// Looks at the first bytes before SQLite does, so that nobody else's file is opened for writing,

@@ -6,7 +6,6 @@
 //! [`Spelled`]; then `ssd.rs`, the drive.
 
 mod amplification;
-mod array;
 mod calendar;
 mod catalogue;
 mod checked;

@@ -1,14 +1,17 @@
 //! Anything that takes physical requests: a drive, an array of drives, or a wrapper.
 
+mod array;
+
 use qdepth_measure::Nanos;
 
-use crate::array::Array;
 use crate::hdd::Hdd;
 use crate::io::{End, Io};
 use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};
 use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick};
+
+pub(crate) use array::{Array, Layout, Queue};
 
 /// What a faulty target does to one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

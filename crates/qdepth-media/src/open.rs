@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use qdepth_measure::Seed;
 use qdepth_workload::{Extent, STANDARD_AREA, TargetShape};
 
-use crate::array::{Array, Layout, Queue};
 use crate::catalogue;
 use crate::checked::Checked;
 use crate::description::Description;
@@ -15,7 +14,7 @@ use crate::hdd::Hdd;
 use crate::host::Host;
 use crate::known::Known;
 use crate::load::{MediaLoad, OpenMedia, loaded_bytes};
-use crate::node::{Fault, Faulty, Node};
+use crate::node::{Array, Fault, Faulty, Layout, Node, Queue};
 use crate::parameter::{HOST, Values, parameters};
 use crate::pressure::Pressured;
 use crate::simple::{Servers, Volume};

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::import::{Imported, place_of};
+use crate::imported::{Imported, place_of, rfc3339};
 use qdepth_record::{DirectionRecord, ErrorCount, PointRecord, StatedLatency};
 
 /// Most documents of a file, and most jobs of a document.
@@ -168,7 +168,7 @@ fn by_completion(side: &Value) -> bool {
 fn started(document: &Map<String, Value>) -> Option<String> {
     let seconds = document.get("timestamp")?.as_i64()?;
     let elapsed = jobs(document).filter_map(|job| job.get("elapsed")?.as_i64()).max().unwrap_or(0);
-    crate::iometer::rfc3339(seconds.checked_sub(elapsed)?)
+    rfc3339(seconds.checked_sub(elapsed)?)
 }
 
 /// Options of a job: its own before the global ones.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
-use crate::import::{Imported, place_of};
+use crate::imported::{Imported, place_of};
 use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, StatedLatency};
 
 /// Most windows of a point's series; a longer log has longer windows.

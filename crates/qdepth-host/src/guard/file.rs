@@ -10,6 +10,7 @@ use super::{Claim, Usable, Use, Writing};
 use crate::consent::{self, Consent};
 use crate::label::Label;
 use crate::refusal::{Guard, Refusal};
+use crate::room::check_room;
 use crate::seal::Seal;
 use crate::system::System;
 use crate::target::{FileSystem, Inspected, Kind};
@@ -158,7 +159,7 @@ fn has_room_for_holes(target: &Inspected) -> Result<(), Refusal> {
     if holes == 0 {
         return Ok(());
     }
-    crate::measurement_file::check_room(target, holes, 0, 0)
+    check_room(target, holes, 0, 0)
 }
 
 fn stat_of(file: &File, target: &Inspected) -> Result<rustix::fs::Stat, Refusal> {
@@ -189,13 +190,4 @@ pub(crate) fn take_up(file: &File, path: &Path, label: &Label) -> Result<Seal, r
     let mut label = label.clone();
     crate::seal::begin(file, path, &mut label);
     Ok(Seal::of_file(rustix::io::dup(file)?, label))
-}
-
-/// The refusal of a file with contents of somebody else.
-pub(crate) fn not_ours(path: &Path) -> Refusal {
-    Refusal::new(
-        Guard::G8Ownership,
-        format!("{} was not made by qdepth, or was not filled to its end", path.display()),
-        "Give a directory, a new or empty file, or a plan that only reads",
-    )
 }

@@ -10,7 +10,7 @@ use super::journal::{Entry, Journal};
 use super::setting::Setting;
 use super::word::{Node, Place, Word};
 use super::{Action, Condition, Name, Step, Tool, Undo, Watch};
-use crate::held::{Found, boot};
+use crate::held::Found;
 use crate::mounts;
 use crate::refusal::Failure;
 use crate::system::System;
@@ -52,7 +52,7 @@ pub fn apply(
     // The way back is walked from its end: what is to be undone first is written last.
     let last = reset_with(system, &step);
     for undo in last.iter().chain(step.undo(make_directory).iter().rev()) {
-        let entry = Entry::new(undo.clone(), bounds.clone(), boot(system));
+        let entry = Entry::new(undo.clone(), bounds.clone(), system.boot());
         let id = journal.intend(&entry).map_err(|source| {
             failed("write to the undo journal the way back of", thing.clone(), source)
         })?;
@@ -227,7 +227,7 @@ fn mount_number(system: &System, at: &Place, top: &mounts::Mount) -> u64 {
 fn mounted(system: &System, entry: &Entry, at: &Place, device: Option<Found>) -> Now {
     let Some(top) = on_top(system, at) else { return Now::Nothing };
     let there = at.as_str();
-    let is_other = entry.boot == boot(system)
+    let is_other = entry.boot == system.boot()
         && entry.mount.is_some_and(|number| number != mount_number(system, at, &top));
     if is_other {
         return Now::Anothers(format!("what is mounted at {there} was mounted by another"));

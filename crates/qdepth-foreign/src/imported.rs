@@ -1,0 +1,119 @@
+//! A run of another program, as read from its results.
+
+use qdepth_measure::{Code, Finding};
+use qdepth_record::{
+    MEASUREMENT_VERSION, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
+};
+
+/// One run of another program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Imported {
+    /// `fio`, `Iometer`.
+    pub program: String,
+    /// Its version, as it says; empty where it does not.
+    pub version: String,
+    /// When it ran, RFC 3339, where it says so.
+    pub started_at: Option<String>,
+    /// The files that it was read from.
+    pub file: String,
+    /// Names of the targets; points hold places in this list.
+    pub targets: Vec<String>,
+    /// What was measured.
+    pub points: Vec<PointRecord>,
+    /// What the program did not say and what was read otherwise, in words.
+    pub remarks: Vec<String>,
+}
+
+impl Imported {
+    /// The run as it is stored: sealed, with the mark of where it comes from. `id` is a UUID,
+    /// `now` RFC 3339, `qdepth_version` that of the program that imports.
+    pub fn record(&self, id: &str, now: &str, qdepth_version: &str) -> RunRecord {
+        let mut mark = Finding::remark(Code::Imported)
+            .label("program", &self.program)
+            .label("file", &self.file);
+        if !self.version.is_empty() {
+            mark = mark.label("version", &self.version);
+        }
+        if !self.remarks.is_empty() {
+            mark = mark.label("remarks", self.remarks.join("; "));
+        }
+        let target = |(index, name): (usize, &String)| TargetRecord {
+            index: index as u32,
+            spelling: name.clone(),
+            name: name.clone(),
+            kind: if name.starts_with("/dev/") {
+                TargetKind::BlockDevice
+            } else {
+                TargetKind::File
+            },
+            area_bytes: 0,
+            engine: self.program.clone(),
+            ceiling: Vec::new(),
+            facts: Vec::new(),
+        };
+        let version = self.version.trim_start_matches("fio-");
+        RunRecord {
+            id: id.to_owned(),
+            started_at: self.started_at.clone().unwrap_or_else(|| now.to_owned()),
+            ended_at: Some(now.to_owned()),
+            state: RunState::Running,
+            qdepth_version: qdepth_version.to_owned(),
+            measurement_version: MEASUREMENT_VERSION,
+            plan_name: format!("imported: {} {version}", self.program).trim_end().to_owned(),
+            plan_hash: String::new(),
+            plan_text: String::new(),
+            seed: 0,
+            emulated: false,
+            points_planned: self.points.len() as u32,
+            engine_choice: "auto".to_owned(),
+            comparison: None,
+            environment: Vec::new(),
+            targets: self.targets.iter().enumerate().map(target).collect(),
+            expected: Vec::new(),
+            findings: vec![mark],
+        }
+    }
+}
+
+/// The place of a target in the list, which gets it where it is new.
+pub(crate) fn place_of(targets: &mut Vec<String>, name: &str) -> u32 {
+    let place = targets.iter().position(|known| known == name).unwrap_or_else(|| {
+        targets.push(name.to_owned());
+        targets.len() - 1
+    });
+    place as u32
+}
+
+/// RFC 3339 of seconds since 1970 (Hinnant, *chrono-compatible low-level date algorithms*).
+pub(crate) fn rfc3339(seconds: i64) -> Option<String> {
+    // The years 1970 to 9999.
+    if !(0..=253_402_300_799).contains(&seconds) {
+        return None;
+    }
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let z = days + 719_468;
+    let era = z / 146_097;
+    let day_of_era = z - era * 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hours, minutes) = (rest / 3600, rest / 60 % 60);
+    Some(format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{:02}Z", rest % 60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rfc3339;
+
+    #[test]
+    fn seconds_become_a_date() {
+        assert_eq!(rfc3339(0).as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(rfc3339(951_827_696).as_deref(), Some("2000-02-29T12:34:56Z"));
+        assert_eq!(rfc3339(1_795_278_890).as_deref(), Some("2026-11-21T16:34:50Z"));
+        assert_eq!(rfc3339(-1), None);
+    }
+}

@@ -1,0 +1,69 @@
+//! Room for a measurement file on its file system.
+
+use qdepth_measure::Bytes;
+
+use crate::label::LABEL_BYTES;
+use crate::refusal::{Guard, Refusal};
+use crate::target::Inspected;
+
+/// Bytes of a file system of that size which files of ours leave free (G13): 5 %, what ext4 keeps
+/// for root (mke2fs(8), `-m`), and 8 GiB where that is less: a twentieth of a large file system is
+/// room for others that no measurement file takes away.
+pub fn spare_bytes(file_system_bytes: u64) -> u64 {
+    const SPARE_BYTES_AT_MOST: u64 = 8 << 30;
+    (file_system_bytes / 20).min(SPARE_BYTES_AT_MOST)
+}
+
+/// G13: twice the size is free, and what [`spare_bytes`] says stays free. What the file holds
+/// already counts as free, what other targets will take of the file system does not.
+pub(crate) fn check_room(
+    at: &Inspected,
+    size_bytes: u64,
+    held_bytes: u64,
+    promised_bytes: u64,
+) -> Result<(), Refusal> {
+    let refuse = |found: String, remedy: &str| Err(Refusal::new(Guard::G13Bounds, found, remedy));
+    let place = at.path.display();
+    if size_bytes == 0 {
+        return refuse(
+            format!("a measurement file of less than 4096 B was asked for at {place}"),
+            "Ask for a larger area",
+        );
+    }
+    let space = match rustix::fs::fstatvfs(at.handle()) {
+        Ok(space) => space,
+        Err(error) => {
+            let found = format!("the free space at {place} could not be read: {error}");
+            return refuse(found, "Check that the file system answers");
+        }
+    };
+    let free = space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes);
+    let free = free.saturating_sub(promised_bytes);
+    let total = space.f_blocks.saturating_mul(space.f_frsize);
+    let needed = size_bytes + LABEL_BYTES;
+    let remedy = "Ask for a smaller file (--file-size 16MiB, or a smaller --area), or give a file system \
+                  with more room";
+    if free < needed.saturating_mul(2) {
+        return refuse(
+            format!(
+                "{} are free at {place}, and twice the {} of the file must be",
+                Bytes(free).for_people(),
+                Bytes(needed).for_people()
+            ),
+            remedy,
+        );
+    }
+    let spare = spare_bytes(total);
+    if free - needed < spare {
+        let found = format!(
+            "a file of {} would leave less than {} free at {place} ({} now)",
+            Bytes(needed).for_people(),
+            Bytes(spare).for_people(),
+            Bytes(free).for_people()
+        );
+        // Where even nothing would leave too little, a smaller file is no way out.
+        let room = "Free some space there, or give a file system with more room";
+        return refuse(found, if free < spare { room } else { remedy });
+    }
+    Ok(())
+}
