@@ -1,21 +1,13 @@
-//! Bandwidth by IOR's method (docs/method/checklist.md, items 123-142): n threads each move bytes
-//! of their own once, written and forced out, then read back; for every transfer size, number of
-//! threads and pass. The last pass is the result, those before it are measured to be discarded.
+//! Bandwidth by IOR's method, as written (docs/method/checklist.md, items 123-142).
 
-use qdepth_measure::{Bytes, Nanos};
+use qdepth_measure::Bytes;
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
-use crate::steps::LoadSpec;
 
 /// Short names of the loads of all targets together: what writes, what reads.
 pub const BANDWIDTH: [&str; 2] = ["bandwidth-write", "bandwidth-read"];
 /// Short names of the loads of the first target alone, which scaling is held against.
 pub const BASELINE: [&str; 2] = ["baseline-write", "baseline-read"];
-
-/// Most passes.
-const PASSES_MAX: u32 = 100;
 
 /// Bandwidth: transfer sizes × numbers of threads × passes, each written and read back.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -31,143 +23,4 @@ pub struct BandwidthSpec {
     pub bytes_per_thread: Bytes,
     /// How often each is measured; the last counts. Left out: 2.
     pub passes: Option<u32>,
-}
-
-/// Loads that run at the same time, with a title.
-pub(crate) type Titled = (String, Vec<(Profile, LoadSpec)>);
-
-/// So many threads on the first so many targets, with one transfer size.
-struct Row<'a> {
-    names: [&'static str; 2],
-    transfer: &'a str,
-    threads: u32,
-    targets: usize,
-}
-
-impl BandwidthSpec {
-    /// The steps on so many targets.
-    ///
-    /// # Errors
-    /// Where a number is outside its limits.
-    pub(crate) fn steps(&self, targets: usize) -> Result<Vec<Titled>, String> {
-        self.check()?;
-        let passes = self.passes.unwrap_or(2);
-        let mut steps = Vec::new();
-        for row in self.rows(targets) {
-            for pass in 1..=passes {
-                for direction in 0..2 {
-                    let title = format!(
-                        "{} × {}, pass {pass} of {passes}{}",
-                        row.threads,
-                        row.transfer,
-                        if row.names == BASELINE { ", one target" } else { "" }
-                    );
-                    steps.push((title, self.loads(&row, direction)));
-                }
-            }
-        }
-        Ok(steps)
-    }
-
-    /// One target is its own baseline. Of several the first is measured alone with up to as many
-    /// threads as its share of all will be.
-    fn rows(&self, targets: usize) -> Vec<Row<'_>> {
-        let mut rows = Vec::new();
-        if targets > 1 {
-            let most = self.threads.iter().copied().max().unwrap_or(0);
-            let share = dealt(most, targets)[0];
-            let fewer = self.threads.iter().copied().filter(|threads| *threads < share);
-            for threads in fewer.chain([share]) {
-                rows.push(Row {
-                    names: BASELINE,
-                    transfer: &self.transfers[0],
-                    threads,
-                    targets: 1,
-                });
-            }
-        }
-        for transfer in &self.transfers {
-            for &threads in &self.threads {
-                rows.push(Row { names: BANDWIDTH, transfer, threads, targets });
-            }
-        }
-        rows
-    }
-
-    fn loads(&self, row: &Row<'_>, direction: usize) -> Vec<(Profile, LoadSpec)> {
-        let shares = dealt(row.threads, row.targets).into_iter().enumerate();
-        let load = |(target, threads): (usize, u32)| {
-            let profile = self.profile(row, direction, threads);
-            let spec = LoadSpec {
-                profile: profile.name.clone(),
-                outstanding: 1,
-                target: Some(target as u32 + 1),
-                warm_up: Some(Nanos(0)),
-                bytes_per_stream: Some(self.bytes_per_thread),
-                ..LoadSpec::default()
-            };
-            (profile, spec)
-        };
-        shares.filter(|(_, threads)| *threads > 0).map(load).collect()
-    }
-
-    fn profile(&self, row: &Row<'_>, direction: usize, threads: u32) -> Profile {
-        let bytes = self.bytes_per_thread.0.saturating_mul(u64::from(threads));
-        Profile {
-            name: row.names[direction].to_owned(),
-            title: Some(["Write", "Read"][direction].to_owned()),
-            application: Some("Checkpoints and their restart".to_owned()),
-            random: 0.0,
-            distribution: None,
-            read: [0.0, 100.0][direction],
-            trim: None,
-            trim_first: None,
-            request_size: SizeSpec::One(row.transfer.to_owned()),
-            priorities: None,
-            write_size: None,
-            write_alignment: None,
-            alignment: None,
-            area: AreaSpec { size: Some(format!("{bytes}B")), offset: None },
-            streams: Some(threads),
-            workers: Some(threads),
-            segments: None,
-            strides: None,
-            backwards: None,
-            arrivals: None,
-            compressible: None,
-            duplicates: None,
-            verify: None,
-            verify_unwritten: None,
-            durability: None,
-            direct: None,
-            fsync: Some([FsyncSpec::End, FsyncSpec::Never][direction]),
-            reported_as: Some(ReportedAs::Throughput),
-        }
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let passes = self.passes.unwrap_or(2);
-        if self.transfers.is_empty() || self.threads.is_empty() {
-            return Err("no transfer size, or no number of threads, is given".to_owned());
-        }
-        if !(1..=PASSES_MAX).contains(&passes) {
-            return Err(format!("passes = {passes}; 1 to {PASSES_MAX} are possible"));
-        }
-        for transfer in &self.transfers {
-            let size: Bytes = transfer.parse().map_err(|error| format!("{error}"))?;
-            if size.0 == 0 || !self.bytes_per_thread.0.is_multiple_of(size.0) {
-                return Err(format!(
-                    "bytes_per_thread = {} is no whole number of transfers of {transfer}",
-                    self.bytes_per_thread
-                ));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Threads of each target: in turn, so that the first have one more where they do not divide.
-fn dealt(threads: u32, targets: usize) -> Vec<u32> {
-    let targets = targets.max(1) as u32;
-    (0..targets).map(|target| threads / targets + u32::from(target < threads % targets)).collect()
 }

@@ -1,20 +1,8 @@
-//! What a plan compares: its variants, the columns of the comparison, and the targets, processes or
-//! areas that each of them puts under load.
+//! What a plan compares: its variants, the columns of the comparison.
 
-use std::str::FromStr;
-
-use qdepth_measure::Bytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Extent;
-use crate::profile::{PlanFile, TargetsSpec};
-use crate::resolve::{Choices, ResolveError, TargetShape};
-
-/// Processes begin at whole multiples of this, as partitions do.
-const PARTITION_ALIGNMENT: u64 = 1 << 20;
-/// Most processes of a variant: each has a thread of its own.
-const PROCESSES_MAX: u32 = 64;
 /// What a published drive is spelled with.
 const PUBLISHED: &str = "published:";
 
@@ -104,247 +92,21 @@ pub struct ComparisonSpec {
     pub shaded: bool,
 }
 
-/// Where the loads of a step go at the same time.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Way {
-    /// The variant that it is, where the plan compares.
-    pub(crate) variant: Option<u32>,
-    pub(crate) places: Vec<Place>,
-}
-
-/// A target or a part of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Place {
-    /// Index of the target.
-    pub(crate) target: usize,
-    /// What of it may be touched.
-    pub(crate) shape: TargetShape,
-    /// Outstanding I/Os of a load by those that are written.
-    pub(crate) times: u32,
-    /// The area, where the variant decides it.
-    pub(crate) area: Option<String>,
-}
-
-impl Place {
-    pub(crate) fn on((target, shape): (usize, &TargetShape)) -> Self {
-        Self { target, shape: *shape, times: 1, area: None }
-    }
+/// A prepared form of storage, as written.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VariantSpec {
+    /// Name of its column, as `"RAID 0, XFS"`.
+    pub name: String,
+    /// What is measured: a directory, file, device or emulated medium, as on the command line. It
+    /// may be what the preparation makes.
+    pub target: String,
+    /// Steps that prepare it, after those of the plan; all are taken back before the next variant.
+    #[serde(default)]
+    pub prepare: Vec<serde_json::Value>,
 }
 
 /// Whether a word of the command line stands for a published drive; the medium's name.
 pub fn published_name(word: &str) -> Option<&str> {
     word.strip_prefix(PUBLISHED)
-}
-
-/// The comparison of a plan and the ways of its variants; without a comparison the ways in which
-/// the file wants its targets measured.
-pub(crate) fn ways(
-    file: &PlanFile,
-    choices: &Choices,
-    targets: &[TargetShape],
-) -> Result<(Option<Comparison>, Vec<Way>), ResolveError> {
-    let places = || targets.iter().enumerate().map(Place::on);
-    let Some(spec) = &file.comparison else {
-        nothing_to_compare(file, choices)?;
-        let one = |places: Vec<Place>| Way { variant: None, places };
-        return Ok((
-            None,
-            match file.targets {
-                TargetsSpec::Together => vec![one(places().collect())],
-                TargetsSpec::InTurn => places().map(|place| one(vec![place])).collect(),
-            },
-        ));
-    };
-    if !file.steps.is_empty() || file.staircase.is_some() {
-        return Err(bad(
-            "a comparison is of profiles at numbers of outstanding I/Os; it has no steps",
-        ));
-    }
-    let all: Vec<Place> = places().collect();
-    let columns = match spec.of {
-        Compared::Drives => drives(choices, &all)?,
-        Compared::Targets => {
-            let column = |place: Place| variant(Role::Variant, String::new(), vec![place]);
-            all.into_iter().map(column).collect()
-        }
-        Compared::Processes => processes(spec, choices, &all)?,
-        Compared::Areas => areas(spec, choices, &all)?,
-    };
-    let (mut variants, ways): (Vec<Variant>, Vec<Vec<Place>>) = columns.into_iter().unzip();
-    name(&mut variants, choices.variants.as_deref())?;
-    let base = base(&variants, choices.base.as_deref())?;
-    let comparison = Comparison {
-        of: spec.of,
-        variants,
-        base,
-        base_above: spec.base_above,
-        shaded: spec.shaded,
-        latency_profiles: file.latency_profiles.clone(),
-        published: choices.published.clone(),
-    };
-    let numbered = (0..).zip(ways);
-    let ways = numbered.map(|(number, places)| Way { variant: Some(number), places });
-    Ok((Some(comparison), ways.collect()))
-}
-
-pub(crate) fn bad(what: impl Into<String>) -> ResolveError {
-    ResolveError::Comparison(what.into())
-}
-
-/// Choices that only a comparison can follow.
-fn nothing_to_compare(file: &PlanFile, choices: &Choices) -> Result<(), ResolveError> {
-    let asked = [
-        (choices.variants.is_some(), "--variants"),
-        (choices.base.is_some(), "--base"),
-        (choices.processes.is_some(), "--processes"),
-        (choices.arrays > 0, "--array"),
-        (!choices.published.is_empty(), "a published drive"),
-    ];
-    match asked.iter().find(|(asked, _)| *asked) {
-        Some((_, what)) => Err(bad(format!(
-            "{what} belongs to a comparison, and the plan `{}` is none; devices, arrays, processes, area, options and media-comparison are",
-            file.name
-        ))),
-        None => Ok(()),
-    }
-}
-
-fn variant(role: Role, name: String, places: Vec<Place>) -> (Variant, Vec<Place>) {
-    let (target, times) = places.first().map_or((0, 1), |p| (p.target as u32, p.times));
-    let (parts, prepare) = (places.len() as u32, Vec::new());
-    (Variant { name, role, parts, times, target, prepare }, places)
-}
-
-type Columns = Vec<(Variant, Vec<Place>)>;
-
-/// The first alone, all at once, then each array with the outstanding I/Os of all.
-fn drives(choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
-    let (drives, arrays) = all.split_at(all.len().saturating_sub(choices.arrays));
-    let [first, _, ..] = drives else {
-        return Err(bad(format!(
-            "{} given; drives are compared from two on: name each as a target (of an emulated medium, `media:NAME*4` is four)",
-            if drives.len() == 1 { "one drive is" } else { "no drive is" }
-        )));
-    };
-    let mut columns = vec![
-        variant(Role::Single, String::new(), vec![first.clone()]),
-        variant(Role::Together, String::new(), drives.to_vec()),
-    ];
-    columns.extend(arrays.iter().map(|array| {
-        let array = Place { times: drives.len() as u32, ..array.clone() };
-        variant(Role::Array, String::new(), vec![array])
-    }));
-    Ok(columns)
-}
-
-/// Each number of processes, each process on a part of the target that it shares with no other.
-fn processes(
-    spec: &ComparisonSpec,
-    choices: &Choices,
-    all: &[Place],
-) -> Result<Columns, ResolveError> {
-    let place = only(all, "processes")?;
-    let counts = choices.processes.as_ref().unwrap_or(&spec.processes);
-    if counts.len() < 2 {
-        return Err(bad("two numbers of processes at least are compared, as --processes 1,4"));
-    }
-    let column = |count: &u32| {
-        if *count == 0 || *count > PROCESSES_MAX {
-            return Err(bad(format!("{count} processes; 1 to {PROCESSES_MAX} are possible")));
-        }
-        let parts = (0..*count).map(|part| part_of(place, part, *count)).collect();
-        let (variant, parts) = variant(Role::Variant, count.to_string(), parts);
-        Ok((variant, parts))
-    };
-    counts.iter().map(column).collect()
-}
-
-fn part_of(place: &Place, part: u32, count: u32) -> Place {
-    let usable = place.shape.usable;
-    let each = usable.length_bytes / u64::from(count);
-    let length_bytes = if count == 1 { each } else { each - each % PARTITION_ALIGNMENT };
-    let offset_bytes = usable.offset_bytes + u64::from(part) * length_bytes;
-    let shape = TargetShape { usable: Extent { offset_bytes, length_bytes }, ..place.shape };
-    Place { shape, ..place.clone() }
-}
-
-fn areas(spec: &ComparisonSpec, choices: &Choices, all: &[Place]) -> Result<Columns, ResolveError> {
-    let place = only(all, "areas")?;
-    if choices.area.is_some() {
-        return Err(bad(
-            "--area would make all columns alike; the plan says which areas it compares",
-        ));
-    }
-    let column = |area: &String| {
-        let area = &of_file(area, place, choices);
-        let place = Place { area: Some(area.clone()), ..place.clone() };
-        let name = Bytes::from_str(area).map_or_else(|_| area.clone(), |bytes| bytes.to_string());
-        variant(Role::Variant, name, vec![place])
-    };
-    if spec.areas.len() < 2 {
-        return Err(bad("two areas at least are compared: areas = [\"32GiB\", \"full\"]"));
-    }
-    Ok(spec.areas.iter().map(column).collect())
-}
-
-/// An area of a comparison; in a file whose size was chosen and that could not hold twice as much,
-/// half of it.
-fn of_file(area: &str, place: &Place, choices: &Choices) -> String {
-    let usable = place.shape.usable.length_bytes;
-    let is_large = |bytes: Bytes| bytes.0.saturating_mul(2) > usable;
-    let chosen = choices.file_size.is_some();
-    let too_large = chosen && Bytes::from_str(area).is_ok_and(is_large);
-    if too_large { "50%".to_owned() } else { area.to_owned() }
-}
-
-fn only<'a>(all: &'a [Place], of: &str) -> Result<&'a Place, ResolveError> {
-    match all {
-        [place] if place.shape.parts == 1 => Ok(place),
-        [_] => Err(bad(format!(
-            "{of} are compared on one drive, and the target has parts of its own already"
-        ))),
-        _ => Err(bad(format!("{of} are compared on one target, and {} are given", all.len()))),
-    }
-}
-
-/// Names that the user gave, one for each.
-fn name(variants: &mut [Variant], names: Option<&[String]>) -> Result<(), ResolveError> {
-    let Some(names) = names else { return Ok(()) };
-    if names.len() != variants.len() {
-        return Err(bad(format!(
-            "--variants names {} columns, and there are {}: one name for each, in the order of the targets",
-            names.len(),
-            variants.len()
-        )));
-    }
-    for (index, name) in names.iter().enumerate() {
-        if name.trim().is_empty() || names[..index].contains(name) {
-            return Err(bad(format!("--variants: `{name}` names no column, or two")));
-        }
-        name.trim().clone_into(&mut variants[index].name);
-    }
-    Ok(())
-}
-
-/// The base by its name, or by its place from 1.
-pub(crate) fn base(variants: &[Variant], asked: Option<&str>) -> Result<u32, ResolveError> {
-    let Some(asked) = asked else { return Ok(0) };
-    let place = variants.iter().position(|variant| variant.name == asked);
-    let number = asked.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    match place.or(number.filter(|number| *number < variants.len())) {
-        Some(place) => Ok(place as u32),
-        None => {
-            let known: Vec<String> = (1..)
-                .zip(variants)
-                .map(|(number, variant)| match variant.name.as_str() {
-                    "" => number.to_string(),
-                    name => format!("{name} (or {number})"),
-                })
-                .collect();
-            Err(bad(format!(
-                "--base {asked}: there is no such column; there are {}",
-                known.join(", ")
-            )))
-        }
-    }
 }

@@ -14,23 +14,24 @@ mod generation;
 mod payload;
 mod plan;
 mod plan_check;
-mod precondition;
 mod priority;
 mod profile;
 mod read;
+mod request;
 mod resolve;
 mod shipped;
 mod size;
 mod steps;
 mod stream;
 mod target_spec;
-mod variants;
 
 pub use address::AddressPattern;
 pub use alike::{alike, meant};
 pub use arrival::{Arrivals, Schedule};
 pub use bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
-pub use comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, published_name};
+pub use comparison::{
+    Compared, Comparison, ComparisonSpec, Role, Variant, VariantSpec, published_name,
+};
 pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
 pub use payload::{Contents, Duplicates, Payload, bear, fill, generation_of, stamp};
@@ -38,15 +39,16 @@ pub use plan::{
     Durability, Extent, Flow, Fsync, Layout, OwnWrites, Plan, Point, STEADY_ROUNDS, Samples, Stop,
     Strides, Until, UntilSteady,
 };
-pub use precondition::{Method, Preconditioning, Wear};
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
     AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec, StridesSpec,
     TargetsSpec, WeightedSize, plan_schema,
 };
 pub use read::profiles;
+pub use request::{Direction, Request};
 pub use resolve::{
-    Choices, ResolveError, STANDARD_AREA, Stairs, TargetShape, needs_writing, resolve,
+    Choices, Method, Preconditioning, ResolveError, STANDARD_AREA, Stairs, TargetShape, Wear,
+    needs_writing, resolve, side_by_side,
 };
 pub use shipped::{
     shipped_plan_names, shipped_plan_text, shipped_profile_names, shipped_profile_text,
@@ -54,6 +56,5 @@ pub use shipped::{
 };
 pub use size::SizeMix;
 pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
-pub use stream::{Direction, Request, RequestStream};
+pub use stream::RequestStream;
 pub use target_spec::TargetSpec;
-pub use variants::{VariantSpec, side_by_side};

@@ -6,7 +6,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stream::{Direction, Request};
+use crate::request::{Direction, Request};
 
 /// Lowest level of a class; 0 is the highest.
 const LEVEL_MAX: u8 = 7;

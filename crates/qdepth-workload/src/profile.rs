@@ -3,13 +3,12 @@
 
 use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
-use crate::comparison::ComparisonSpec;
+use crate::comparison::{ComparisonSpec, VariantSpec};
 use crate::distribution::Distribution;
 use crate::plan::Durability;
 use crate::priority::Priorities;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
 use crate::target_spec::TargetSpec;
-use crate::variants::VariantSpec;
 use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 use schemars::JsonSchema;
 use serde::Deserialize;

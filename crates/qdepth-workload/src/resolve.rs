@@ -6,16 +6,21 @@ use qdepth_measure::{Bytes, Credible, EarlyEnd, Nanos, Seed};
 use thiserror::Error;
 
 use crate::alike::meant;
-use crate::comparison::ways;
 use crate::plan::{Extent, Plan, Point};
-use crate::precondition;
 use crate::profile::{PlanFile, Profile};
 use crate::shipped::{shipped_profile_names, shipped_profile_text};
 use crate::steps::{LoadSpec, StaircaseSpec};
 
 pub(crate) use self::point::{FLOW_WEIGHT_MAX, point};
+pub use self::precondition::{Method, Preconditioning, Wear};
+pub use self::variants::side_by_side;
+use self::ways::ways;
 
+mod bandwidth;
 mod point;
+mod precondition;
+mod variants;
+mod ways;
 
 /// The standard measurement area (docs/method/checklist.md, item 10).
 pub const STANDARD_AREA: Bytes = Bytes::gib(32);

@@ -6,31 +6,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::address::AddressPattern;
 use crate::plan::{Extent, Point};
+use crate::request::{Direction, Request};
 use crate::size::SizeMix;
-
-/// What a request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Discards what is stored.
-    Trim,
-    /// Forces what was written to stable storage.
-    Sync,
-}
-
-/// One request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// What it does.
-    pub direction: Direction,
-    /// First byte; 0 for a sync.
-    pub offset: u64,
-    /// Bytes; 0 for a sync.
-    pub size: u32,
-}
 
 /// Draws the requests of one stream. The same point and number give the same requests.
 #[derive(Debug)]

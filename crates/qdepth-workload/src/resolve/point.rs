@@ -2,9 +2,9 @@
 
 use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 
+use super::ways::Place;
 use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
 use crate::arrival::Arrivals;
-use crate::comparison::Place;
 use crate::distribution::Distribution;
 use crate::payload::{Duplicates, Payload};
 use crate::plan::{

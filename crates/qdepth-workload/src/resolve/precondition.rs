@@ -5,10 +5,10 @@ use qdepth_measure::{Nanos, Seed, SteadyRule};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::Place;
+use super::ways::Place;
+use super::{Choices, Load, ResolveError, TargetShape, point};
 use crate::plan::{Plan, Point, UntilSteady};
 use crate::profile::{PlanFile, Profile};
-use crate::resolve::{Choices, Load, ResolveError, TargetShape, point};
 use crate::steps::LoadSpec;
 
 /// The word by which a step of a preparation is one of these.

@@ -1,27 +1,11 @@
 //! Variants: prepared forms of storage, each a column of a comparison. One is prepared, measured by
 //! a plan of its own and taken back before the next; then the plans are put side by side.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-
-use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, bad, base};
+use super::ways::{bad, base};
+use super::{Choices, ResolveError, needs_writing};
+use crate::comparison::{Compared, Comparison, ComparisonSpec, Role, Variant, VariantSpec};
 use crate::plan::Plan;
 use crate::profile::PlanFile;
-use crate::resolve::{Choices, ResolveError, needs_writing};
-
-/// A prepared form of storage, as written.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VariantSpec {
-    /// Name of its column, as `"RAID 0, XFS"`.
-    pub name: String,
-    /// What is measured: a directory, file, device or emulated medium, as on the command line. It
-    /// may be what the preparation makes.
-    pub target: String,
-    /// Steps that prepare it, after those of the plan; all are taken back before the next variant.
-    #[serde(default)]
-    pub prepare: Vec<serde_json::Value>,
-}
 
 impl PlanFile {
     /// The plan of each variant alone, and what of the choices it follows; none where the file has

@@ -1,0 +1,25 @@
+//! A request, as the engine carries it out.
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Discards what is stored.
+    Trim,
+    /// Forces what was written to stable storage.
+    Sync,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it does.
+    pub direction: Direction,
+    /// First byte; 0 for a sync.
+    pub offset: u64,
+    /// Bytes; 0 for a sync.
+    pub size: u32,
+}
