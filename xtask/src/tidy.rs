@@ -4,6 +4,7 @@
 mod circles;
 pub(crate) mod links;
 mod lints;
+mod raised;
 mod security;
 mod sizes;
 mod stations;
@@ -118,6 +119,7 @@ pub fn tidy() -> Result<()> {
         for file in files(&root().join(folder))? {
             let text = source(&file, &mut broken)?;
             modules.add(&relative(&file), &text)?;
+            raised::check(&relative(&file), &text, &mut broken)?;
             sources.push(text);
         }
     }

@@ -7,9 +7,9 @@ use qdepth_measure::{Instant, Nanos};
 use qdepth_workload::{Arrivals, Point};
 
 use crate::driver::{Driver, Drivers, OneDriver};
-use crate::series::Interval;
 use crate::outcome::Outcome;
 use crate::pacing::{Closed, Finite, Pacing, Scheduled, Thinking};
+use crate::series::Interval;
 use crate::shard::Shard;
 use crate::target::{Completion, Completions, Target, TargetFailure};
 use crate::tied::Tied;

@@ -5,9 +5,9 @@ use qdepth_measure::{Instant, Nanos, Precision, Tolerance};
 use qdepth_workload::{Direction, Point, Request, RequestStream, Samples};
 
 use crate::ledger::{Ledger, Stamps};
-use crate::series::Interval;
 use crate::outcome::{Ended, Outcome};
 use crate::pacing::Pacing;
+use crate::series::Interval;
 use crate::shard::{Shard, StopGroup};
 use crate::target::{Completion, CpuTime, Slot, Target, TargetFailure};
 

@@ -2,8 +2,8 @@
 
 use qdepth_measure::{LatencyHistogram, Nanos};
 
-use crate::series::{Interval, Series};
 use crate::outcome::{DirectionOutcome, Ended, Outcome};
+use crate::series::{Interval, Series};
 use crate::target::CpuTime;
 
 /// Joins the books of workers that shared a point and a start: counts, histograms and series are

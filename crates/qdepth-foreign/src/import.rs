@@ -55,9 +55,7 @@ pub fn import(files: &[(String, Vec<u8>)]) -> Result<Vec<Imported>, ImportError>
         }
     }
     if !logs.is_empty() {
-        runs.push(
-            fio::import_log::read(&logs).map_err(|(file, why)| ImportError { file, why })?,
-        );
+        runs.push(fio::import_log::read(&logs).map_err(|(file, why)| ImportError { file, why })?);
     }
     for run in &mut runs {
         let mark = Finding::remark(Code::Imported).label("program", &run.program);

@@ -1,7 +1,7 @@
 //! Iometer's result CSV: sections begin with a line that begins with `'`; columns are found by
 //! their names.
 
-use crate::imported::{Imported, place_of, rfc3339};
+use crate::imported::{Imported, place_of};
 use qdepth_record::{DirectionRecord, PointRecord, StatedLatency};
 
 /// Most results of a file: each takes some 200 KiB as a record.

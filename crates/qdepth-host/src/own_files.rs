@@ -14,9 +14,9 @@ use rustix::io::Errno;
 
 use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
-use crate::room::check_room;
 use crate::noise;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
+use crate::room::check_room;
 use crate::seal;
 use crate::system::System;
 use crate::target::{Inspected, Kind};

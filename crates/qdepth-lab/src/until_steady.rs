@@ -3,9 +3,7 @@
 //! error: the run goes on, and says so.
 
 use anyhow::{Context, Result, bail};
-use qdepth_measure::{
-    Bytes, Course, Nanos, SteadyRounds, SteadyRule, SteadyVerdict,
-};
+use qdepth_measure::{Bytes, Course, Nanos, SteadyRounds, SteadyRule, SteadyVerdict};
 use qdepth_record::Observation;
 use qdepth_workload::{Point, UntilSteady};
 

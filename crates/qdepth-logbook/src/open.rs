@@ -1,7 +1,7 @@
 //! Opening: whose file is this, which version, and making a new one.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use qdepth_files::{Kept, Named, Trust};

@@ -18,8 +18,8 @@ use crate::measured::Measured;
 use crate::prepare::Prepared;
 
 pub(crate) use machine::of_machine;
-pub use run::{not_literal, noted};
 pub(crate) use run::{device_changed, far_drive, not_steady, of_run};
+pub use run::{not_literal, noted};
 
 /// A measured point, and what it is held against.
 pub(crate) struct PointSeen<'a> {

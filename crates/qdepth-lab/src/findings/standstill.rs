@@ -54,7 +54,8 @@ impl Stood {
         let is_storages = ours[0] == 0 || outcome.longest_gap > self.longest + AROUND;
         let longest = outcome.longest_gap.0 as f64;
         Some(if is_storages { finding.value("longest_ns", longest) } else { finding })
-    }}
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -2,10 +2,10 @@
 //! of their own once, written and forced out, then read back; for every transfer size, number of
 //! threads and pass. The last pass is the result, those before it are measured to be discarded.
 
-use qdepth_measure::{Bytes, Nanos};
 use crate::bandwidth::{BANDWIDTH, BASELINE, BandwidthSpec};
 use crate::profile::{AreaSpec, FsyncSpec, Profile, ReportedAs, SizeSpec};
 use crate::steps::LoadSpec;
+use qdepth_measure::{Bytes, Nanos};
 
 /// Most passes.
 const PASSES_MAX: u32 = 100;
