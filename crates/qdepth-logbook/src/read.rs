@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Code, EncodedHistogram, Finding, LatencyHistogram, Severity};
-use rusqlite::types::Type;
+use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::Value;
 
 use crate::digest::{Parts, Rows, is_damage};
 use qdepth_record::{
-    ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
-    KernelCounts, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
-    WitnessRecord,
+    ComparisonRecord, DirectionRecord, ErrorCount, ExpectedRecord, IntervalRecord, Observation,
+    PointRecord, RunRecord, RunState, Stored, TargetKind, TargetRecord, WitnessRecord,
 };
 
 /// A point that was cut short, by the user or because its target was lost, is not measured yet.
@@ -362,67 +361,28 @@ fn since_later_version<T: Default>(column: Result<T>) -> Result<T> {
     }
 }
 
-fn ended_by(row: &Row<'_>) -> Result<EndedBy> {
-    let text: Option<String> = since_later_version(row.get("ended_by").map(Some))?;
-    let Some(text) = text else { return Ok(EndedBy::Duration) };
-    let named = EndedBy::ALL.into_iter().find(|ended| ended.as_str() == text);
-    named.ok_or_else(|| unreadable(format!("`{text}` ends no point")))
+fn stored<'a>(value: ValueRef<'a>) -> Result<Stored<'a>> {
+    Ok(match value {
+        ValueRef::Null => Stored::Null,
+        ValueRef::Integer(number) => Stored::Whole(number),
+        ValueRef::Real(number) => Stored::Real(number),
+        ValueRef::Text(_) => Stored::Text(value.as_str().map_err(unreadable)?.into()),
+        ValueRef::Blob(_) => return Err(unreadable("bytes where a value is expected")),
+    })
 }
 
 fn point_row(row: &Row<'_>) -> Result<Attempt> {
-    let point = PointRecord {
-        index: row.get("place")?,
-        group: row.get("load_group")?,
-        variant: since_later_version(row.get("variant"))?,
-        step: row.get("step")?,
-        target: row.get("target")?,
-        profile: row.get("profile")?,
-        profile_title: row.get("profile_title")?,
-        random_share: real(row, "random_share")?,
-        read_share: real(row, "read_share")?,
-        trim_share: since_later_version(row.get::<_, Option<f64>>("trim_share"))?.unwrap_or(0.0),
-        request_size: row.get("request_size")?,
-        request_size_mean_bytes: real(row, "request_size_mean_bytes")?,
-        reported_as_throughput: row.get("reported_as_throughput")?,
-        arrivals: row.get("arrivals")?,
-        outstanding: row.get("outstanding")?,
-        offered_io_per_s: row.get("offered_io_per_s")?,
-        streams: row.get("streams")?,
-        workers: row.get("workers")?,
-        direct: row.get("direct")?,
-        started_at: row.get("started_at")?,
-        warm_up_ns: count(row, "warm_up_ns")?,
-        duration_ns: count(row, "duration_ns")?,
-        ended_by: ended_by(row)?,
-        tolerance: since_later_version(row.get("tolerance"))?,
-        looks: since_later_version(row.get("looks"))?,
-        issued: count(row, "issued")?,
-        completed_outside: count(row, "completed_outside")?,
-        failed_outside: count(row, "failed_outside")?,
-        abandoned: count(row, "abandoned")?,
-        in_flight_integral_ns: real(row, "in_flight_integral_ns")?,
-        latency_in_window_ns: real(row, "latency_in_window_ns")?,
-        longest_gap_ns: count(row, "longest_gap_ns")?,
-        gaps: [count(row, "gaps_100ms")?, count(row, "gaps_1s")?, count(row, "gaps_10s")?],
-        backlog_max: count(row, "backlog_max")?,
-        cpu_user_ns: count(row, "cpu_user_ns")?,
-        cpu_system_ns: count(row, "cpu_system_ns")?,
-        kernel: kernel(row)?,
-        ..PointRecord::default()
-    };
-    Ok(Attempt { attempt: row.get("attempt")?, point })
-}
-
-fn kernel(row: &Row<'_>) -> Result<Option<KernelCounts>> {
-    if row.get::<_, Option<i64>>("kernel_reads")?.is_none() {
-        return Ok(None);
+    let mut point = PointRecord::default();
+    for column in PointRecord::columns() {
+        let value = match row.get_ref(column.name) {
+            // Logbooks of an older schema, opened for reading only, do not have it.
+            Err(rusqlite::Error::InvalidColumnName(_)) => continue,
+            value => stored(value?)?,
+        };
+        let wrong = |why| unreadable(format!("column {}: {why}", column.name));
+        (column.set)(&mut point, value).map_err(wrong)?;
     }
-    Ok(Some(KernelCounts {
-        reads: count(row, "kernel_reads")?,
-        read_bytes: count(row, "kernel_read_bytes")?,
-        writes: count(row, "kernel_writes")?,
-        written_bytes: count(row, "kernel_written_bytes")?,
-    }))
+    Ok(Attempt { attempt: row.get("attempt")?, point })
 }
 
 fn direction(rows: &mut Rows<'_>, point: i64, name: &str) -> Result<DirectionRecord> {

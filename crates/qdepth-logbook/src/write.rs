@@ -1,9 +1,11 @@
 //! Rows out of records.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use qdepth_measure::{Finding, LatencyHistogram};
-use rusqlite::{Connection, Result, named_params, params};
+use rusqlite::types::{ToSqlOutput, Value as SqlValue, ValueRef};
+use rusqlite::{Connection, Result, named_params, params, params_from_iter};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::digest::{Chain, Parts, Purpose};
 use crate::headlines;
 use crate::read;
 use qdepth_record::{
-    DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord,
+    DirectionRecord, ExpectedRecord, IntervalRecord, Observation, PointRecord, RunRecord, Stored,
     TargetRecord, WitnessRecord,
 };
 
@@ -202,51 +204,26 @@ fn witness(connection: &Connection, point: i64, place: i64, record: &WitnessReco
     Ok(())
 }
 
-fn point_row(connection: &Connection, run: i64, attempt: u32, p: &PointRecord) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT INTO point (run, place, attempt, target, profile, profile_title, random_share,
-                read_share, request_size, request_size_mean_bytes, reported_as_throughput,
-                arrivals, outstanding, streams, direct, started_at, warm_up_ns, duration_ns,
-                ended_by, tolerance, looks, issued, completed_outside, failed_outside, abandoned, in_flight_integral_ns,
-                latency_in_window_ns, longest_gap_ns, gaps_100ms, gaps_1s, gaps_10s, backlog_max,
-                cpu_user_ns, cpu_system_ns, kernel_reads, kernel_read_bytes, kernel_writes,
-                kernel_written_bytes, load_group, step, workers, offered_io_per_s, variant, trim_share)
-             VALUES (:run, :place, :attempt, :target, :profile, :profile_title, :random_share,
-                :read_share, :request_size, :request_size_mean_bytes, :reported_as_throughput,
-                :arrivals, :outstanding, :streams, :direct, :started_at, :warm_up_ns, :duration_ns,
-                :ended_by, :tolerance, :looks, :issued, :completed_outside, :failed_outside, :abandoned, :in_flight_integral_ns,
-                :latency_in_window_ns, :longest_gap_ns, :gaps_100ms, :gaps_1s, :gaps_10s,
-                :backlog_max, :cpu_user_ns, :cpu_system_ns, :kernel_reads, :kernel_read_bytes,
-                :kernel_writes, :kernel_written_bytes, :load_group, :step, :workers,
-                :offered_io_per_s, :variant, :trim_share)",
-        )?
-        .execute(named_params! {
-            ":trim_share": Some(p.trim_share).filter(|share| *share > 0.0),
-            ":variant": p.variant, ":load_group": p.group, ":step": p.step, ":workers": p.workers,
-            ":offered_io_per_s": p.offered_io_per_s, ":run": run, ":place": p.index, ":attempt": attempt, ":target": p.target,
-            ":profile": p.profile, ":profile_title": p.profile_title,
-            ":random_share": p.random_share, ":read_share": p.read_share,
-            ":request_size": p.request_size,
-            ":request_size_mean_bytes": p.request_size_mean_bytes,
-            ":reported_as_throughput": p.reported_as_throughput, ":arrivals": p.arrivals,
-            ":outstanding": p.outstanding, ":streams": p.streams, ":direct": p.direct,
-            ":started_at": p.started_at, ":warm_up_ns": bits(p.warm_up_ns),
-            ":duration_ns": bits(p.duration_ns), ":ended_by": p.ended_by.as_str(),
-            ":tolerance": p.tolerance, ":looks": p.looks, ":issued": bits(p.issued),
-            ":completed_outside": bits(p.completed_outside),
-            ":failed_outside": bits(p.failed_outside), ":abandoned": bits(p.abandoned),
-            ":in_flight_integral_ns": p.in_flight_integral_ns,
-            ":latency_in_window_ns": p.latency_in_window_ns,
-            ":longest_gap_ns": bits(p.longest_gap_ns), ":gaps_100ms": bits(p.gaps[0]),
-            ":gaps_1s": bits(p.gaps[1]), ":gaps_10s": bits(p.gaps[2]),
-            ":backlog_max": bits(p.backlog_max), ":cpu_user_ns": bits(p.cpu_user_ns),
-            ":cpu_system_ns": bits(p.cpu_system_ns),
-            ":kernel_reads": p.kernel.map(|k| bits(k.reads)),
-            ":kernel_read_bytes": p.kernel.map(|k| bits(k.read_bytes)),
-            ":kernel_writes": p.kernel.map(|k| bits(k.writes)),
-            ":kernel_written_bytes": p.kernel.map(|k| bits(k.written_bytes)),
-        })?;
+/// A value as SQL takes it.
+fn sql(value: Stored<'_>) -> ToSqlOutput<'_> {
+    match value {
+        Stored::Null => ToSqlOutput::Owned(SqlValue::Null),
+        Stored::Whole(number) => ToSqlOutput::Owned(SqlValue::Integer(number)),
+        Stored::Real(number) => ToSqlOutput::Owned(SqlValue::Real(number)),
+        Stored::Text(Cow::Borrowed(text)) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+        Stored::Text(Cow::Owned(text)) => ToSqlOutput::Owned(SqlValue::Text(text)),
+    }
+}
+
+/// The columns are those of the table of fields.
+fn point_row(connection: &Connection, run: i64, attempt: u32, point: &PointRecord) -> Result<()> {
+    let names: Vec<&str> = PointRecord::columns().map(|column| column.name).collect();
+    let places = ", ?".repeat(names.len());
+    let insert =
+        format!("INSERT INTO point (run, attempt, {}) VALUES (?, ?{places})", names.join(", "));
+    let own = [SqlValue::from(run), SqlValue::from(attempt)].map(ToSqlOutput::Owned);
+    let values = PointRecord::columns().map(|column| sql((column.get)(point)));
+    connection.prepare_cached(&insert)?.execute(params_from_iter(own.into_iter().chain(values)))?;
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use qdepth_measure::{Estimate, Grade, fairness, quotient, skew};
 
-use crate::record::{ComparisonRecord, PointRecord, RunRecord};
-use crate::summary::PointSummary;
+use crate::point::{PointRecord, PointSummary};
+use crate::record::{ComparisonRecord, RunRecord};
 use crate::together::{Cell, cells};
 
 /// A column of a comparison at one load and intensity: its points as one.

@@ -8,12 +8,13 @@ mod certificate;
 mod compared;
 mod document;
 pub mod event;
+mod field;
 mod filter;
 mod headline;
 mod host_document;
+mod point;
 mod record;
 mod step;
-mod summary;
 mod table;
 mod tables;
 mod together;
@@ -23,23 +24,27 @@ pub use certificate::{
 };
 pub use compared::ComparedEntry;
 pub use document::{
-    CpuPerIo, Document, DocumentSchema, ErrorEntry, FindingEntry, Latency, LatencyByDirection,
-    ObservationEntry, PointEntry, RunEntry, TargetEntry, WitnessEntry, document, export_json,
+    Document, DocumentSchema, ObservationEntry, RunEntry, TargetEntry, document, export_json,
     json_schema,
 };
 pub use event::{RunEvent, events_json_schema};
+pub use field::{Field, Value};
 pub use filter::RunFilter;
 pub use headline::{
     RunHeadline, RunsDocument, RunsEntry, STATES, export_runs_json, runs_json_schema,
 };
 pub use host_document::{HostDocument, export_host_json, host_json_schema};
+pub use point::{
+    ByDirection, Column, CpuPerIo, ErrorEntry, ExpectedEntry, FindingEntry, Latency,
+    LatencyByDirection, LatencySummary, PointEntry, PointRecord, PointSummary, Stored,
+    WitnessEntry, follows, percentile_name,
+};
 pub use record::{
     ComparisonRecord, DirectionRecord, EndedBy, ErrorCount, ExpectedRecord, IntervalRecord,
-    KernelCounts, MEASUREMENT_VERSION, Observation, PointRecord, RunRecord, RunState,
-    StatedLatency, TargetKind, TargetRecord, VariantRecord, WitnessRecord,
+    KernelCounts, MEASUREMENT_VERSION, Observation, RunRecord, RunState, StatedLatency, TargetKind,
+    TargetRecord, VariantRecord, WitnessRecord,
 };
 pub use step::shown_step;
-pub use summary::{ByDirection, LatencySummary, PointSummary, follows, percentile_name};
 pub use table::export_csv;
-pub use tables::{Field, TABLES_NAME, TABLES_VERSION, TableOf, TabledRun, Value};
+pub use tables::{TABLES_NAME, TABLES_VERSION, TableOf, TabledRun};
 pub use together::{Cell, cells};

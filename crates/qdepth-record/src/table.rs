@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{PointRecord, RunRecord};
-use crate::tables::{PERCENTILES, Value, point_fields};
+use crate::field::Value;
+use crate::point::{PERCENTILES, PointRecord, point_fields};
+use crate::record::RunRecord;
 
 /// The points as CSV (RFC 4180, a header, a row a point, empty cells for what does not exist).
 /// Texts that a spreadsheet would take for a formula get a `'` before them.

@@ -1,85 +1,20 @@
 //! Runs as tables with typed columns: what columnar files hold, and CSV a part of. Names are those of
 //! the JSON documents and of CSV.
 
-mod point;
-
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use qdepth_measure::Finding;
 
+use crate::field::{Field, Value, flag, owned, real, text, time, whole};
 use crate::headline::RunHeadline;
-use crate::record::{
-    IntervalRecord, Observation, PointRecord, RunRecord, RunState, TargetKind, TargetRecord,
-};
-
-pub(crate) use point::{PERCENTILES, point_fields};
+use crate::point::{PointRecord, point_fields, transfers};
+use crate::record::{IntervalRecord, Observation, RunRecord, RunState, TargetKind, TargetRecord};
 
 /// Name of the form of the tables.
 pub const TABLES_NAME: &str = "qdepth-tables";
 /// Version of the form. Rises when a column goes away or changes its meaning; new columns do not
 /// raise it.
 pub const TABLES_VERSION: u32 = 1;
-
-/// A value of a column; its variant is the column's type, and none is no value.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// A text; one that is empty says nothing, and is none.
-    Text(Option<Cow<'a, str>>),
-    /// A count, or a whole number of a unit that the column's name has.
-    Whole(Option<u64>),
-    /// A real number; always finite.
-    Real(Option<f64>),
-    /// Whether something is so.
-    Flag(Option<bool>),
-    /// A moment, RFC 3339, UTC.
-    Time(Option<&'a str>),
-}
-
-/// A value with the name of its column.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Field<'a> {
-    /// The column, with its unit.
-    pub name: Cow<'static, str>,
-    /// What it is, for people.
-    pub says: &'static str,
-    /// The value.
-    pub value: Value<'a>,
-}
-
-impl<'a> Field<'a> {
-    pub(crate) fn new(name: &'static str, says: &'static str, value: Value<'a>) -> Self {
-        Self { name: Cow::Borrowed(name), says, value }
-    }
-}
-
-pub(crate) fn text(text: &str) -> Value<'_> {
-    Value::Text(Some(text).filter(|text| !text.is_empty()).map(Cow::Borrowed))
-}
-
-pub(crate) fn owned(text: String) -> Value<'static> {
-    Value::Text(Some(text).filter(|text| !text.is_empty()).map(Cow::Owned))
-}
-
-pub(crate) fn whole(value: impl Into<u64>) -> Value<'static> {
-    Value::Whole(Some(value.into()))
-}
-
-pub(crate) fn real(value: f64) -> Value<'static> {
-    maybe_real(Some(value))
-}
-
-pub(crate) fn maybe_real(value: Option<f64>) -> Value<'static> {
-    Value::Real(value.filter(|value| value.is_finite()))
-}
-
-fn flag(value: bool) -> Value<'static> {
-    Value::Flag(Some(value))
-}
-
-fn time(text: &str) -> Value<'_> {
-    Value::Time(Some(text))
-}
 
 /// A run as it goes into the tables.
 #[derive(Clone, Copy, Debug)]
@@ -453,7 +388,7 @@ fn interval_fields<'a>(
 }
 
 fn errors<'a>(run: &'a RunRecord, point: &'a PointRecord, row: &mut impl FnMut(Vec<Field<'a>>)) {
-    for (direction, of) in crate::document::directions(point) {
+    for (direction, of) in transfers(point) {
         for error in &of.errors {
             let errno = u64::try_from(error.errno).ok();
             let mut fields = key(run, point);

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{
-    ComparisonRecord, DirectionRecord, ErrorCount, IntervalRecord, PointRecord, VariantRecord,
-};
+use crate::point::PointRecord;
+use crate::record::{ComparisonRecord, DirectionRecord, ErrorCount, IntervalRecord, VariantRecord};
 
 /// A column of a comparison at one load and intensity: one point, or several of a group.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,8 @@ use qdepth_measure::{
     series_mean, visits_mean,
 };
 
-use crate::record::{DirectionRecord, EndedBy, IntervalRecord, PointRecord, StatedLatency};
+use super::fields::PointRecord;
+use crate::record::{DirectionRecord, EndedBy, IntervalRecord, StatedLatency};
 
 const MIB: f64 = 1_048_576.0;
 /// The quantiles of a report, as `reported_percentiles` has them.

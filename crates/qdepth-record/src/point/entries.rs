@@ -1,0 +1,190 @@
+//! What an entry of a point is made of in documents.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::{Finding, Percentile};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fields::PointRecord;
+use super::summary::{ByDirection, LatencySummary, PointSummary, percentile_name};
+use super::transfers;
+use crate::record::{ExpectedRecord, RunRecord, WitnessRecord};
+
+/// What an emulated medium does at a point: EMULATED, beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExpectedEntry {
+    /// Always true.
+    pub emulated: bool,
+    /// The medium, as the user spelled it.
+    pub medium: String,
+    /// Its transaction rate, I/Os per second.
+    pub io_per_s: f64,
+    /// Its throughput, MiB/s (2^20 bytes).
+    pub mib_per_s: f64,
+    /// Its mean service time, ns.
+    pub mean_ns: f64,
+    /// The point's transaction rate over the medium's; null where the medium's is 0.
+    pub share_reached: Option<f64>,
+    /// The rate under which a point is below what is expected, by the medium's own error, I/Os per
+    /// second; null where nobody knows that error.
+    #[serde(default)]
+    pub below_io_per_s: Option<f64>,
+}
+
+/// Latencies of a point by direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyByDirection {
+    /// Reads.
+    pub reads: Latency,
+    /// Writes.
+    pub writes: Latency,
+    /// Trims.
+    #[serde(default)]
+    pub trims: Latency,
+    /// Reads, writes and trims together.
+    pub all: Latency,
+    /// Flushes, which are in none of the others.
+    pub syncs: Latency,
+}
+
+/// A latency distribution.
+#[derive(Default, Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Number of I/Os.
+    pub count: u64,
+    /// Exact smallest value, ns; null without I/Os.
+    pub min: Option<u64>,
+    /// Exact mean, ns; null without I/Os.
+    pub mean: Option<f64>,
+    /// Exact largest value, ns; null without I/Os.
+    pub max: Option<u64>,
+    /// Value by percentile (`50`, `90`, `99`, `99.9` … `99.9999`), ns, off by at most 0.2 %; those
+    /// with fewer than ten samples beyond them are left out.
+    pub percentiles: BTreeMap<String, u64>,
+    /// 95 % interval (low, high) of each of the percentiles, ns.
+    pub percentile_intervals: BTreeMap<String, [u64; 2]>,
+}
+
+/// CPU time of the worker by I/O.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuPerIo {
+    /// In user mode, ns.
+    pub user: f64,
+    /// In the kernel, ns.
+    pub system: f64,
+}
+
+/// Failed I/Os of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorEntry {
+    /// `read`, `write` or `sync`.
+    pub direction: String,
+    /// Linux error number, positive; 0 for all kinds beyond the sixteenth together.
+    pub errno: i32,
+    /// How often.
+    pub count: u64,
+}
+
+/// What a witness said at one moment of a point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WitnessEntry {
+    /// End of the second, ns from the first look, just before the load (warm-up included).
+    pub at_ns: u64,
+    /// Of what and which, the unit last: `nvme0n1 celsius`, `cpu steal_share`.
+    pub name: String,
+    /// A rate or share over the second, or the level at its end.
+    pub value: Option<f64>,
+}
+
+/// A recorded doubt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingEntry {
+    /// What kind of doubt; a code never changes its meaning.
+    pub code: String,
+    /// `remark` or `invalid`.
+    pub severity: String,
+    /// Figures by name, the unit in the name; null for a figure that is not finite.
+    pub values: BTreeMap<String, Option<f64>>,
+    /// Texts by name, never translated.
+    pub labels: BTreeMap<String, String>,
+}
+
+/// Name of a point's target; its number where the run has no such target.
+pub(super) fn target_name(run: &RunRecord, point: &PointRecord) -> String {
+    run.targets
+        .iter()
+        .find(|target| target.index == point.target)
+        .map_or_else(|| point.target.to_string(), |target| target.name.clone())
+}
+
+impl CpuPerIo {
+    pub(super) fn of(summary: &PointSummary) -> Option<Self> {
+        let both = summary.cpu_user_ns_per_io.zip(summary.cpu_system_ns_per_io);
+        both.map(|(user, system)| Self { user, system })
+    }
+}
+
+pub(crate) fn finding(finding: &Finding) -> FindingEntry {
+    let values = finding.values.iter();
+    FindingEntry {
+        code: finding.code_text().to_owned(),
+        severity: finding.severity.as_str().to_owned(),
+        values: values.map(|(name, v)| (name.clone(), v.is_finite().then_some(*v))).collect(),
+        labels: finding.labels.clone(),
+    }
+}
+
+pub(super) fn witness(record: &WitnessRecord) -> WitnessEntry {
+    let value = record.value.is_finite().then_some(record.value);
+    WitnessEntry { at_ns: record.at_ns, name: record.name.clone(), value }
+}
+
+pub(super) fn expected(expected: &ExpectedRecord, measured: &PointSummary) -> ExpectedEntry {
+    ExpectedEntry {
+        emulated: true,
+        medium: expected.medium.clone(),
+        io_per_s: expected.io_per_s,
+        mib_per_s: expected.bytes_per_s / f64::from(1 << 20),
+        mean_ns: expected.mean_ns,
+        share_reached: expected.share_reached(measured.io_per_s.value),
+        below_io_per_s: expected.below_io_per_s,
+    }
+}
+
+pub(super) fn errors(point: &PointRecord) -> Vec<ErrorEntry> {
+    transfers(point)
+        .flat_map(|(direction, each)| each.errors.iter().map(move |error| (direction, error)))
+        .map(|(direction, error)| ErrorEntry {
+            direction: direction.to_owned(),
+            errno: error.errno,
+            count: error.count,
+        })
+        .collect()
+}
+
+pub(super) fn by_direction(summary: &ByDirection) -> LatencyByDirection {
+    LatencyByDirection {
+        reads: latency(&summary.reads),
+        writes: latency(&summary.writes),
+        trims: latency(&summary.trims),
+        all: latency(&summary.all),
+        syncs: latency(&summary.syncs),
+    }
+}
+
+fn latency(summary: &LatencySummary) -> Latency {
+    let name = |percentile: &Percentile| percentile_name(percentile.quantile);
+    let percentiles = &summary.percentiles;
+    Latency {
+        count: summary.count,
+        min: summary.min_ns,
+        mean: summary.mean_ns,
+        max: summary.max_ns,
+        percentiles: percentiles.iter().map(|p| (name(p), p.value.0)).collect(),
+        percentile_intervals: percentiles
+            .iter()
+            .map(|p| (name(p), [p.interval.0.0, p.interval.1.0]))
+            .collect(),
+    }
+}
