@@ -118,13 +118,16 @@ fn name(plan: &SectionPlan, points: &[Point]) -> Option<PointName> {
     Some(PointName { target: plan.columns.get(column)?.clone(), load, intensity })
 }
 
-/// With the window of a reproduction: as many requests as tell the rate, however long they take.
+/// With the window of a reproduction: as many requests as tell the rate, however long they take, and in
+/// one go, since a visit of several begins where its draws say and the documents' loads at the beginning.
 fn shortened(points: &[Point]) -> Vec<Point> {
     let shorter = |point: &Point| {
         let mut point = point.clone();
         point.warm_up_ns = WARM_UP.0;
         point.stop.duration_ns = WINDOW.0;
         point.stop.bytes_per_stream = 0;
+        point.stop.visits = 1;
+        point.stop.visit_lead_in_ns = 0;
         point.stop.bytes = window_bytes(&point).div_ceil(points.len() as u64);
         point
     };
