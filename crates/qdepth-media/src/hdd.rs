@@ -31,6 +31,8 @@ pub(crate) struct Hdd {
     track: u64,
     /// Where a contiguous read and write would begin.
     next: [u64; 2],
+    /// Where the last transfer ended: the surface goes on passing there, into the cache or from it.
+    passing: u64,
 }
 
 impl Hdd {
@@ -52,6 +54,7 @@ impl Hdd {
             free: 0,
             track: 0,
             next: [u64::MAX; 2],
+            passing: u64::MAX,
         }
     }
 
@@ -67,6 +70,7 @@ impl Hdd {
         if contiguous && self.waiting.is_empty() {
             self.free = self.free.max(now) + cost(io.size, self.media_per_kib);
             self.track = io.offset / self.track_bytes;
+            self.passing = self.next[side];
             return Some((now + self.hit[side]).max(self.free));
         }
         self.free = self.free.max(now);
@@ -88,11 +92,16 @@ impl Hdd {
         let begun = self.free + self.positioning(chosen.io);
         self.free = begun + cost(chosen.io.size, self.media_per_kib);
         self.track = chosen.io.offset / self.track_bytes;
+        self.passing = chosen.io.offset + u64::from(chosen.io.size);
         ends.push(End { slot: chosen.slot, at: self.free, errno: 0 });
     }
 
-    /// From the end of the former request to the first byte: electronics, seek, rotation.
+    /// From the end of the former request to the first byte: electronics, seek, rotation. None of it
+    /// where that ended: else the electronics' time alone would cost a revolution.
     fn positioning(&self, io: Io) -> Tick {
+        if io.offset == self.passing {
+            return 0;
+        }
         let track = io.offset / self.track_bytes;
         let passed = track.abs_diff(self.track);
         let mut seek = self.command;

@@ -544,7 +544,10 @@ impl Maker<'_> {
         };
         let mut nodes =
             members.iter().map(|m| self.node(m, area * share)).collect::<Result<Vec<_>, _>>()?;
-        let start = self.spelled.host.as_ref().map_or(0.0, |host| host.get("file_start_bytes"));
+        let start = match &self.spelled.host {
+            Some(host) => self.spelled.host_values(host)?.get("file_start_bytes"),
+            None => 0.0,
+        };
         let stripe_bytes = stripe.unwrap_or(STRIPE);
         let start = start as u64 % stripe_bytes;
         let array = match kind {

@@ -84,3 +84,16 @@ fn a_number_of_targets_is_spelled_behind_a_star() {
     }
     assert!(several("media:fixed*65").unwrap_err().to_string().contains("1 to 64"));
 }
+
+/// Sequential reads that begin within a stripe ask two members each, which ends reading ahead.
+#[test]
+fn where_a_file_begins_can_be_said() {
+    let streaming = "random = 0\nread = 100\nrequest_size = \"64KiB\"";
+    let of = |start: &str| {
+        let spelling = format!("raid0(media:p3700-800gb*2) @file_start_bytes={start}");
+        let point = point(&spelling, 2, 100, streaming);
+        let outcome = measured(&spelling, &point);
+        outcome.completed() as f64 / outcome.duration.as_secs_f64()
+    };
+    assert!(of("0") > 2.0 * of("4096"), "{} and {}", of("0"), of("4096"));
+}
