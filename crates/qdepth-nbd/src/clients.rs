@@ -31,7 +31,8 @@ pub(crate) struct Client {
 /// The door and those inside.
 #[derive(Debug)]
 pub(crate) struct Clients {
-    listener: UnixListener,
+    /// None where all who come are there already.
+    listener: Option<UnixListener>,
     capacity: u64,
     places: Vec<Option<(u64, Connection)>>,
     /// Those who negotiate, and what came of it: none where a client was let go.
@@ -46,21 +47,33 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn new(listener: UnixListener, capacity: u64) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
-        Ok(Self {
-            listener,
+        Ok(Self { listener: Some(listener), ..Self::without_a_door(capacity) })
+    }
+
+    /// One client past the negotiation, and nobody else.
+    pub(crate) fn alone(stream: UnixStream, capacity: u64) -> io::Result<Self> {
+        let mut clients = Self::without_a_door(capacity);
+        clients.count = 1;
+        clients.places.push(Some((1, Connection::new(stream)?)));
+        Ok(clients)
+    }
+
+    fn without_a_door(capacity: u64) -> Self {
+        Self {
+            listener: None,
             capacity,
             places: Vec::new(),
             negotiating: 0,
             negotiated: channel(),
             count: 0,
             turned_away: 0,
-        })
+        }
     }
 
     /// Lets new clients in, as far as there are places. They negotiate on threads of their own, so
     /// that a slow one delays nobody.
     pub(crate) fn welcome(&mut self) -> io::Result<()> {
-        while let Ok((stream, _)) = self.listener.accept() {
+        while let Some(Ok((stream, _))) = self.listener.as_ref().map(UnixListener::accept) {
             // Turned away, a client is told at once: its stream ends.
             if self.all().len() + self.negotiating >= CLIENTS_MAX || !self.negotiate(stream) {
                 self.turned_away += 1;
@@ -139,7 +152,10 @@ impl Clients {
 
     /// Sleeps until a client stirs, so long at most.
     pub(crate) fn sleep(&self, limit: Nanos) -> io::Result<()> {
-        let mut files = vec![PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN)];
+        let mut files: Vec<PollFd<'_>> = Vec::new();
+        if let Some(listener) = &self.listener {
+            files.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
+        }
         for (_, connection) in self.places.iter().flatten() {
             let flags = if connection.unsent() > 0 { PollFlags::OUT } else { PollFlags::empty() };
             files.push(PollFd::from_borrowed_fd(connection.stream(), flags | PollFlags::IN));

@@ -12,7 +12,9 @@ mod connection;
 mod served;
 mod server;
 mod store;
+mod way;
 mod wire;
 
 pub use served::Served;
 pub use server::{ServeError, Server};
+pub use way::{Outlook, Way};

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use qdepth_engine::{Completions, Slot, Target};
@@ -68,6 +68,8 @@ pub struct Server {
     clients: Clients,
     begun: Nanos,
     lead: Nanos,
+    /// Whether it looks for requests without end, and never sleeps.
+    awake: bool,
     /// What is in flight, by slot.
     waiting: Vec<Option<Waiting>>,
     free: Vec<u32>,
@@ -89,10 +91,28 @@ impl Server {
         file: File,
         lead: Nanos,
     ) -> Result<Self, ServeError> {
+        Self::with(spelled, file, lead, |capacity| Clients::new(listener, capacity))
+    }
+
+    /// One client, past the negotiation, and nobody else.
+    pub(crate) fn of_one(
+        spelled: &Spelled,
+        client: UnixStream,
+        file: File,
+    ) -> Result<Self, ServeError> {
+        Self::with(spelled, file, Nanos::ZERO, |capacity| Clients::alone(client, capacity))
+    }
+
+    fn with(
+        spelled: &Spelled,
+        file: File,
+        lead: Nanos,
+        clients: impl FnOnce(u64) -> io::Result<Clients>,
+    ) -> Result<Self, ServeError> {
         let (medium, capacity) = open(spelled)?;
         let store = Store::new(file, capacity)
             .map_err(|source| ServeError::Store { bytes: capacity, source })?;
-        let clients = Clients::new(listener, capacity)?;
+        let clients = clients(capacity)?;
         Ok(Self {
             medium,
             capacity,
@@ -100,12 +120,21 @@ impl Server {
             clients,
             begun: clock(),
             lead,
+            awake: false,
             waiting: vec![None; SLOTS],
             free: (0..SLOTS as u32).rev().collect(),
             bytes_in_flight: 0,
             done: Completions::with_capacity(SLOTS),
             served: Served::default(),
         })
+    }
+
+    /// Looks for requests without end instead of sleeping where nothing is due: a processor is
+    /// busy all the time, and no request waits for a thread to be woken.
+    #[must_use]
+    pub fn busy_polling(mut self, awake: bool) -> Self {
+        self.awake = awake;
+        self
     }
 
     /// Bytes that clients see.
@@ -127,7 +156,7 @@ impl Server {
             self.clients.send();
             if received || ended || taken {
                 active = now;
-            } else if now.since(active) >= LOOK {
+            } else if !self.awake && now.since(active) >= LOOK {
                 self.sleep(now)?;
             }
             if welcomed.is_none_or(|before| now.since(before) >= WELCOME) {
@@ -245,13 +274,13 @@ impl Server {
     }
 }
 
-fn clock() -> Nanos {
+pub(crate) fn clock() -> Nanos {
     let at = clock_gettime(ClockId::Monotonic);
     Nanos(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
 }
 
 /// The medium under a load that nobody knows yet: one stream, as many requests in flight as can be.
-fn open(spelled: &Spelled) -> Result<(Emulated, u64), MediaError> {
+pub(crate) fn open(spelled: &Spelled) -> Result<(Emulated, u64), MediaError> {
     let shape = spelled.shape()?;
     if shape.parts > 1 {
         return Err(MediaError::Spelling {

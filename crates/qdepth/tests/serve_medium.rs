@@ -45,12 +45,31 @@ mod tests {
         serving.signal("INT");
         let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
         let served = ended.json();
+        // The way was found before: some of it is there, and far below 20 ms.
+        let of = |key: &str| served[key].as_u64().unwrap();
+        assert!((1_000..5_000_000).contains(&of("lead_ns")), "{served}");
+        assert_eq!(of("medium_read_8k_ns"), 20_000_000);
+        assert_eq!(served["can_be_faithful"].as_bool(), Some(true));
         assert_eq!(
             (served["emulated"].as_bool(), served["errors"].as_u64()),
             (Some(true), Some(0))
         );
         assert_eq!(served["written_bytes"].as_u64(), Some(3 << 20));
         assert!(!place.dir.path().join("socket").exists(), "the socket is removed");
+    }
+
+    /// A medium that is faster than a socket cannot be served, and that is said before anybody comes.
+    #[test]
+    fn a_medium_that_is_too_fast_is_called_so_before_it_is_served() {
+        let place = Place::new();
+        let mut serving =
+            place.start("serve-medium media:null --socket socket --busy-poll --lead 3us --json");
+        serving.says("CANNOT BE FAITHFUL");
+        serving.signal("INT");
+        let ended = serving.wait_at_most(std::time::Duration::from_secs(30)).expect_finished();
+        let served = ended.json();
+        assert_eq!(served["can_be_faithful"].as_bool(), Some(false));
+        assert_eq!(served["lead_ns"].as_u64(), Some(3000));
     }
 
     #[test]
@@ -61,6 +80,7 @@ mod tests {
             ("media:p3700-80gb", "socket", "did you mean `p3700-800gb`", 2),
             ("independent(media:null*2)", "socket", "serve each drive by itself", 2),
             ("media:null", "taken", "Choose another path", 3),
+            ("media:null --cpu 999", "socket", "--cpu 999", 2),
         ] {
             let words = format!("serve-medium {medium} --socket {socket}");
             let ended = place.run(&words).expect(status);

@@ -4,14 +4,16 @@ use std::path::Path;
 
 use anyhow::Result;
 use qdepth_files::{Folder, Socket};
+use qdepth_linux::{allowed_cpus, pin};
 use qdepth_measure::{LatencyHistogram, Nanos};
 use qdepth_media::Spelled;
-use qdepth_nbd::{ServeError, Served, Server};
+use qdepth_nbd::{Outlook, ServeError, Served, Server, Way};
 
 use crate::exit_status::Status;
 use crate::flags::ServeMediumOptions;
 use crate::screen::Screen;
 use crate::terminal::{print, print_document};
+use qdepth_lab::failure::Usage;
 use qdepth_lab::prepare::spelled;
 use qdepth_lab::signals::Signals;
 
@@ -21,21 +23,34 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     let folder = options.data.as_deref().or(options.socket.parent());
     let folder = folder.filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (place, listener) = Socket::listen(&options.socket)?;
-    let data = Folder::open(folder)?.nameless()?;
-    let server = Server::new(&spelled, listener, data, options.lead).map_err(usage)?;
+    let folder = Folder::open(folder)?;
+    let way = Way::measured(folder.nameless()?, options.busy_poll).map_err(usage)?;
+    let lead = options.lead.unwrap_or(way.lead());
+    let outlook = way.outlook(&spelled)?;
+    let data = folder.nameless()?;
+    let server = Server::new(&spelled, listener, data, lead).map_err(usage)?;
+    let server = server.busy_polling(options.busy_poll);
     let socket = options.socket.display();
+    screen.say(&before(&way, &outlook, lead));
     screen.say(&format!(
         "EMULATED: {} is served, {} bytes; clients connect to nbd+unix:///?socket={socket}",
         spelled.text(),
         server.capacity()
     ));
+    // Last, since threads begin where their maker is: a client that was tried must not be there.
+    if let Some(cpu) = options.cpu {
+        stay_on(cpu)?;
+    }
     let served = server.serve(signals.stop(), options.once);
     if let Err(error) = place.remove() {
         screen.say(&format!("the socket is left: {error}"));
     }
     let served = served?;
-    let text =
-        if options.json { json(&spelled, &served, options.lead) } else { words(&spelled, &served) };
+    let text = if options.json {
+        json(&spelled, &served, (&way, &outlook, lead))
+    } else {
+        words(&spelled, &served)
+    };
     if options.json {
         print_document(&text)?;
     } else {
@@ -44,12 +59,38 @@ pub(crate) fn serve_medium(options: &ServeMediumOptions) -> Result<Status> {
     Ok(if served.is_faithful() == Some(false) { Status::Invalid } else { Status::Valid })
 }
 
+fn stay_on(cpu: u32) -> Result<()> {
+    let said = |error| {
+        let allowed: Vec<String> = allowed_cpus().iter().map(u32::to_string).collect();
+        let allowed = allowed.join(", ");
+        Usage(format!("--cpu {cpu}: {error}; this program may run on CPU {allowed}"))
+    };
+    Ok(pin(&[cpu]).map_err(said)?)
+}
+
 /// What another word on the command line mends is wrong usage.
 fn usage(error: ServeError) -> anyhow::Error {
     match error {
         ServeError::Medium(error) => error.into(),
         ServeError::Store { .. } | ServeError::Wait(_) => error.into(),
     }
+}
+
+/// What can be said before anybody is served.
+fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
+    let (round_trip, medium) = (way.lead().as_micros_f64(), outlook.medium.as_micros_f64());
+    let fits = if outlook.fits {
+        format!("can be served as it is, up to about {:.0} requests a second", way.keeps_up_to())
+    } else {
+        "CANNOT BE FAITHFUL: the way alone takes longer. Only `qdepth run`, in virtual time, can be"
+            .to_owned()
+    };
+    format!(
+        "before     a request that takes no time is answered after {round_trip:.1} µs ({:.1} µs at 99 %),          {:.0} a second with 32 in flight; answers leave {:.1} µs early. A read of 8 KiB alone takes the          medium {medium:.1} µs: {fits}",
+        micros(way.alone.quantile(0.99)),
+        way.requests_per_s,
+        lead.as_micros_f64(),
+    )
 }
 
 fn micros(time: Option<Nanos>) -> f64 {
@@ -88,7 +129,11 @@ fn words(spelled: &Spelled, served: &Served) -> String {
     )
 }
 
-fn json(spelled: &Spelled, served: &Served, lead: Nanos) -> String {
+fn json(
+    spelled: &Spelled,
+    served: &Served,
+    (way, outlook, lead): (&Way, &Outlook, Nanos),
+) -> String {
     let times = |h: &LatencyHistogram| {
         serde_json::json!({
             "count": h.count(),
@@ -103,6 +148,10 @@ fn json(spelled: &Spelled, served: &Served, lead: Nanos) -> String {
         "emulated": true,
         "medium": spelled.text(),
         "lead_ns": lead.0,
+        "way_ns": times(&way.alone),
+        "way_requests_per_s": way.requests_per_s,
+        "medium_read_8k_ns": outlook.medium.0,
+        "can_be_faithful": outlook.fits,
         "clients": served.clients,
         "turned_away": served.turned_away,
         "reads": served.reads,

@@ -1,0 +1,139 @@
+//! What a request takes beside the medium: its way to the server and back. Found before anybody is
+//! served, with a client of our own and a medium that takes no time.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use qdepth_engine::{Completions, Slot, Target};
+use qdepth_measure::{LatencyHistogram, Nanos};
+use qdepth_media::{MediaError, Spelled};
+use qdepth_workload::{Direction, Request};
+
+use crate::server::{ServeError, Server, clock, open};
+use crate::wire::{REPLY_BYTES, request};
+
+/// Size of the requests: that of the papers' Database.
+const BYTES: u32 = 8192;
+/// Requests one after the other; the first of them find nothing warm.
+const ALONE: u64 = 600;
+const COLD: u64 = 100;
+/// Requests with so many in flight.
+const TOGETHER: u64 = 6000;
+const IN_FLIGHT: u64 = 32;
+/// Reads by which a medium's own time is told.
+const READS: u64 = 200;
+/// Of what is answered at most with no time of a medium's, this share can be kept up beside one:
+/// above it requests wait for the server (NBD server of a feasibility study: 81,000 of 171,000 a
+/// second were three times as slow as they should be, 51,000 were not).
+const SHARE: f64 = 0.3;
+
+/// What the way takes.
+#[derive(Clone, Debug)]
+pub struct Way {
+    /// Of requests one after the other that take the medium no time.
+    pub alone: LatencyHistogram,
+    /// Of such with 32 in flight, answered in a second.
+    pub requests_per_s: f64,
+}
+
+/// What can be said of a medium before it is served.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// Mean time of the medium for a read of 8 KiB alone, at random.
+    pub medium: Nanos,
+    /// Whether the way fits into it.
+    pub fits: bool,
+}
+
+impl Way {
+    /// Finds it, in a tenth of a second. `file` is empty, and is not written to.
+    ///
+    /// # Errors
+    /// Where a pair of sockets cannot be made or read.
+    pub fn measured(file: File, awake: bool) -> Result<Self, ServeError> {
+        let nothing = Spelled::read("media:null")?;
+        let (client, ours) = UnixStream::pair()?;
+        let server = Server::of_one(&nothing, ours, file)?.busy_polling(awake);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                let asked = ask(client);
+                stop.store(true, Ordering::Relaxed);
+                asked
+            });
+            let served = server.serve(&stop, false);
+            let asked = asking.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+            served.and(asked.map_err(ServeError::from))
+        })
+    }
+
+    /// How much earlier answers are to leave: the median, since single delays are the machine's.
+    pub fn lead(&self) -> Nanos {
+        self.alone.quantile(0.5).unwrap_or(Nanos::ZERO)
+    }
+
+    /// Requests in a second up to which the server can keep up.
+    pub fn keeps_up_to(&self) -> f64 {
+        self.requests_per_s * SHARE
+    }
+
+    /// Whether a medium can be served as it is.
+    ///
+    /// # Errors
+    /// Where it cannot be opened.
+    pub fn outlook(&self, spelled: &Spelled) -> Result<Outlook, MediaError> {
+        let medium = mean_read(spelled)?;
+        Ok(Outlook { medium, fits: medium >= self.lead() })
+    }
+}
+
+/// As a client that asks with one in flight, then with many.
+fn ask(mut stream: UnixStream) -> io::Result<Way> {
+    let mut answer = vec![0; REPLY_BYTES + BYTES as usize];
+    let mut alone = LatencyHistogram::default();
+    for number in 0..ALONE {
+        let asked = clock();
+        stream.write_all(&request(0, number, number * u64::from(BYTES), BYTES))?;
+        stream.read_exact(&mut answer)?;
+        if number >= COLD {
+            alone.record(clock().saturating_sub(asked));
+        }
+    }
+    let begun = clock();
+    for number in 0..TOGETHER + IN_FLIGHT {
+        if number < TOGETHER {
+            stream.write_all(&request(0, number, number * u64::from(BYTES), BYTES))?;
+        }
+        if number >= IN_FLIGHT {
+            stream.read_exact(&mut answer)?;
+        }
+    }
+    let took = clock().saturating_sub(begun).0.max(1) as f64;
+    Ok(Way { alone, requests_per_s: TOGETHER as f64 / took * 1e9 })
+}
+
+/// The medium's own time for a small read at random, nothing else in flight.
+fn mean_read(spelled: &Spelled) -> Result<Nanos, MediaError> {
+    let (mut medium, capacity) = open(spelled)?;
+    let blocks = capacity / u64::from(BYTES);
+    let mut done = Completions::with_capacity(1);
+    let mut sum = Nanos::ZERO;
+    for number in 0..READS {
+        // Far from each other, and never one behind the other.
+        let block = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % blocks.max(1);
+        let offset = block * u64::from(BYTES);
+        let begun = medium.now();
+        medium.submit(Slot(0), Request { direction: Direction::Read, offset, size: BYTES });
+        done.clear();
+        while done.as_slice().is_empty() {
+            let late = qdepth_measure::Instant(u64::MAX / 2);
+            if medium.wait(late, &mut done).is_err() || medium.now() >= late {
+                break;
+            }
+        }
+        sum = Nanos(sum.0 + medium.now().since(begun).0);
+    }
+    Ok(Nanos(sum.0 / READS))
+}
