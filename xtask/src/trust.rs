@@ -186,6 +186,22 @@ const CAMPAIGNS: &[Campaign] = &[
         tries: 900,
     },
     Campaign {
+        name: "fit-published-p3700",
+        what: "two and four P3700 as published, predicted from nothing but the figures of one by the general program",
+        crate_name: "qdepth-fit",
+        file: "published",
+        test: "published::arrays_of_the_p3700_are_predicted_from_one",
+        tries: 28,
+    },
+    Campaign {
+        name: "fit-published-iodrive",
+        what: "two ioDrives in each format as published, predicted from nothing but the 15 figures of one by the general program",
+        crate_name: "qdepth-fit",
+        file: "published",
+        test: "published::arrays_of_the_iodrive_are_predicted_from_one",
+        tries: 90,
+    },
+    Campaign {
         name: "matrix-of-commands",
         what: "what is in use or holds data, under nine names, by `run`, `fio`, `ior`, a preparation, each option that names a file, and a run taken up again; `changed`: whole devices whose SHA-256 is another, or that were not refused",
         crate_name: "qdepth",

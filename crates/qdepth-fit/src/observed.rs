@@ -64,8 +64,12 @@ impl Observed {
     }
 }
 
+/// Fewest points of which a whole profile is kept back; a sparser table cannot spare one.
+const DENSE: usize = 24;
+
 /// Which points are never fitted: all of one profile that lies between the others, where there are
-/// four or more profiles, and of the rest each fourth that is not at the end of its profile.
+/// four or more profiles and enough points, and of the rest each fourth that is not at the end of its
+/// profile.
 pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
     let mut profiles: Vec<&str> = Vec::new();
     for one in observed {
@@ -73,7 +77,8 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
             profiles.push(&one.point.profile);
         }
     }
-    let whole = if profiles.len() >= 4 { between(observed, &profiles) } else { None };
+    let dense = profiles.len() >= 4 && observed.len() >= DENSE;
+    let whole = if dense { between(observed, &profiles) } else { None };
     let mut back = vec![false; observed.len()];
     let mut turn = 0;
     for profile in profiles {
@@ -93,10 +98,10 @@ pub(crate) fn kept_back(observed: &[Observed]) -> Vec<bool> {
     back
 }
 
-/// The profile whose requests are neither the smallest nor the largest; of several the one that
-/// mixes reads and writes most.
+/// The random profile whose requests are neither the smallest nor the largest of such, so that both
+/// sides of it are fitted; of several the one that mixes reads and writes most.
 fn between<'a>(observed: &[Observed], profiles: &[&'a str]) -> Option<&'a str> {
-    let sizes = observed.iter().map(Observed::bytes);
+    let sizes = observed.iter().filter(|one| one.is_random()).map(Observed::bytes);
     let (low, high) = sizes.fold((u32::MAX, 0), |(l, h), size| (l.min(size), h.max(size)));
     let first = |name: &str| observed.iter().find(|one| one.point.profile == name);
     let inner = profiles.iter().copied().filter(|name| {

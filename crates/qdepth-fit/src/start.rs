@@ -101,14 +101,18 @@ fn flash(observed: &[Observed]) -> Model {
         Some(us) => {
             let start =
                 (us - f64::from(ahead.smallest()) / fastest / 1.048_576 / 1.15).max(us * 0.3);
+            // What the link takes of a KiB is told by the highest throughput.
+            let of_link = 1024.0 / (fastest * 1.15 * 1.048_576);
+            let beyond = ahead.slope().map_or(0.05 / reads, |us| us - of_link).max(0.01 / reads);
             model.free.extend([
                 Free::new("prefetch_us", start, us * 0.05, us * 1.05),
-                Free::new("prefetch_us_per_kib", 0.05 / reads, 1e-4, 20.0).width(1.0),
+                Free::new("prefetch_us_per_kib", beyond, 1e-4, 20.0).width(1.0),
             ]);
         }
         None => model.fix("prefetch_us", alone, PRIOR),
     }
     model.fix("buffer_chunks", 64.0, "prior: 64, which a rate that lasts does not show");
+    hosted(&mut model, observed);
     model.alternatives.clear();
     for chunk in [16.0, 64.0] {
         for eager in [0.0, 1.0] {
@@ -153,6 +157,35 @@ fn flash_writes(model: &mut Model, observed: &[Observed], dies: f64) -> Option<f
         model.free.push(Free::new("path_mix_loss", 0.1, 0.003, 2.0).width(1.0));
     }
     Some(most_all)
+}
+
+/// The computer, where something shows what a process spends on a request: CPU time, or the same
+/// drive under several processes. Else all of it is taken for the drive's.
+fn hosted(model: &mut Model, observed: &[Observed]) {
+    let cpu = |read: bool| {
+        let of = observed.iter().filter(|one| if read { one.is_read() } else { one.is_write() });
+        let smallest = of.clone().map(Observed::bytes).min()?;
+        let seen = of.filter(|one| one.bytes() == smallest).filter_map(|one| one.cpu_ns);
+        seen.min_by(f64::total_cmp).map(|ns| ns / 1e3)
+    };
+    let several = observed.iter().any(|one| one.point.streams > 1);
+    let (read, write) = (cpu(true), cpu(false));
+    if read.is_none() && write.is_none() && !several {
+        return;
+    }
+    // Without CPU times a process is taken to be what limits it alone, which several refute.
+    let alone = observed.iter().filter(|one| one.point.streams <= 1).map(|one| one.io_per_s);
+    let rate = alone.fold(1.0, f64::max);
+    let seen = |us: Option<f64>, other: Option<f64>| us.or(other).unwrap_or(0.7e6 / rate);
+    for (name, us, other) in [("read_us", read, write), ("write_us", write, read)] {
+        let start = seen(us, other);
+        let width = if us.or(other).is_some() { 0.3 } else { 1.0 };
+        model
+            .free
+            .push(Free::new(name, start, start * 0.05, start * 3.0).width(width).of_computer());
+    }
+    let ghz = "definition: costs are those at the clock they were measured at";
+    model.fixed.push(Fixed { name: "ghz", value: 1.0, from: ghz, computer: true });
 }
 
 /// A disk: speeds of rotation are alternatives.

@@ -14,6 +14,8 @@ use crate::failure::{Missing, Usage};
 const SPREAD_UNKNOWN: f64 = 0.05;
 /// Day-to-day spread that is assumed where one run cannot show it; the description says so.
 const DAY_TO_DAY: f64 = 0.02;
+/// Share of points that are not valid beyond which a run is doubtful as a whole.
+const INVALID_MOST: f64 = 0.15;
 /// Half the width of a 95 % interval in standard errors.
 const NORMAL_95: f64 = 1.96;
 /// What tells that the machine or somebody else disturbed a run.
@@ -28,6 +30,8 @@ pub struct Seen {
     pub provenance: Provenance,
     /// Points with a remark that tells of a disturbance.
     pub remarked: Vec<String>,
+    /// Points that are not valid: they are not fitted.
+    pub left_out: Vec<String>,
     /// Kinds that the target may be of by what the machine says; none: any.
     pub kind: Option<(Kind, String)>,
 }
@@ -39,12 +43,12 @@ pub struct Seen {
 pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
     let Some((first, _)) = runs.first() else { bail!(Usage("no run is named".to_owned())) };
     let mut all: Vec<Observed> = Vec::new();
-    let mut remarked = Vec::new();
+    let (mut remarked, mut left_out) = (Vec::new(), Vec::new());
     for (run, points) in runs {
         one_target(run, first)?;
-        sound(run, points)?;
+        left_out.extend(sound(run, points)?);
         let plan = Plan::stored(&run.plan_text, &run.plan_hash).map_err(Missing)?;
-        for record in points {
+        for record in points.iter().filter(|record| Grade::of(&record.findings) != Grade::C) {
             let Some(point) = plan.points.iter().find(|point| point.index == record.index) else {
                 continue;
             };
@@ -60,7 +64,7 @@ pub fn seen(runs: &[(RunRecord, Vec<PointRecord>)]) -> Result<Seen> {
     }
     let provenance = provenance(runs, &all);
     let kind = first.targets.first().and_then(kind_of);
-    Ok(Seen { observed: merged(all), provenance, remarked, kind })
+    Ok(Seen { observed: merged(all), provenance, remarked, left_out, kind })
 }
 
 /// The same target in every run, and one alone.
@@ -82,20 +86,31 @@ fn one_target(run: &RunRecord, first: &RunRecord) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what must not be used.
-fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<()> {
+/// The points that are not valid: single ones are left out. A run that is not valid, or of which many
+/// points are not, is refused: what disturbed them may have bent the others, too.
+fn sound(run: &RunRecord, points: &[PointRecord]) -> Result<Vec<String>> {
     let invalid = |findings: &[qdepth_measure::Finding]| Grade::of(findings) == Grade::C;
-    let mut why: Vec<String> = Vec::new();
+    let bad = points.iter().filter(|point| invalid(&point.findings));
+    let bad: Vec<String> = bad
+        .map(|point| {
+            let codes: Vec<&str> = point.findings.iter().map(|f| f.code.as_str()).collect();
+            format!("{} at {} ({})", point.profile, point.outstanding, codes.join(", "))
+        })
+        .collect();
+    let mut why = Vec::new();
     if invalid(&run.findings) {
         why.push("the run as a whole is not valid".to_owned());
     }
-    let bad = points.iter().filter(|point| invalid(&point.findings));
-    why.extend(bad.map(|point| {
-        let codes: Vec<&str> = point.findings.iter().map(|f| f.code.as_str()).collect();
-        format!("{} at {} ({})", point.profile, point.outstanding, codes.join(", "))
-    }));
+    if bad.len() as f64 > points.len() as f64 * INVALID_MOST {
+        why.push(format!(
+            "{} of {} points are not valid: {}",
+            bad.len(),
+            points.len(),
+            bad.join("; ")
+        ));
+    }
     if why.is_empty() {
-        return Ok(());
+        return Ok(bad);
     }
     bail!(Missing(format!(
         "run {} is doubtful, and a medium would carry its doubts: {}. `qdepth show {}` says more; \

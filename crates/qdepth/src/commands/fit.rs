@@ -89,6 +89,9 @@ fn print_told(fitted: &Fitted, seen: &Seen, asked: Option<Kind>) -> Result<()> {
             format!("points that it cannot explain: {}", odd.join("; "))
         }
     });
+    if !seen.left_out.is_empty() {
+        lines.push(format!("points left out, not valid: {}", seen.left_out.join("; ")));
+    }
     if !seen.remarked.is_empty() {
         lines.push(format!("points with a remark: {}", seen.remarked.join("; ")));
     }
