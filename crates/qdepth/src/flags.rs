@@ -490,15 +490,13 @@ pub(crate) struct ServeMediumOptions {
     /// each request. Without it: what a client of qdepth's own finds, before anybody is served
     #[arg(long, value_name = "TIME")]
     pub(crate) lead: Option<Nanos>,
-    /// Look for requests without end instead of sleeping where nothing is due: for media below
-    /// 200 us. A processor is busy all the time
+    /// Never sleep: for media below 200 us. A processor is busy all the time
     #[arg(long)]
     pub(crate) busy_poll: bool,
     /// Stay on this CPU, one that nobody else is on
     #[arg(long, value_name = "CPU")]
     pub(crate) cpu: Option<u32>,
-    /// Where the sparse file is made that keeps what clients write; it has no name and is gone at
-    /// the end. Without it: beside the socket
+    /// Where a sparse file without a name keeps what clients write. Without it: beside the socket
     #[arg(long, value_name = "DIRECTORY")]
     pub(crate) data: Option<PathBuf>,
     /// End two seconds after the last client has left
