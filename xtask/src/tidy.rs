@@ -63,7 +63,12 @@ const ARROWS: &[(&str, &[&str])] = &[
             "qdepth-workload",
         ],
     ),
-    ("qdepth-report", &["qdepth-measure", "qdepth-record", "qdepth-reference"]),
+    ("qdepth-words", &[]),
+    ("qdepth-document", &["qdepth-words"]),
+    (
+        "qdepth-report",
+        &["qdepth-document", "qdepth-measure", "qdepth-record", "qdepth-reference", "qdepth-words"],
+    ),
     ("qdepth-web", &["qdepth-logbook", "qdepth-media", "qdepth-record", "qdepth-report"]),
     (
         "qdepth",

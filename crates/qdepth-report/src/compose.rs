@@ -6,23 +6,30 @@ use qdepth_record::{PointRecord, RunRecord, RunState, export_csv};
 use qdepth_reference::PublishedDrive;
 use sha2::{Digest, Sha256};
 
-use crate::answer;
-use crate::bandwidth::Bandwidth;
-use crate::comparison::{self, Compared};
 use crate::document::{Align, Banner, Block, Document, Fact, Logo, Section, Table};
-use crate::doubts::findings;
-use crate::explain::{self, recommendation};
 use crate::limit::Limit;
 use crate::number;
-use crate::paper::practice::practice;
-use crate::paper::{self, Paper, conclusion};
-use crate::sentences;
-use crate::steps::Steps;
+use crate::redact;
+use crate::section::answer;
+use crate::section::bandwidth;
+use crate::section::bandwidth::Bandwidth;
+use crate::section::comparison::{self, Compared};
+use crate::section::explain::{self, recommendation};
+use crate::section::findings::findings;
+use crate::section::machine;
+use crate::section::paper::practice::practice;
+use crate::section::paper::{self, Paper, conclusion};
+use crate::section::pressure;
+use crate::section::pts;
+use crate::section::steps::Steps;
+use crate::section::sweep::pictures;
+use crate::section::sweep::sentences;
+use crate::section::sweep::series;
+use crate::section::sweep::tables;
+use crate::section::timeline;
+use crate::section::witnesses;
 use crate::view::{Load, View};
 use crate::words::{Lang, about, aside, counted, say};
-use crate::{
-    bandwidth, courses, host, pictures, pressure, pts, redact, tables, timeline, witnesses,
-};
 
 /// A run and its points.
 pub type Measured = (RunRecord, Vec<PointRecord>);
@@ -246,7 +253,7 @@ pub(crate) fn literal(name: &str, value: impl Into<String>) -> Fact {
 
 /// What was measured: a line for each target, for targets that are told alike one.
 fn target_facts(view: &View<'_>) -> Vec<Fact> {
-    let (run, words) = (view.run, &view.words.facts);
+    let (run, words) = (view.run, view.words.facts);
     let mut told: Vec<(String, Vec<String>)> = Vec::new();
     for target in &run.targets {
         let values = [
@@ -274,7 +281,7 @@ fn target_facts(view: &View<'_>) -> Vec<Fact> {
 }
 
 fn header_facts(view: &View<'_>, results: &str) -> Vec<Fact> {
-    let (run, words) = (view.run, &view.words.facts);
+    let (run, words) = (view.run, view.words.facts);
     let mut facts = target_facts(view);
     facts.push(fact(words.started, sentences::moment(&run.started_at, view.words)));
     facts.extend(
@@ -302,7 +309,7 @@ fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
 }
 
 fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
-    let names = &view.words.sections;
+    let names = view.words.sections;
     let [first, others @ ..] = &mut *self::results(view) else { return Vec::new() };
     let mut all: Vec<Section> = paper::introduction(view);
     all.push(std::mem::take(first));
@@ -329,7 +336,7 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
 /// What came out: key figures first, or that there are none; then what is compared, the diagrams,
 /// bandwidth or steps.
 pub(crate) fn results(view: &View<'_>) -> Vec<Section> {
-    let names = &view.words.sections;
+    let names = view.words.sections;
     if view.loads.is_empty() {
         let nothing = vec![Block::Paragraph(view.words.nothing_measured.to_owned())];
         return vec![section("key-figures", names.key_figures, nothing)];
@@ -364,7 +371,7 @@ fn marked(view: &View<'_>, mut blocks: Vec<Block>) -> Vec<Block> {
 }
 
 fn diagrams(view: &View<'_>) -> Vec<Block> {
-    let words = &view.words.pictures;
+    let words = view.words.pictures;
     let of_load = |load: &Load<'_>| {
         let drawn = pictures::of_load(view, load);
         let mut blocks = vec![Block::Heading(load.title.clone())];
@@ -372,7 +379,7 @@ fn diagrams(view: &View<'_>) -> Vec<Block> {
             let profile = [("profile", load.title.clone())];
             blocks.push(Block::Paragraph(say(words.not_drawn, &profile)));
         } else {
-            blocks.extend(courses::of_load(view, load).into_iter().map(Block::Paragraph));
+            blocks.extend(series::of_load(view, load).into_iter().map(Block::Paragraph));
             blocks.push(Block::Pictures(drawn));
             blocks.extend(explain::paragraph(view, &explain::of_load(view, load)));
         }
@@ -435,7 +442,7 @@ pub(crate) fn method(views: &[&View<'_>]) -> Vec<Block> {
 fn environment(view: &View<'_>) -> Vec<Block> {
     let caption = view.words.tables.environment_caption;
     let known = tables::observations(view, caption, view.observations());
-    let tables = [known, host::unknown(view.observations(), view.lang)];
+    let tables = [known, machine::unknown(view.observations(), view.lang)];
     let tables = tables.into_iter().filter(|table| !table.rows.is_empty()).map(Block::Table);
     let drawn = paper::topology::drawing(view).into_iter();
     drawn.chain(paper::slots::configuration(view)).chain(tables).collect()
@@ -448,7 +455,7 @@ fn parameters(view: &View<'_>) -> Vec<Block> {
 }
 
 pub(crate) fn reproduce(view: &View<'_>, results: &str) -> Vec<Block> {
-    let (run, words) = (view.run, &view.words.facts);
+    let (run, words) = (view.run, view.words.facts);
     let command = run.command_again().map(|command| literal(words.reproduce, command));
     let rest = [
         literal(words.seed, run.seed.to_string()),

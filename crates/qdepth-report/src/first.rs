@@ -181,7 +181,7 @@ fn link(view: &View<'_>, point: &Point<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
 
     #[test]
     fn why_a_grade_is_not_better_is_said_once_and_shortly() {

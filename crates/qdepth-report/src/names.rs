@@ -104,7 +104,7 @@ mod tests {
     use qdepth_record::Observation;
 
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
     use crate::words::{Lang, words};
 
     fn emulated_run() -> RunRecord {

@@ -130,7 +130,7 @@ fn naming(seen: &Observation) -> Option<(&str, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
     use crate::{Lang, Telling, compose, html};
 
     fn secret_run() -> RunRecord {

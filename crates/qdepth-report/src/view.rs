@@ -8,14 +8,14 @@ use qdepth_record::{
 };
 use qdepth_reference::PublishedDrive;
 
-use crate::comparison::Compared;
 use crate::compose::Telling;
 use crate::document::Origin;
 use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
-use crate::paper::Paper;
-use crate::words::{Lang, Words, aside, counted, say, told, words};
+use crate::section::comparison::Compared;
+use crate::section::paper::Paper;
+use crate::words::{Lang, Words, aside, counted, entry, say, told, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -336,11 +336,9 @@ fn load_key(record: &PointRecord) -> String {
 /// The stored title; that of a shipped profile in the language of the report.
 pub(crate) fn profile_title(record: &PointRecord, words: &Words) -> String {
     let title = &record.profile_title;
-    let of = |titles: &'static [[&'static str; 2]]| {
-        titles.iter().find(|[name, _]| *name == record.profile).map(|[_, title]| *title)
-    };
-    let shipped = of(crate::words::words(Lang::En).titles).is_some_and(|known| known == title);
-    match of(words.titles).filter(|_| shipped) {
+    let of = |words: &Words| entry(words.titles, &record.profile);
+    let shipped = of(crate::words::words(Lang::En)).is_some_and(|known| known == title);
+    match of(words).filter(|_| shipped) {
         Some(title) => title.to_owned(),
         None if title.is_empty() => record.profile.clone(),
         None => title.clone(),

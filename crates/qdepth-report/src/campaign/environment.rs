@@ -6,8 +6,8 @@ use qdepth_record::Observation;
 
 use super::Campaign;
 use crate::document::{Block, Cell, Row, Table};
-use crate::host;
-use crate::tables::{self, observed_cell, observed_name, text};
+use crate::section::machine;
+use crate::section::sweep::tables::{self, observed_cell, observed_name, text};
 use crate::view::View;
 use crate::words::told;
 
@@ -48,7 +48,7 @@ fn blocks(
     let tables = [
         tables::observations(first, caption, alike.iter().copied()),
         differences(campaign, first, &facts),
-        host::unknown(alike.iter().copied(), first.lang),
+        machine::unknown(alike.iter().copied(), first.lang),
     ];
     let tables = tables.into_iter().filter(|table| !table.rows.is_empty());
     tables.map(Block::Table).collect()
@@ -95,7 +95,7 @@ impl<'a> Fact<'a> {
 
 /// Facts that are not the same in all runs that looked: a line a value.
 fn differences(campaign: &Campaign<'_, '_>, view: &View<'_>, facts: &[Fact<'_>]) -> Table {
-    let words = &view.words.columns;
+    let words = view.words.columns;
     let columns = [words.subject, words.fact, words.value, campaign.words.section].map(text);
     let mut rows = Vec::new();
     for fact in facts.iter().filter(|fact| fact.seen.len() > 1) {

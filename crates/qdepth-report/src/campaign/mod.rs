@@ -10,21 +10,23 @@ use std::collections::BTreeSet;
 
 use qdepth_record::RunRecord;
 
-use crate::answer;
-use crate::comparison::Compared;
 use crate::compose::{
     self, Measured, Telling, all_points, banners, compose, fact, literal, method, results,
     results_hash,
 };
 use crate::document::{Banner, Block, Cell, Document, Fact, Row, Section, Table};
-use crate::doubts::findings;
-use crate::explain::recommendation;
-use crate::paper::practice::practice;
-use crate::paper::{self, conclusion};
-use crate::tables::{grades, number_in, text};
+use crate::number;
+use crate::redact;
+use crate::section::answer;
+use crate::section::comparison::Compared;
+use crate::section::explain::recommendation;
+use crate::section::findings::findings;
+use crate::section::paper::practice::practice;
+use crate::section::paper::{self, conclusion};
+use crate::section::sweep::sentences;
+use crate::section::sweep::tables::{grades, number_in, text};
 use crate::view::View;
 use crate::words::{CampaignWords, aside, counted, say, words};
-use crate::{number, redact, sentences};
 
 /// Letters of a run's id that `qdepth list` shows.
 const ID: usize = 13;
@@ -218,7 +220,7 @@ impl<'a> Campaign<'_, 'a> {
 
     fn sections(&self) -> Vec<Section> {
         let Some(first) = self.views.first() else { return Vec::new() };
-        let (names, of_paper) = (&first.words.sections, &first.words.paper.sections);
+        let (names, of_paper) = (first.words.sections, first.words.paper.sections);
         let section = |id: &str, title: &str, blocks: Vec<Block>| Section {
             id: id.to_owned(),
             title: title.to_owned(),
@@ -261,7 +263,7 @@ impl<'a> Campaign<'_, 'a> {
     /// A line a run.
     fn overview(&self) -> Table {
         let Some(first) = self.views.first() else { return Table::default() };
-        let facts = &first.words.facts;
+        let facts = first.words.facts;
         let columns = vec![
             text(facts.run),
             text(facts.plan),

@@ -6,7 +6,7 @@ use qdepth_record::{PointRecord, RunRecord, TargetRecord};
 
 use super::Campaign;
 use crate::document::{Align, Block, Origin, Picture};
-use crate::pictures;
+use crate::section::sweep::pictures;
 use crate::view::{Load, View};
 use crate::words::{aside, say};
 

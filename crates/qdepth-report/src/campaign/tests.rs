@@ -4,12 +4,18 @@ use std::collections::BTreeSet;
 
 use qdepth_record::TargetKind;
 
+use crate::Lang;
+use crate::Telling;
+use crate::compose;
 use crate::compose::Measured;
+use crate::compose_campaign;
 use crate::document::{Block, Document};
+use crate::figures_json;
+use crate::html;
+use crate::markdown;
+use crate::tests::fixture;
 use crate::tests::{assert_self_contained, assert_well_formed, pictures};
-use crate::{
-    Lang, Telling, compose, compose_campaign, figures_json, fixture, html, markdown, typst,
-};
+use crate::typst;
 
 /// A run of both drives; another of the first drive alone, a day later, on another kernel.
 fn runs() -> Vec<Measured> {

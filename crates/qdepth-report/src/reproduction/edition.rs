@@ -7,7 +7,7 @@ use super::tables::{figures, load, relations, shading};
 use super::{View, banners, facts, pictures, summary, titled};
 use crate::document::{Block, Cover, Document, Section};
 use crate::number;
-use crate::paper::literature;
+use crate::section::paper::literature;
 use crate::words::{Lang, counted, heading, say, words};
 
 /// Composes the edition of the comparison's documents. `version` is the program's, `command` what
@@ -129,7 +129,7 @@ fn errors_told(view: &View<'_>, used: Use, errors: &Errors) -> Option<String> {
     let (mean, (worst, id)) = (errors.mean?, errors.worst.as_ref()?);
     let figure = view.comparison.figures.iter().find(|figure| figure.published.id == *id)?;
     let load = load(view.lang, &figure.published);
-    let words = &view.words.edition;
+    let words = view.words.edition;
     let template = match used {
         Use::Calibrated => words.calibrated,
         Use::Predicted => words.predicted,

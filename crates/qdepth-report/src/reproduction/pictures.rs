@@ -8,7 +8,7 @@ use crate::document::{Block, Cell, Origin, Picture, Row, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
 use crate::number;
 use crate::number::MIB_PER_S;
-use crate::tables::number_in;
+use crate::section::sweep::tables::number_in;
 use crate::words::{aside, say, told, words};
 
 /// The diagrams of each section, under its heading.

@@ -8,7 +8,7 @@ use qdepth_reference::{
 use super::View;
 use crate::document::{Cell, Column, Mark, Row, Table};
 use crate::number::thousands;
-use crate::tables::{number_in, text};
+use crate::section::sweep::tables::{number_in, text};
 use crate::words::{Lang, about, aside, counted, heading, say, told};
 
 fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>, note: &str) -> Table {

@@ -1,0 +1,54 @@
+//! What a document holds besides what it shows.
+
+use std::io::Write as _;
+
+use flate2::{Compression, GzBuilder};
+
+use qdepth_words::{Lang, counted, words};
+
+/// Lines of a long source that are shown: a resolved plan of ninety points would fill forty pages.
+const LINES: usize = 60;
+/// Bytes from which a page holds a file compressed: a plan of a thousand points has a megabyte.
+const LARGE: usize = 64 << 10;
+
+/// The first lines, and how many are left out. The whole text goes with the document.
+pub(crate) fn beginning(source: &str, lang: Lang) -> String {
+    let count = source.lines().count();
+    if count <= LINES {
+        return source.to_owned();
+    }
+    let lines: Vec<&str> = source.lines().take(LINES).collect();
+    let left = counted(words(lang).paper.left_out, count - LINES);
+    format!("{}\n… {left}", lines.join("\n"))
+}
+
+/// Whether a page shows the beginning alone.
+pub(crate) fn is_large(text: &str) -> bool {
+    text.len() > LARGE
+}
+
+/// The text as gzip (RFC 1952), without a time: the same text gives the same bytes.
+pub(crate) fn packed(text: &str) -> Vec<u8> {
+    let mut packer = GzBuilder::new().write(Vec::new(), Compression::best());
+    // Writing into a vector cannot fail.
+    let _ = packer.write_all(text.as_bytes());
+    packer.finish().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_as_it_was() {
+        let text = "point,rate\n".repeat(9_000);
+        let packed = packed(&text);
+        assert!(is_large(&text) && packed.len() < text.len() / 50, "{}", packed.len());
+        let mut out = String::new();
+        flate2::read::GzDecoder::new(&*packed).read_to_string(&mut out).unwrap();
+        assert_eq!(out, text);
+        assert_eq!(super::packed(&text), packed);
+    }
+}

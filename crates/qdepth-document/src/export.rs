@@ -1,0 +1,200 @@
+//! The figures of a document for machines: every value as it was computed, none rounded.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::document::{Block, Document, Picture};
+use crate::figure::{Mark, MarkValue, Scale, Series};
+
+/// Version of [`figures_json`]'s form.
+const VERSION: u32 = 2;
+
+/// Every diagram of a report, as numbers.
+#[derive(Serialize, JsonSchema)]
+struct Figures {
+    /// Which form of document this is.
+    schema: Schema,
+    /// Whether time was invented, in one of the runs at least.
+    emulated: bool,
+    /// Title of the report.
+    title: String,
+    /// BCP 47 tag of the language of all words.
+    lang: &'static str,
+    /// What the report says of itself: run, hashes, times.
+    facts: Vec<[String; 2]>,
+    /// The diagrams, in the order of the report.
+    figures: Vec<Entry>,
+}
+
+/// Name and version of the form.
+#[derive(Serialize, JsonSchema)]
+struct Schema {
+    /// Always `qdepth-figures`.
+    name: &'static str,
+    /// Rises with every change that a reader would notice.
+    version: u32,
+}
+
+/// A diagram.
+#[derive(Serialize, JsonSchema)]
+struct Entry {
+    /// Stable name, unique in the document.
+    id: String,
+    /// Title.
+    title: String,
+    /// Id of the run that its numbers are from; empty where it is not one run.
+    run: String,
+    /// Whether time was invented there.
+    emulated: bool,
+    /// What a person sees in it.
+    description: String,
+    /// Words below the horizontal axis.
+    x_label: String,
+    /// Words beside the vertical axis, with the unit.
+    y_label: String,
+    /// Words beside the right axis, with the unit, where there is one.
+    y2_label: Option<String>,
+    /// Whether the vertical axis is logarithmic.
+    logarithmic: bool,
+    /// The lines.
+    series: Vec<Line>,
+}
+
+/// A line.
+#[derive(Serialize, JsonSchema)]
+struct Line {
+    /// Name; empty where the diagram has one line without a name.
+    name: String,
+    /// `left` or `right`.
+    axis: &'static str,
+    /// From left to right.
+    points: Vec<Place>,
+}
+
+/// A point of a line.
+#[derive(Serialize, JsonSchema)]
+struct Place {
+    /// Place on the horizontal axis.
+    x: f64,
+    /// The value; null where none is known.
+    y: Option<f64>,
+    /// Lower end of the 95 % interval.
+    low: Option<f64>,
+    /// Upper end of the 95 % interval.
+    high: Option<f64>,
+    /// `known`, `invalid` (measured, not to be used) or `missing`.
+    state: &'static str,
+    /// The points of the run that it stands for: `index` of `qdepth export`.
+    points: Vec<u32>,
+}
+
+fn pictures(document: &Document) -> impl Iterator<Item = &Picture> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    blocks.filter_map(|b| if let Block::Pictures(p) = b { Some(p) } else { None }).flatten()
+}
+
+fn lines(picture: &Picture) -> Vec<Line> {
+    let line = |series: &Series, axis: &'static str| Line {
+        name: series.name.clone(),
+        axis,
+        points: series.marks.iter().map(place).collect(),
+    };
+    let right = picture.figure.right.iter().flat_map(|right| &right.series);
+    let left = picture.figure.series.iter().map(|series| line(series, "left"));
+    left.chain(right.map(|series| line(series, "right"))).collect()
+}
+
+fn place(mark: &Mark) -> Place {
+    let (y, interval, state) = match mark.value {
+        MarkValue::Known(y, interval) => (Some(y), interval, "known"),
+        MarkValue::Invalid => (None, None, "invalid"),
+        MarkValue::Missing => (None, None, "missing"),
+    };
+    let [low, high] = [interval.map(|(low, _)| low), interval.map(|(_, high)| high)];
+    Place { x: mark.at, y, low, high, state, points: mark.points.clone() }
+}
+
+/// All diagrams as one JSON document, with a line break at its end.
+pub fn figures_json(document: &Document) -> String {
+    let entry = |picture: &Picture| Entry {
+        id: picture.id.clone(),
+        title: picture.title.clone(),
+        run: picture.origin.run.clone(),
+        emulated: picture.origin.emulated,
+        description: picture.description.clone(),
+        x_label: picture.figure.x_label.clone(),
+        y_label: picture.figure.y_label.clone(),
+        y2_label: picture.figure.right.as_ref().map(|right| right.label.clone()),
+        logarithmic: picture.figure.y_scale == Scale::Log,
+        series: lines(picture),
+    };
+    let all = Figures {
+        schema: Schema { name: "qdepth-figures", version: VERSION },
+        emulated: !document.mark.is_empty(),
+        title: document.title.clone(),
+        lang: document.lang.tag(),
+        facts: document.facts.iter().map(|f| [f.name.clone(), f.value.clone()]).collect(),
+        figures: pictures(document).map(entry).collect(),
+    };
+    pretty(&all)
+}
+
+/// The JSON Schema of [`figures_json`]'s document.
+pub fn figures_schema() -> String {
+    pretty(&schemars::schema_for!(Figures))
+}
+
+/// As JSON, indented, with a line end.
+pub fn pretty(value: &impl Serialize) -> String {
+    // Structs and vectors with text keys cannot fail to become JSON.
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A CSV file a diagram, by name: a row a point, with the mark of emulated figures in each.
+pub fn figures_csv(document: &Document) -> BTreeMap<String, Vec<u8>> {
+    let file = |picture: &Picture| (format!("{}.csv", picture.id), csv_of(picture));
+    pictures(document).map(file).collect()
+}
+
+fn csv_of(picture: &Picture) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let x = picture.figure.x_label.as_str();
+    let head = ["emulated", "series", "axis", x, "value", "low", "high", "state", "run", "points"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for line in lines(picture) {
+        let unit = match (&picture.figure.right, line.axis) {
+            (Some(right), "right") => &right.label,
+            _ => &picture.figure.y_label,
+        };
+        rows.extend(line.points.iter().map(|place| {
+            vec![
+                picture.origin.emulated.to_string(),
+                guarded(&line.name),
+                guarded(unit),
+                place.x.to_string(),
+                number(place.y),
+                number(place.low),
+                number(place.high),
+                place.state.to_owned(),
+                guarded(&picture.origin.run),
+                place.points.iter().map(u32::to_string).collect::<Vec<_>>().join(" "),
+            ]
+        }));
+    }
+    for row in rows {
+        // Writing to memory, rows of equal length: neither can fail.
+        let _ = writer.write_record(row);
+    }
+    writer.into_inner().unwrap_or_default()
+}
+
+/// A text that a spreadsheet would take for a formula gets a `'` before it.
+fn guarded(text: &str) -> String {
+    let runs = ['=', '+', '-', '@', '\t', '\r'];
+    if text.starts_with(runs) { format!("'{text}") } else { text.to_owned() }
+}

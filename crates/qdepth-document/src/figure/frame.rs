@@ -1,0 +1,157 @@
+//! What stands around a diagram: its frame, its legend, the mark of emulated figures.
+
+use std::fmt::Write as _;
+
+use super::groups::middle_out;
+use super::{FONT, INK, Label, Markers, Series, WIDTH, colour};
+
+/// What kuva writes into a picture whose marks say what they are.
+const HOVER_STYLE: &str = "<style>g.tt{cursor:pointer;}g.tt:hover>*{opacity:0.75;}</style>";
+const LEGEND_LEFT: f64 = 62.0;
+const LEGEND_ROW: f64 = 19.0;
+/// The widest name in a legend.
+const NAME: f64 = WIDTH - 54.0;
+/// A bar in a legend.
+const SWATCH: &str = "M-9 -5h18v10h-18z";
+/// The markers again, as paths around the origin.
+const OUTLINES: [&str; 6] = [
+    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z",
+    "M-3 -3h6v6h-6z",
+    "M0 -4l4 4l-4 4l-4 -4z",
+    "M0 -3.6l3.6 6h-7.2z",
+    "M0 3.6l3.6 -6h-7.2z",
+    "M0 -3.6l3.4 2.5l-1.3 4h-4.2l-1.3 -4z",
+];
+
+/// What kuva drew, without its root, under names of its own; and its width.
+pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
+    let Some((root, body)) = svg.split_once('>') else { return (WIDTH, String::new()) };
+    let width = root.split_once(" width=\"").and_then(|(_, rest)| rest.split_once('"'));
+    let width = width.and_then(|(width, _)| width.parse().ok()).unwrap_or(WIDTH);
+    let body = body.split_once("-->").map_or(body, |(_, rest)| rest);
+    let body = short_numbers(&own_names(body, id).replace(HOVER_STYLE, ""));
+    (width, body.trim_end().trim_end_matches("</svg>").to_owned())
+}
+
+/// The picture: a view box instead of a fixed size, a role, a title and a description.
+pub(super) fn framed(
+    body: &str,
+    (width, height): (f64, f64),
+    &Label { id, title, description, mark }: &Label<'_>,
+) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{}</svg>",
+        escaped(title),
+        escaped(description),
+        stamp(mark, width - 12.0),
+    )
+}
+
+/// Lines with their names, in rows below the picture, and the height that they take. Own work:
+/// the swatches of kuva are too short to tell dashes from dots.
+pub(super) fn legend(named: &[&Series], bars: bool, top: f64) -> (String, f64) {
+    // A name that is wider than the picture is shortened in the middle.
+    let names: Vec<String> = named.iter().map(|series| within(&series.name, NAME)).collect();
+    let longest = names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
+    let width = 40.0 + longest + 14.0;
+    let columns = ((WIDTH / width) as usize).max(1);
+    // Six lines stand better in two rows of three than in four and two.
+    let columns = if columns > 3 && named.len().is_multiple_of(3) { 3 } else { columns };
+    let left = LEGEND_LEFT.min(WIDTH - columns as f64 * width).max(0.0);
+    let mut out = String::new();
+    for (index, series) in named.iter().enumerate() {
+        let x = left + (index % columns) as f64 * width;
+        let y = top + 16.0 + (index / columns) as f64 * LEGEND_ROW;
+        let colour = colour(series.colour);
+        let line = series.stroke.style().map_or_else(String::new, |style| {
+            let dashes = style
+                .dasharray()
+                .map_or_else(String::new, |dashes| format!(" stroke-dasharray=\"{dashes}\""));
+            format!("<path d=\"M0 0H30\" stroke=\"{colour}\" stroke-width=\"1.8\"{dashes}/>")
+        });
+        let outline = if bars { SWATCH } else { OUTLINES[series.colour % OUTLINES.len()] };
+        let marker = match series.markers {
+            Markers::None => String::new(),
+            Markers::Rings => format!(
+                "<circle cx=\"15\" r=\"6\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.4\"/>"
+            ),
+            Markers::Plain | Markers::HollowWithoutInterval => {
+                format!("<path d=\"{outline}\" transform=\"translate(15 0)\" fill=\"{colour}\"/>")
+            }
+        };
+        // Writing into a String cannot fail.
+        let _ = write!(
+            out,
+            "<g class=\"key\" transform=\"translate({x:.1} {y:.1})\">{line}{marker}\
+             <text x=\"37\" y=\"4\" font-size=\"12\">{}</text></g>",
+            escaped(&names[index]),
+        );
+    }
+    (out, named.len().div_ceil(columns) as f64 * LEGEND_ROW + 12.0)
+}
+
+/// The longest form of a name that is not wider.
+fn within(name: &str, width: f64) -> String {
+    let forms = (1..=name.chars().count()).rev().map(|letters| middle_out(name, letters));
+    forms.into_iter().find(|form| text_width(form) <= width).unwrap_or_default()
+}
+
+/// About how wide a name is in a legend: Japanese letters are as wide as they are high.
+pub(super) fn text_width(name: &str) -> f64 {
+    name.chars().map(|c| if c >= '\u{2e80}' { 12.0 } else { 6.4 }).sum()
+}
+
+/// The mark of what was not measured on a device, within the picture: it stays there when the
+/// picture is taken out of its page.
+fn stamp(mark: &str, right: f64) -> String {
+    if mark.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<text class=\"stamp\" x=\"{right}\" y=\"14\" text-anchor=\"end\" font-size=\"12\" \
+         font-weight=\"bold\" letter-spacing=\"1\">{}</text>",
+        escaped(mark)
+    )
+}
+
+/// Places to a hundredth of a unit, which nobody sees: what text says stays.
+fn short_numbers(svg: &str) -> String {
+    let mut out = String::with_capacity(svg.len());
+    let (mut in_tag, mut decimals) = (false, None);
+    for letter in svg.chars() {
+        match letter {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            _ => {}
+        }
+        decimals = match (letter, decimals) {
+            ('.', _) if in_tag => Some(0),
+            ('0'..='9', Some(n)) => Some(n + 1),
+            _ => None,
+        };
+        if decimals.is_none_or(|n| n <= 2) {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// kuva numbers its clip paths through the life of the process: pictures would differ from one
+/// rendering to the next, and two on a page could share a name.
+fn own_names(svg: &str, id: &str) -> String {
+    const PREFIX: &str = "kuva-clip-";
+    let mut parts = svg.split(PREFIX);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let _ = write!(out, "{id}-clip{}", part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
+}
+
+/// Text as it stands in a picture. Control characters are in no XML.
+pub fn escaped(text: &str) -> String {
+    let text = text.replace(char::is_control, "");
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

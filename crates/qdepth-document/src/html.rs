@@ -1,0 +1,266 @@
+//! The document as one HTML file that needs nothing else: no network, no fonts. Its one script adds
+//! aids to read it, and the page allows no other: it names the script by its hash.
+
+use std::cell::Cell;
+
+use askama::Template;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+
+use crate::attached::{beginning, is_large, packed};
+use crate::document::{Align, Block, Column, Document, Fact, Logo, Mark, Table};
+use crate::figure::{GRID, INK, PALETTE, PAPER};
+use qdepth_words::{Lang, PaperLabelsWords, words};
+
+/// Sorts and filters tables, hides lines, shows values. The page is whole without it.
+pub const SCRIPT: &str = include_str!("../templates/page.js");
+
+/// A space as wide as a digit, and one as wide as a point.
+const FIGURE_SPACE: char = '\u{2007}';
+const PUNCTUATION_SPACE: char = '\u{2008}';
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The template could not be filled.
+    #[error("the report could not be put into HTML: {0}")]
+    Template(#[from] askama::Error),
+}
+
+/// A document as a self-contained HTML page.
+///
+/// # Errors
+/// Where the template cannot be filled, which needs memory to run out.
+pub fn html(document: &Document) -> Result<String, ReportError> {
+    page(document, false)
+}
+
+/// What stands in the page's `main` element, for a page of somebody else's that uses
+/// [`style_sheet`], and may use [`reading_aids`]: no style and no script in it.
+///
+/// # Errors
+/// As [`html`].
+pub fn html_part(document: &Document) -> Result<String, ReportError> {
+    page(document, true)
+}
+
+/// A table alone, for a page that uses [`style_sheet`].
+///
+/// # Errors
+/// As [`html`].
+pub fn html_table(table: &Table) -> Result<String, ReportError> {
+    Ok(table_html(table, String::new(), false)?)
+}
+
+/// The style of a report, dark and light, on screens of any width and on paper.
+pub fn style_sheet() -> String {
+    format!("{}{}", include_str!("../templates/style.css"), restyle())
+}
+
+/// The script that sorts and filters tables, hides lines and shows values, for a page that holds such
+/// a part: its `main` has what [`aids_words`] gives as `data-aids`.
+pub const fn reading_aids() -> &'static str {
+    SCRIPT
+}
+
+/// What the controls of [`reading_aids`] say.
+pub fn aids_words(lang: Lang) -> String {
+    let labels = &words(lang).paper.labels;
+    format!("{}|{}", labels.aids.join("|"), labels.document[2])
+}
+
+fn page(document: &Document, part: bool) -> Result<String, ReportError> {
+    let labels = &words(document.lang).paper.labels;
+    let (numbers, restyle) = (Default::default(), restyle());
+    Ok(Page { document, labels, part, numbers, restyle, script: SCRIPT }.render()?)
+}
+
+#[derive(Template)]
+#[template(path = "report.html")]
+struct Page<'a> {
+    document: &'a Document,
+    labels: &'static PaperLabelsWords,
+    /// Whether only what stands in the `main` element is wanted.
+    part: bool,
+    /// Of tables, of figures.
+    numbers: [Cell<u32>; 2],
+    restyle: String,
+    script: &'static str,
+}
+
+impl Page<'_> {
+    /// `Table 3: `, and the next time `Table 4: `; likewise for figures.
+    fn label(&self, kind: usize) -> String {
+        let number = self.numbers[kind].get() + 1;
+        self.numbers[kind].set(number);
+        format!("{} {number}: ", self.labels.document[kind])
+    }
+
+    fn aids(&self) -> String {
+        aids_words(self.document.lang)
+    }
+
+    /// The hash by which a Content-Security-Policy allows the script (CSP 3, 2.3.1).
+    fn script_hash(&self) -> String {
+        STANDARD.encode(Sha256::digest(self.script))
+    }
+
+    /// A text as the address of a file that the page itself holds.
+    fn address(&self, text: &str, kind: &str) -> String {
+        match is_large(text) {
+            true => format!("data:application/gzip;base64,{}", STANDARD.encode(packed(text))),
+            false => format!("data:{kind};base64,{}", STANDARD.encode(text)),
+        }
+    }
+
+    /// The name of that file.
+    fn file_name(&self, name: &str, text: &str) -> String {
+        if is_large(text) { format!("{name}.gz") } else { name.to_owned() }
+    }
+
+    /// As much of it as a reader wants to scroll through.
+    fn shown(&self, text: &str) -> String {
+        if is_large(text) { beginning(text, self.document.lang) } else { text.to_owned() }
+    }
+
+    fn blocks(&self, blocks: &[Block]) -> askama::Result<String> {
+        BlocksHtml { page: self, blocks }.render()
+    }
+
+    fn fact_list(&self, facts: &[Fact]) -> askama::Result<String> {
+        FactsHtml { facts }.render()
+    }
+
+    fn table(&self, table: &Table) -> askama::Result<String> {
+        let label = if table.caption.is_empty() { String::new() } else { self.label(0) };
+        table_html(table, label, false)
+    }
+
+    fn data(&self, table: &Table) -> askama::Result<String> {
+        table_html(table, String::new(), true)
+    }
+}
+
+fn data_uri(logo: &Logo) -> String {
+    format!("data:{};base64,{}", logo.kind.media_type(), STANDARD.encode(&logo.bytes))
+}
+
+#[derive(Template)]
+#[template(path = "blocks.html")]
+struct BlocksHtml<'p> {
+    page: &'p Page<'p>,
+    blocks: &'p [Block],
+}
+
+#[derive(Template)]
+#[template(path = "facts.html")]
+struct FactsHtml<'p> {
+    facts: &'p [Fact],
+}
+
+#[derive(Template)]
+#[template(path = "table.html")]
+struct TableHtml<'a> {
+    table: &'a Table,
+    label: String,
+    rows: Vec<RowHtml<'a>>,
+    folded: bool,
+}
+
+struct RowHtml<'a> {
+    opens_group: bool,
+    cells: Vec<CellHtml<'a>>,
+}
+
+struct CellHtml<'a> {
+    class: String,
+    text: &'a str,
+    /// Room that must follow a number, so that decimal points stand below one another: spaces as wide
+    /// as digits, in an attribute that style alone reads, since what is text belongs to the number.
+    pad: String,
+    head: bool,
+    struck: bool,
+}
+
+impl Column {
+    fn class(&self) -> &'static str {
+        match self.align {
+            Align::Text => "text",
+            Align::Number => "num",
+            Align::Centre => "mid",
+            Align::Places => "points",
+        }
+    }
+}
+
+/// The table as HTML; `folded` within a picture's details, where it needs no second caption.
+fn table_html(table: &Table, label: String, folded: bool) -> askama::Result<String> {
+    let longest: Vec<&str> = (0..table.columns.len())
+        .map(|column| {
+            let cells = table.rows.iter().filter_map(|row| row.cells.get(column));
+            let fractions = cells.map(|cell| fraction(&cell.text));
+            fractions.max_by_key(|fraction| fraction.chars().count()).unwrap_or("")
+        })
+        .collect();
+    let rows = table.rows.iter().map(|row| RowHtml {
+        opens_group: row.opens_group,
+        cells: (table.columns.iter().zip(&row.cells).zip(&longest))
+            .map(|((column, cell), longest)| {
+                let number = column.align == Align::Number && cell.mark != Mark::Unknown;
+                CellHtml {
+                    class: format!("{}{}", column.class(), mark_class(cell.mark)),
+                    text: &cell.text,
+                    pad: if number { pad(&cell.text, longest) } else { String::new() },
+                    head: cell.mark == Mark::Head,
+                    struck: cell.mark == Mark::Struck,
+                }
+            })
+            .collect(),
+    });
+    TableHtml { table, label, rows: rows.collect(), folded }.render()
+}
+
+fn mark_class(mark: Mark) -> &'static str {
+    match mark {
+        Mark::Plain | Mark::Struck | Mark::Head => "",
+        Mark::Unknown => " unknown",
+        Mark::Alarm => " alarm",
+        Mark::Shade(0 | 1) => " shade-1",
+        Mark::Shade(2) => " shade-2",
+        Mark::Shade(_) => " shade-3",
+    }
+}
+
+/// What follows the point, with the half-width of an interval behind it.
+fn fraction(number: &str) -> &str {
+    number.split_once('.').map_or("", |(_, fraction)| fraction)
+}
+
+/// Room for the end of the longest fraction.
+fn pad(number: &str, longest: &str) -> String {
+    let end = match fraction(number).chars().count() {
+        0 if !longest.is_empty() => format!(".{longest}"),
+        own => longest.chars().skip(own).collect(),
+    };
+    let space = |letter: char| match letter {
+        '0'..='9' => FIGURE_SPACE,
+        '.' => PUNCTUATION_SPACE,
+        other => other,
+    };
+    end.chars().map(space).collect()
+}
+
+/// Rules that give the fixed colours of a picture to the page's own (dark mode).
+fn restyle() -> String {
+    let fixed = [(INK, "ink-2"), (GRID, "grid"), (PAPER, "paper")];
+    let series: Vec<String> = (1..=PALETTE.len()).map(|n| format!("s{n}")).collect();
+    let all = fixed.into_iter().chain(PALETTE.into_iter().zip(series.iter().map(String::as_str)));
+    all.map(|(colour, variable)| {
+        format!(
+            ".figure[fill=\"{colour}\"],.figure [fill=\"{colour}\"]{{fill:var(--{variable})}}\
+             .figure [stroke=\"{colour}\"]{{stroke:var(--{variable})}}\n"
+        )
+    })
+    .collect()
+}

@@ -1,0 +1,265 @@
+//! The document as Markdown (CommonMark with the tables of GitHub): the text of it, with pictures
+//! as files beside it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::document::{Align, Block, Document, Drawing, Fact, FindingGroup, Mark, Picture, Table};
+use qdepth_words::{about, aside, words};
+
+/// The text, and the pictures that it names, by file name in `folder`.
+pub fn markdown(document: &Document, folder: &str) -> (String, BTreeMap<String, Vec<u8>>) {
+    let mut writer =
+        Writer { out: String::new(), pictures: BTreeMap::new(), folder, numbers: [0; 2], document };
+    writer.head();
+    for section in &document.sections {
+        writer.line(&format!("## {}", plain(&section.title)));
+        for block in &section.blocks {
+            writer.block(block);
+        }
+    }
+    let labels = &words(document.lang).paper.labels;
+    writer.line(&format!("## {}", plain(labels.about)));
+    writer.facts(&document.facts);
+    writer.line(&format!("---\n\n{}", plain(&document.footer)));
+    (writer.out, writer.pictures)
+}
+
+struct Writer<'a> {
+    out: String,
+    pictures: BTreeMap<String, Vec<u8>>,
+    folder: &'a str,
+    /// Of tables, of figures.
+    numbers: [u32; 2],
+    document: &'a Document,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push_str("\n\n");
+    }
+
+    fn head(&mut self) {
+        let document = self.document;
+        let (cover, labels) = (&document.cover, &words(document.lang).paper.labels);
+        let running = [labels.kind, &*cover.organisation, &*cover.version, &*cover.date];
+        let running: Vec<String> =
+            running.into_iter().filter(|word| !word.is_empty()).map(plain).collect();
+        self.line(&running.join(" | "));
+        self.line(&format!("# {}", plain(&document.title)));
+        self.line(&plain(&document.subtitle));
+        for banner in &document.banners {
+            self.line(&format!("> **{}** {}", plain(&banner.label), plain(&banner.text)));
+        }
+        if !document.question.is_empty() {
+            self.line(&format!("*{}*", plain(&document.question)));
+        }
+        for sentence in &document.summary {
+            self.line(&plain(sentence));
+        }
+        document.answer.iter().for_each(|block| self.block(block));
+        if !cover.history.is_empty() {
+            self.line(&format!("**{}**", plain(labels.document[4])));
+            let rows = cover.history.iter().map(|r| {
+                format!("| {} | {} | {} |", plain(&r.version), plain(&r.date), plain(&r.changes))
+            });
+            let head = format!("| {} |\n|---|---|---|", labels.history.map(plain).join(" | "));
+            let rows: Vec<String> = std::iter::once(head).chain(rows).collect();
+            self.line(&rows.join("\n"));
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(text) => self.line(&plain(text)),
+            Block::Reference { text, link } => self.line(&format!("{} <{link}>", plain(text))),
+            Block::Drawing(drawing) => self.drawing(drawing),
+            Block::Heading(text) => self.line(&format!("### {}", plain(text))),
+            Block::Facts(facts) => self.facts(facts),
+            Block::Table(table) => self.table(table),
+            Block::Pictures(pictures) => pictures.iter().for_each(|p| self.picture(p)),
+            Block::SumUp { title, sentences } => {
+                let told: Vec<String> = sentences.iter().map(|text| plain(text)).collect();
+                self.line(&format!("> **{}** {}", plain(title), told.join("\n>\n> ")));
+            }
+            Block::Finding(group) => self.finding(group),
+            Block::Attachment { caption, name, text } => {
+                self.pictures.insert(name.clone(), text.clone().into_bytes());
+                self.line(&format!(
+                    "{} ([{}](<{}/{name}>))",
+                    plain(caption),
+                    plain(name),
+                    self.folder
+                ));
+            }
+            Block::Source { caption, name: _, text } => {
+                // A fence longer than any within.
+                let fence = "`".repeat(longest_run(text).max(2) + 1);
+                self.line(&format!("{}\n\n{fence}\n{}\n{fence}", plain(caption), text.trim_end()));
+            }
+        }
+    }
+
+    fn facts(&mut self, facts: &[Fact]) {
+        let lang = self.document.lang;
+        let one = |fact: &Fact| {
+            let value = if fact.literal { code(&fact.value) } else { plain(&fact.value) };
+            format!("- {}", about(lang, &format!("**{}**", plain(&fact.name)), &value))
+        };
+        let list: Vec<String> = facts.iter().map(one).collect();
+        self.line(&list.join("\n"));
+    }
+
+    fn number(&mut self, kind: usize) -> String {
+        self.numbers[kind] += 1;
+        let label = words(self.document.lang).paper.labels.document[kind];
+        format!("{label} {}", self.numbers[kind])
+    }
+
+    fn about(&self, number: &str, title: &str) -> String {
+        about(self.document.lang, number, &plain(title))
+    }
+
+    fn table(&mut self, table: &Table) {
+        if !table.caption.is_empty() {
+            let number = self.number(0);
+            self.line(&format!("**{}**", self.about(&number, &table.caption)));
+        }
+        self.line(&table_text(table));
+        if !table.note.is_empty() {
+            self.line(&plain(&table.note));
+        }
+    }
+
+    fn picture(&mut self, picture: &Picture) {
+        let name = format!("{}.svg", picture.id);
+        let svg = picture.svg();
+        self.pictures.insert(name.clone(), svg.into_bytes());
+        let number = self.number(1);
+        self.line(&format!("**{}**", self.about(&number, &picture.title)));
+        let folder = self.folder;
+        self.line(&format!("![{}](<{folder}/{name}>)", plain(&picture.description)));
+    }
+
+    fn drawing(&mut self, drawing: &Drawing) {
+        let name = format!("{}.svg", drawing.id);
+        self.pictures.insert(name.clone(), drawing.svg.clone().into_bytes());
+        let number = self.number(1);
+        self.line(&format!("**{}**", self.about(&number, &drawing.title)));
+        self.line(&format!("![{}](<{}/{name}>)", plain(&drawing.description), self.folder));
+    }
+
+    fn finding(&mut self, group: &FindingGroup) {
+        let severity = aside(self.document.lang, &plain(&group.severity));
+        self.line(&format!("### {}{severity}", plain(&group.title)));
+        for case in &group.cases {
+            self.line(&format!("{} — {}", plain(&case.explanation), plain(&case.place)));
+        }
+        self.line(&plain(&group.advice));
+    }
+}
+
+/// A table as Markdown, below its caption.
+pub fn table_markdown(table: &Table) -> String {
+    format!("**{}**\n\n{}", plain(&table.caption), table_text(table))
+}
+
+fn table_text(table: &Table) -> String {
+    let mut out = String::from("|");
+    for column in &table.columns {
+        let unit =
+            if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+        // Writing into a String cannot fail.
+        let _ = write!(out, " {} |", plain(&format!("{}{unit}", column.heading)));
+    }
+    out.push_str("\n|");
+    for column in &table.columns {
+        out.push_str(match column.align {
+            Align::Text => "---|",
+            Align::Number | Align::Places => "--:|",
+            Align::Centre => ":-:|",
+        });
+    }
+    for row in &table.rows {
+        out.push_str("\n|");
+        for cell in &row.cells {
+            let text = plain(&cell.text);
+            let _ = match cell.mark {
+                _ if text.is_empty() => write!(out, " |"),
+                Mark::Struck => write!(out, " ~~{text}~~ |"),
+                Mark::Alarm => write!(out, " **{text}** |"),
+                Mark::Shade(class) => write!(out, " {text} {} |", "▒".repeat(class.into())),
+                Mark::Plain | Mark::Unknown | Mark::Head => write!(out, " {text} |"),
+            };
+        }
+    }
+    out
+}
+
+/// Text whose letters mean nothing to Markdown or HTML.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' => out.push(' '),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            // Some readers make links of addresses that stand in the text.
+            ':' if ends_in_a_dead_scheme(&out) => out.push_str("&#58;"),
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+/// Beginnings of addresses that no text of ours has, and that readers of Markdown may follow.
+const DEAD: [&str; 7] = ["javascript", "vbscript", "data", "file", "ftp", "xmpp", "blob"];
+
+fn ends_in_a_dead_scheme(text: &str) -> bool {
+    let word = text.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    DEAD.iter().any(|dead| dead.eq_ignore_ascii_case(word))
+}
+
+/// A span of code; a `|` would end the cell of a table, but facts stand in lists.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{}{space}{fence}", text.replace('\n', " "))
+}
+
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_others_becomes_a_link_that_runs() {
+        for hostile in [
+            "[x](javascript:alert(1))",
+            "[x]: javascript:alert(1)",
+            "<javascript:alert(1)>",
+            "see JavaScript:alert(1) or data:text/html,x",
+            "<a href=\"javascript:alert(1)\">x</a>",
+            "![x](file:///etc/passwd)",
+        ] {
+            let told = plain(hostile);
+            let lower = told.to_ascii_lowercase();
+            assert!(DEAD.iter().all(|dead| !lower.contains(&format!("{dead}:"))), "{told}");
+            assert!(!told.contains('<') && !told.replace("\\]", "").contains(']'), "{told}");
+        }
+        // What a reader may follow, and what only looks alike, stays as it was written.
+        for fine in
+            ["https://example.org/a", "mailto:lab@example.org", "media:null", "metadata: 4:1"]
+        {
+            assert_eq!(plain(fine), fine);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! How numbers are written: thousands apart, one unit to a column.
+
+/// Bytes of the megabyte of all throughputs (2^20: docs/method/checklist.md, item 8).
+pub const MIB: f64 = 1_048_576.0;
+/// A table whose largest time reaches this is written in milliseconds.
+const MILLIS_FROM_NS: f64 = 10e6;
+
+/// Three significant digits.
+pub fn three_digits(value: f64) -> String {
+    to_place(value, magnitude(value) - 2)
+}
+
+/// A load in MiB/s: whole where it was asked so, else three significant digits.
+pub fn load(mib_per_s: f64) -> String {
+    let whole = (mib_per_s - mib_per_s.round()).abs() < 1e-6;
+    if whole { thousands(mib_per_s, 0) } else { three_digits(mib_per_s) }
+}
+
+/// Three significant digits, never more than the value.
+pub fn at_least(value: f64) -> String {
+    let step = 10f64.powi(magnitude(value) - 2);
+    three_digits((value / step).floor() * step)
+}
+
+/// The power of ten of the first digit that survives rounding to three.
+pub fn magnitude(value: f64) -> i32 {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    let power = value.abs().log10().floor() as i32;
+    let rounded = (value.abs() / 10f64.powi(power - 2)).round();
+    if rounded >= 1000.0 { power + 1 } else { power }
+}
+
+/// Nobody reads tenths of a number above a thousand.
+pub fn finest_place(value: f64) -> i32 {
+    match value.abs() {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => -1,
+        v if v >= 1.0 => -2,
+        _ => -3,
+    }
+}
+
+/// Rounded to a power of ten, with a comma between thousands.
+pub fn to_place(value: f64, place: i32) -> String {
+    if place <= 0 {
+        return thousands(value, place.unsigned_abs() as usize);
+    }
+    let step = 10f64.powi(place);
+    thousands((value / step).round() * step, 0)
+}
+
+/// Fixed decimals, with a comma between thousands.
+pub fn thousands(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let is_zero = text.bytes().all(|b| matches!(b, b'0' | b'.'));
+    let mut out = String::from(if value < 0.0 && !is_zero { "−" } else { "" });
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A whole number with a comma between thousands.
+pub fn count(value: u64) -> String {
+    thousands(value as f64, 0)
+}
+
+/// A share as a percentage of up to three digits.
+pub fn percent(share: f64) -> String {
+    let percent = share.abs() * 100.0;
+    let decimals = match percent {
+        p if p == 0.0 || p >= 10.0 => 0,
+        p if p >= 1.0 => 1,
+        p if p >= 0.1 => 2,
+        _ => 4,
+    };
+    format!("{} %", thousands(percent, decimals))
+}
+
+/// Bytes in powers of two, as areas and request sizes are counted.
+pub fn binary_bytes(bytes: f64) -> String {
+    scaled(bytes, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+}
+
+/// Sizes as plans have them, `8KiB`, with their units apart.
+pub fn spaced_sizes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    let mut former = ' ';
+    for (at, letter) in text.char_indices() {
+        let unit = ["KiB", "MiB", "GiB", "TiB"].iter().any(|unit| text[at..].starts_with(unit));
+        if unit && former.is_ascii_digit() {
+            out.push(' ');
+        }
+        out.push(letter);
+        former = letter;
+    }
+    out
+}
+
+/// Bytes in powers of ten, as capacities of media are counted.
+pub fn decimal_bytes(bytes: f64) -> String {
+    scaled(bytes, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
+}
+
+fn scaled(bytes: f64, base: f64, units: &[&str]) -> String {
+    let mut value = bytes;
+    let mut index = 0;
+    while value.abs() >= base && index + 1 < units.len() {
+        value /= base;
+        index += 1;
+    }
+    let decimals = if (value - value.round()).abs() < 1e-9 { 0 } else { 2 };
+    format!("{} {}", thousands(value, decimals), units[index])
+}
+
+/// A time with the unit that suits it alone (running text).
+pub fn duration(ns: f64) -> String {
+    let (scale, unit) = match ns.abs() {
+        v if v < 1e3 => (1.0, "ns"),
+        v if v < 1e6 => (1e3, "µs"),
+        v if v < 1e9 => (1e6, "ms"),
+        v if v < 120e9 => (1e9, "s"),
+        _ => (60e9, "min"),
+    };
+    let value = ns / scale;
+    let whole = (value - value.round()).abs() < 1e-9;
+    let text = if whole { thousands(value, 0) } else { three_digits(value) };
+    format!("{text} {unit}")
+}
+
+/// The unit of a table's times: one for all, so that a column can be read downwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// µs.
+    Micros,
+    /// ms.
+    Millis,
+}
+
+impl TimeUnit {
+    /// The unit that suits all of these (in nanoseconds).
+    pub fn suiting(times_ns: impl IntoIterator<Item = f64>) -> Self {
+        let largest = times_ns.into_iter().fold(0.0, f64::max);
+        if largest >= MILLIS_FROM_NS { Self::Millis } else { Self::Micros }
+    }
+    /// Its symbol.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Micros => "µs",
+            Self::Millis => "ms",
+        }
+    }
+    /// Nanoseconds in this unit.
+    pub fn of(self, ns: f64) -> f64 {
+        match self {
+            Self::Micros => ns / 1e3,
+            Self::Millis => ns / 1e6,
+        }
+    }
+    /// Three digits (a histogram is good to 0.2 %), and nothing below a nanosecond or, in
+    /// milliseconds, a microsecond.
+    pub fn write(self, ns: f64) -> String {
+        let value = self.of(ns);
+        to_place(value, (magnitude(value) - 2).max(-3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_plans_have_their_units_apart() {
+        assert_eq!(spaced_sizes("8KiB"), "8 KiB");
+        assert_eq!(spaced_sizes("2 × 16MiB, 4 KiB"), "2 × 16 MiB, 4 KiB");
+        assert_eq!(spaced_sizes("4KiB: 50 %, 1MiB: 50 %"), "4 KiB: 50 %, 1 MiB: 50 %");
+        assert_eq!(spaced_sizes("MiB"), "MiB");
+    }
+
+    #[test]
+    fn times_share_a_unit() {
+        let unit = TimeUnit::suiting([78_123.0, 9_999_999.0]);
+        assert_eq!((unit.write(78_123.0), unit.symbol()), ("78.1".into(), "µs"));
+        let unit = TimeUnit::suiting([78_123.0, 10_000_000.0]);
+        assert_eq!((unit.write(78_123.0), unit.symbol()), ("0.078".into(), "ms"));
+        assert_eq!(unit.write(12_345_678.0), "12.3");
+    }
+
+    #[test]
+    fn units_of_running_text() {
+        assert_eq!(duration(1e8), "100 ms");
+        assert_eq!(duration(3e9), "3 s");
+        assert_eq!(duration(85_230.0), "85.2 µs");
+        assert_eq!(binary_bytes(34_359_738_368.0), "32 GiB");
+        assert_eq!(decimal_bytes(800e9), "800 GB");
+        assert_eq!(percent(0.005), "0.50 %");
+        assert_eq!(percent(-0.123), "12 %");
+        assert_eq!(thousands(-0.2, 0), "0");
+        assert_eq!(thousands(-1234.5, 1), "−1,234.5");
+    }
+}

@@ -1,0 +1,273 @@
+//! The document as markup for Typst: `document.typ` says what stands in it, `house.typ` how it
+//! looks, pictures lie beside them. `qdepth-pdf` makes the PDF of it, or any Typst 0.15.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use jiff::civil::Date;
+
+use crate::attached::beginning;
+use crate::document::{Align, Block, Cell, Document, Fact, FindingGroup, Mark, Picture, Table};
+use qdepth_words::{Lang, words};
+
+/// The layout.
+const HOUSE: &str = include_str!("../templates/house.typ");
+/// Letters of a word that may be broken in a cell.
+const LONG: usize = 24;
+
+/// The files of a folder that Typst sets: by name, with their content.
+pub fn typst(document: &Document) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::from([("house.typ".to_owned(), HOUSE.as_bytes().to_vec())]);
+    let mut out = String::from("#import \"house.typ\": *\n");
+    head(document, &mut out, &mut files);
+    for section in &document.sections {
+        call(&mut out, "chapter", &[text(&section.id), text(&section.title)]);
+        for block in &section.blocks {
+            write_block(block, document.lang, &mut out, &mut files);
+        }
+    }
+    let about = words(document.lang).paper.labels.about;
+    call(&mut out, "chapter", &[text("about"), text(about)]);
+    call(&mut out, "fact-list", &[facts(&document.facts)]);
+    call(&mut out, "closing", &[text(&document.footer)]);
+    files.insert("document.typ".to_owned(), out.into_bytes());
+    files
+}
+
+/// A string of Typst.
+fn text(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' | '\t' => out.push(' '),
+            letter if letter.is_control() => {}
+            letter => out.push(letter),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// An array of Typst; the comma makes one of a single item.
+fn array(items: impl IntoIterator<Item = String>) -> String {
+    let items: String = items.into_iter().map(|item| item + ", ").collect();
+    format!("({items})")
+}
+
+fn texts<'a>(items: impl IntoIterator<Item = &'a str>) -> String {
+    array(items.into_iter().map(text))
+}
+
+fn call(out: &mut String, function: &str, arguments: &[String]) {
+    // Writing into a String cannot fail.
+    let _ = writeln!(out, "#{function}({})", arguments.join(", "));
+}
+
+fn named(name: &str, value: String) -> String {
+    format!("{name}: {value}")
+}
+
+fn head(document: &Document, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+    let (cover, labels) = (&document.cover, &words(document.lang).paper.labels);
+    let logo = cover.logo.as_ref().map(|logo| {
+        let name = format!("logo.{}", logo.kind.extension());
+        files.insert(name.clone(), logo.bytes.clone());
+        text(&name)
+    });
+    let history = cover.history.iter().map(|r| texts([&*r.version, &*r.date, &*r.changes]));
+    let banners = document.banners.iter().map(|b| texts([&*b.label, &*b.text]));
+    let [table, figure, contents, summary, versions, page] = labels.document;
+    let mut answer = String::new();
+    for block in &document.answer {
+        write_block(block, document.lang, &mut answer, files);
+    }
+    let arguments = [
+        named("lang", text(document.lang.tag())),
+        named("title", text(&document.title)),
+        named("subtitle", text(&document.subtitle)),
+        named("mark", text(&document.mark)),
+        named("kind", text(labels.kind)),
+        named("organisation", text(&cover.organisation)),
+        named("logo", logo.unwrap_or_else(|| "none".to_owned())),
+        named("version", text(&cover.version)),
+        named("date", text(&cover.date)),
+        named("day", day(&cover.iso_date)),
+        named("banners", array(banners)),
+        named("summary", texts(document.summary.iter().map(String::as_str))),
+        named("question", text(&document.question)),
+        named("answer", format!("[\n{answer}]")),
+        named("history", array(history)),
+        named("history-columns", texts(labels.history)),
+        named(
+            "labels",
+            format!(
+                "(table: {}, figure: {}, contents: {}, summary: {}, history: {}, page: {})",
+                text(table),
+                text(figure),
+                text(contents),
+                text(summary),
+                text(versions),
+                text(page),
+            ),
+        ),
+    ];
+    let _ = writeln!(out, "#show: paper.with(\n  {},\n)", arguments.join(",\n  "));
+}
+
+/// A date of Typst, for the PDF's own data; none where there is no such day.
+fn day(iso: &str) -> String {
+    match iso.parse::<Date>() {
+        Ok(day) => {
+            format!("datetime(year: {}, month: {}, day: {})", day.year(), day.month(), day.day())
+        }
+        Err(_) => "none".to_owned(),
+    }
+}
+
+fn facts(facts: &[Fact]) -> String {
+    array(
+        facts
+            .iter()
+            .map(|fact| array([text(&fact.name), text(&fact.value), fact.literal.to_string()])),
+    )
+}
+
+/// Lets long words without spaces (command lines, paths) end a line after a stroke or comma.
+fn breakable(text: &str) -> String {
+    let mut out = String::new();
+    for (index, word) in text.split(' ').enumerate() {
+        if index > 0 {
+            out.push(' ');
+        }
+        let long = word.chars().count() > LONG;
+        for letter in word.chars() {
+            out.push(letter);
+            if long && matches!(letter, ',' | '/' | '=' | '_' | ';' | ':' | '&') {
+                out.push('\u{200b}');
+            }
+        }
+    }
+    out
+}
+
+fn write_block(block: &Block, lang: Lang, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+    match block {
+        Block::Paragraph(words) => call(out, "para", &[text(words)]),
+        Block::Reference { text: words, link } => {
+            call(out, "reference", &[text(words), text(link)])
+        }
+        Block::Drawing(drawing) => {
+            let name = format!("{}.svg", drawing.id);
+            let words = [text(&name), text(&drawing.title), text(&drawing.description)];
+            call(out, "picture", &words);
+            files.insert(name, drawing.svg.clone().into_bytes());
+        }
+        Block::Heading(words) => call(out, "minor", &[text(words)]),
+        Block::Facts(list) => call(out, "fact-list", &[facts(list)]),
+        Block::Table(table) => write_table(table, out),
+        Block::Pictures(pictures) => {
+            for picture in pictures {
+                write_picture(picture, out, files);
+            }
+        }
+        Block::SumUp { title, sentences } => {
+            call(out, "sum-up", &[text(title), texts(sentences.iter().map(String::as_str))]);
+        }
+        Block::Finding(group) => write_finding(group, out),
+        Block::Attachment { caption, name, text: attached } => {
+            files.insert(name.clone(), attached.clone().into_bytes());
+            call(out, "attachment", &[text(caption), text(name)]);
+        }
+        Block::Source { caption, name, text: source } => {
+            files.insert(name.clone(), source.clone().into_bytes());
+            let words = [text(caption), text(&beginning(source, lang)), text(name)];
+            call(out, "source", &words);
+        }
+    }
+}
+
+fn write_table(table: &Table, out: &mut String) {
+    let columns = table.columns.iter().map(|column| {
+        let align = match column.align {
+            Align::Text => "left",
+            Align::Number | Align::Places => "right",
+            Align::Centre => "center",
+        };
+        array([text(&column.heading), text(&column.unit), align.to_owned()])
+    });
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| format!("\n  ({}, {})", row.opens_group, array(row.cells.iter().map(cell))));
+    let mut arguments = vec![
+        named("caption", text(&table.caption)),
+        named("note", text(&table.note)),
+        named("columns", array(columns)),
+        named("rows", array(rows)),
+    ];
+    arguments.extend(widths(table).map(|widths| named("widths", widths)));
+    call(out, "figures", &arguments);
+}
+
+/// Widths of columns where a list of points is long: it is broken rather than every other column.
+fn widths(table: &Table) -> Option<String> {
+    let place = table.columns.iter().position(|column| column.align == Align::Places)?;
+    let cells = table.rows.iter().filter_map(|row| row.cells.get(place));
+    let longest = cells.map(|cell| cell.text.chars().count()).max()?;
+    let width = |at: usize| if at == place { "30mm" } else { "auto" }.to_owned();
+    (longest > LONG).then(|| array((0..table.columns.len()).map(width)))
+}
+
+fn cell(cell: &Cell) -> String {
+    let mark = match cell.mark {
+        Mark::Plain => return text(&breakable(&cell.text)),
+        Mark::Struck => "struck",
+        Mark::Unknown => "unknown",
+        Mark::Head => "head",
+        Mark::Alarm => "alarm",
+        Mark::Shade(0 | 1) => "shade-1",
+        Mark::Shade(2) => "shade-2",
+        Mark::Shade(_) => "shade-3",
+    };
+    texts([breakable(&cell.text).as_str(), mark])
+}
+
+fn write_picture(picture: &Picture, out: &mut String, files: &mut BTreeMap<String, Vec<u8>>) {
+    let name = format!("{}.svg", picture.id);
+    let svg = picture.svg();
+    call(out, "picture", &[text(&name), text(&picture.title), text(&picture.description)]);
+    files.insert(name, svg.into_bytes());
+}
+
+fn write_finding(group: &FindingGroup, out: &mut String) {
+    let cases = group.cases.iter().map(|case| texts([&*case.explanation, &*case.place]));
+    let arguments = [
+        text(&group.title),
+        text(&group.severity),
+        group.invalid.to_string(),
+        array(cases),
+        text(&group.advice),
+    ];
+    call(out, "finding", &arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::day;
+
+    #[test]
+    fn each_day_of_a_year_is_a_date_and_no_other_is() {
+        let days = |year: &str| {
+            let all = (1..=12).flat_map(|month| (1..=31).map(move |day| (month, day)));
+            all.filter(|(m, d)| day(&format!("{year}-{m:02}-{d:02}")) != "none").count()
+        };
+        assert_eq!((days("2024"), days("2026")), (366, 365));
+        assert_eq!(day("2026-01-31"), "datetime(year: 2026, month: 1, day: 31)");
+        for none in ["2026-02-30", "2026-13-01", "2026-1", "", "yesterday"] {
+            assert_eq!(day(none), "none", "{none}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Which runs of a logbook a trend is told of, and the few figures of each that it needs: a whole run
+//! has more than a megabyte of memory for each point, so one is read at a time.
+
+use qdepth_measure::FIGURES_MAX;
+use qdepth_record::{RunHeadline, RunRecord};
+
+use crate::compare::matched::{Key, documents, figures};
+use crate::compare::trend::{Trend, TrendRun, trend};
+use crate::compose::Measured;
+
+/// What a trend is asked of.
+#[derive(Clone, Copy, Debug)]
+pub struct TrendAsked<'a> {
+    /// Name of the plan; none for that of the newest run.
+    pub plan: Option<&'a str>,
+    /// The targets as the user spelled them, or as they are shown; none for those of the newest run.
+    pub target: Option<&'a str>,
+    /// Of more runs than these the newest are looked at; never more than a change point needs.
+    pub most: usize,
+    /// Changes of less than this share are not told: 0.02 for 2 %.
+    pub threshold: f64,
+}
+
+/// A run as a trend sees it: its figures, without its points.
+#[derive(Clone, Debug)]
+pub struct RunFigures {
+    pub(super) run: TrendRun,
+    pub(super) plan: String,
+    pub(super) target: String,
+    pub(super) emulated: bool,
+    pub(super) figures: Vec<(Key, &'static str, f64)>,
+}
+
+impl RunFigures {
+    /// The figures of a run, which goes away with its points.
+    pub fn of(whole: Measured) -> Self {
+        let mut kept = Vec::new();
+        for (key, of_load) in figures(&documents(std::slice::from_ref(&whole))) {
+            for (name, values) in of_load.told() {
+                kept.extend(values.first().map(|value| (key.clone(), name, *value)));
+            }
+        }
+        let (run, _) = whole;
+        Self {
+            run: TrendRun { id: run.id, started_at: run.started_at },
+            plan: run.plan_name,
+            target: run.targets.into_iter().next().map_or_else(String::new, |one| one.spelling),
+            emulated: run.emulated,
+            figures: kept,
+        }
+    }
+}
+
+/// The trend of the runs of a list, the newest first, that are like what is asked. `record` reads
+/// what is known of a run, `measured` a whole run; of one that is gone or damaged they give none.
+///
+/// # Errors
+/// Those of `record` and `measured`.
+pub fn trend_of<E>(
+    lines: &[RunHeadline],
+    asked: &TrendAsked<'_>,
+    record: impl Fn(&str) -> Result<Option<RunRecord>, E>,
+    measured: impl Fn(&str) -> Result<Option<Measured>, E>,
+) -> Result<Trend, E> {
+    let ids = alike(lines, asked, record)?;
+    let most = asked.most.min(FIGURES_MAX);
+    let (mut runs, mut gone) = (Vec::new(), 0);
+    for id in &ids {
+        match measured(id)? {
+            Some(whole) => runs.push(RunFigures::of(whole)),
+            None => gone += 1,
+        }
+        if runs.len() == most {
+            break;
+        }
+    }
+    runs.reverse();
+    Ok(trend(&runs, ids.len() - gone, asked.threshold))
+}
+
+/// Ids of the runs that are like what is asked, the newest first.
+fn alike<'l, E>(
+    lines: &'l [RunHeadline],
+    asked: &TrendAsked<'_>,
+    record: impl Fn(&str) -> Result<Option<RunRecord>, E>,
+) -> Result<Vec<&'l str>, E> {
+    let mut plan = asked.plan.map(str::to_owned);
+    let mut target = asked.target.map(str::to_owned);
+    let mut ids = Vec::new();
+    for line in lines.iter().filter(|line| line.is_comparable()) {
+        if plan.as_ref().is_some_and(|plan| *plan != line.plan) {
+            continue;
+        }
+        let is_shown_so = target.as_ref().is_some_and(|asked| line.targets.join(", ") == *asked);
+        if !is_shown_so {
+            // The names of a list do not tell how the user spelled the target.
+            let Some(run) = record(&line.id)? else { continue };
+            let spelled = spelled(&run);
+            if *target.get_or_insert_with(|| spelled.clone()) != spelled {
+                continue;
+            }
+        }
+        plan.get_or_insert_with(|| line.plan.clone());
+        ids.push(line.id.as_str());
+    }
+    Ok(ids)
+}
+
+/// The targets of a run, as the user spelled them.
+fn spelled(run: &RunRecord) -> String {
+    run.targets.iter().map(|target| target.spelling.as_str()).collect::<Vec<_>>().join(", ")
+}

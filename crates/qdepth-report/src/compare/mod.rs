@@ -1,0 +1,331 @@
+//! Two groups of runs side by side: which figures of B differ from those of A, and by what factor.
+
+mod alike;
+mod matched;
+mod page;
+mod repeated;
+mod steady;
+mod tables;
+mod trend;
+mod trend_page;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use qdepth_measure::{Ratio, Verdict, ratio, verdicts};
+use qdepth_record::{Document, ObservationEntry, RunEntry, RunRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use matched::{Figures, Key, figures, history};
+
+pub use alike::{RunFigures, TrendAsked, trend_of};
+pub use matched::documents;
+pub use page::compose_versus;
+pub use repeated::{
+    Repeated, RepeatedRow, Rounds, RoundsOf, repeated, repeated_json, repeated_schema,
+    repeated_table, rounds_sentences,
+};
+pub use steady::{
+    SniaWindow, SteadyPoint, SteadyTold, steady_json, steady_schema, steady_sentences,
+    steady_table, steady_told,
+};
+pub use tables::{versus_sentences, versus_table};
+pub use trend::{
+    Trend, TrendChange, TrendRow, TrendRun, trend, trend_json, trend_schema, trend_sentences,
+    trend_table,
+};
+pub use trend_page::compose_trend;
+
+/// More earlier runs than these tell no more of their spread.
+pub const EARLIER_MAX: usize = 30;
+
+/// Version of [`Versus`]' JSON form.
+const VERSION: u32 = 1;
+
+/// A comparison of two groups of runs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Versus {
+    /// Which form of document this is.
+    pub schema: VersusSchema,
+    /// The groups: A, which is divided by, and B.
+    pub sides: [VersusSide; 2],
+    /// Whether time was invented in any run.
+    pub emulated: bool,
+    /// Differences up to this share are called equal.
+    pub threshold: f64,
+    /// Earlier runs of the same plan that say how far single runs differ; 0 where they were not
+    /// needed, or there were fewer than three.
+    pub history_runs: u32,
+    /// Figures that both sides have, in the order of the plan.
+    pub rows: Vec<VersusRow>,
+    /// Loads that only one side has a valid point of.
+    pub unmatched: Vec<VersusUnmatched>,
+    /// What else differs between the first runs of the sides.
+    pub differences: Vec<VersusDifference>,
+}
+
+/// Name and version of the form.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VersusSchema {
+    /// Always `qdepth-compare`.
+    pub name: &'static str,
+    /// Rises with every change that a reader would notice.
+    pub version: u32,
+}
+
+/// A group of runs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VersusSide {
+    /// As the user named it.
+    pub name: String,
+    /// Ids of its runs.
+    pub runs: Vec<String>,
+    /// The command that asks for its plan again, where one is known.
+    pub command_again: Option<String>,
+}
+
+/// A figure that both sides have.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VersusRow {
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Name of the step; empty where there is none.
+    pub step: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Streams.
+    pub streams: u32,
+    /// Place of the target in its run, from 0.
+    pub target: u32,
+    /// `io_per_s`, `mib_per_s`, `mean_response_ns`, `p99_response_ns` or `cpu_ns_per_io` (where every
+    /// run of both sides has it).
+    pub figure: &'static str,
+    /// Geometric means over the runs of A and of B.
+    pub means: [f64; 2],
+    /// Runs of A and of B that have it.
+    pub runs: [u32; 2],
+    /// B ÷ A; none where nothing can be known.
+    pub ratio: Option<f64>,
+    /// Ends of its 95 % interval, over runs.
+    pub interval: Option<[f64; 2]>,
+    /// Probability of so large a difference where there is none, before Holm's correction.
+    pub p: Option<f64>,
+    /// `faster`, `slower`, `equal` or `cannot-tell`, of B.
+    pub verdict: &'static str,
+    /// Where it is `cannot-tell`: runs a side more that would decide, as far as can be foretold.
+    pub more_runs: Option<u32>,
+}
+
+/// A load that only one side has.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VersusUnmatched {
+    /// `a` or `b`.
+    pub side: &'static str,
+    /// The load, in words.
+    pub load: String,
+}
+
+/// A fact that differs between the first runs of the sides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct VersusDifference {
+    /// Of what.
+    pub subject: String,
+    /// Which fact.
+    pub key: String,
+    /// In A and in B; empty where it is not known.
+    pub values: [String; 2],
+}
+
+impl VersusRow {
+    /// Whether it is a rate or a throughput, which is better when it is higher.
+    pub fn is_rate(&self) -> bool {
+        is_rate(self.figure)
+    }
+}
+
+impl Versus {
+    /// How many figures have this verdict.
+    pub fn count(&self, verdict: &str) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+}
+
+/// Compares `b` with `a`, each a name and runs. `earlier` are other runs of the logbook: those of A's
+/// plan and targets say how far single runs differ, where a side has no more. `threshold` is the
+/// practical one, 0.02 for 2 %; `looks` as for [`qdepth_measure::verdicts`].
+pub fn versus(
+    a: (&str, &[Document]),
+    b: (&str, &[Document]),
+    earlier: &[Document],
+    threshold: f64,
+    looks: u32,
+) -> Versus {
+    let of: [Vec<(Key, Figures)>; 2] = [a, b].map(|(_, runs)| figures(runs));
+    let [of_a, of_b] = &of;
+    let single = a.1.len() == 1 && b.1.len() == 1;
+    let known = if single { history(a.1, earlier) } else { Vec::new() };
+    let mut rows = Vec::new();
+    for (key, figures_a) in of_a {
+        let Some((_, figures_b)) = of_b.iter().find(|(other, _)| other == key) else { continue };
+        for (name, values_a) in figures_a.compared() {
+            let Some(values_b) = figures_b.of(name) else { continue };
+            let spread = known.iter().find(|(other, _)| other == key);
+            let spread = spread.and_then(|(_, figures)| figures.spread(name));
+            let ratio = ratio(values_a, values_b, spread);
+            rows.push((key, name, [geometric(values_a), geometric(values_b)], ratio));
+        }
+    }
+    let all: Vec<Option<Ratio>> = rows.iter().map(|row| row.3).collect();
+    let said = verdicts(&all, threshold, looks);
+    let entry = |((key, name, means, ratio), verdict): ((&Key, _, _, Option<Ratio>), Verdict)| {
+        let runs = [of_a, of_b].map(|side| {
+            let found = side.iter().find(|(other, _)| other == key);
+            found.and_then(|(_, figures)| figures.of(name)).map_or(0, |values| values.len() as u32)
+        });
+        let more_runs = match verdict {
+            Verdict::CannotTell { more } => more,
+            _ => None,
+        };
+        let verdict = of_b_words(name, verdict);
+        VersusRow {
+            profile: key.profile.clone(),
+            profile_title: key.title.clone(),
+            step: key.step.clone(),
+            outstanding: key.outstanding,
+            streams: key.streams,
+            target: key.target,
+            figure: name,
+            means,
+            runs,
+            ratio: ratio.map(|ratio| ratio.value),
+            interval: ratio.map(|ratio| [ratio.low, ratio.high]),
+            p: ratio.map(|ratio| ratio.p),
+            verdict,
+            more_runs,
+        }
+    };
+    let alone = |side: &'static str, mine: &[(Key, Figures)], theirs: &[(Key, Figures)]| {
+        let missing = mine.iter().filter(|(key, _)| !theirs.iter().any(|(other, _)| other == key));
+        missing.map(|(key, _)| VersusUnmatched { side, load: key.words() }).collect::<Vec<_>>()
+    };
+    Versus {
+        schema: VersusSchema { name: "qdepth-compare", version: VERSION },
+        sides: [a, b].map(side),
+        emulated: a.1.iter().chain(b.1).any(|run| run.run.emulated),
+        threshold,
+        history_runs: known.iter().map(|(_, figures)| figures.runs()).max().unwrap_or(0),
+        rows: rows.into_iter().zip(said).map(entry).collect(),
+        unmatched: [alone("a", of_a, of_b), alone("b", of_b, of_a)].concat(),
+        differences: match (a.1.first(), b.1.first()) {
+            (Some(a), Some(b)) => differences(a, b),
+            _ => Vec::new(),
+        },
+    }
+}
+
+/// Whether it is a rate or a throughput; the others are latencies and costs.
+fn is_rate(figure: &str) -> bool {
+    figure.ends_with("_per_s")
+}
+
+/// A rate is better when it is higher, a latency or a cost when it is lower.
+fn of_b_words(figure: &str, verdict: Verdict) -> &'static str {
+    let rate = is_rate(figure);
+    match verdict {
+        Verdict::Higher if rate => "faster",
+        Verdict::Lower if rate => "slower",
+        Verdict::Higher => "slower",
+        Verdict::Lower => "faster",
+        Verdict::Equal => "equal",
+        Verdict::CannotTell { .. } => "cannot-tell",
+    }
+}
+
+fn side((name, runs): (&str, &[Document])) -> VersusSide {
+    let again = runs.first().and_then(|run| run.fact(RunRecord::COMMAND));
+    VersusSide {
+        name: name.to_owned(),
+        runs: runs.iter().map(|run| run.run.id.clone()).collect(),
+        command_again: again.map(str::to_owned),
+    }
+}
+
+fn geometric(values: &[f64]) -> f64 {
+    let logs: f64 = values.iter().map(|value| value.ln()).sum();
+    (logs / values.len().max(1) as f64).exp()
+}
+
+/// Facts that change by themselves from run to run.
+const PASSING: [&str; 9] = [
+    "command_again",
+    "note",
+    "retracted",
+    "load_average",
+    "uptime",
+    "temperature",
+    "celsius",
+    "available_bytes",
+    "campaign",
+];
+
+/// Whether a fact may differ between two runs of one machine: what the generator cost, measured
+/// anew before each run, the newest certificate, and what passes.
+fn passes((subject, key, value): &(String, String, String)) -> bool {
+    let measured = subject == "generator" && value.parse::<f64>().is_ok();
+    measured || subject == "certificate" || PASSING.iter().any(|passing| key.contains(passing))
+}
+
+/// What else differs: version, plan, engine, and facts of machine and targets.
+fn differences(a: &Document, b: &Document) -> Vec<VersusDifference> {
+    let mut all = Vec::new();
+    let mut differ = |subject: &str, key: &str, values: [String; 2]| {
+        if values[0] != values[1] {
+            all.push(VersusDifference { subject: subject.to_owned(), key: key.to_owned(), values });
+        }
+    };
+    let both = |of: fn(&RunEntry) -> String| [a, b].map(|document| of(&document.run));
+    differ("qdepth", "version", both(|run| run.version.clone()));
+    differ("run", "plan", both(|run| run.plan_hash.chars().take(12).collect()));
+    differ("run", "engine", both(|run| run.engine_choice.clone()));
+    differ("run", "emulated", both(|run| run.emulated.to_string()));
+    let facts = |document: &Document| -> Vec<(String, String, String)> {
+        let named = |prefix: String, seen: &ObservationEntry| {
+            let value = seen.value.clone().unwrap_or_default();
+            (format!("{prefix}{}", seen.subject), seen.key.clone(), value)
+        };
+        let of_targets = document.targets.iter().flat_map(|target| {
+            let prefix = format!("target {} ", target.index + 1);
+            let spelled =
+                (prefix.trim_end().to_owned(), "name".to_owned(), target.spelling.clone());
+            let seen = target.facts.iter().map(move |seen| named(prefix.clone(), seen));
+            std::iter::once(spelled).chain(seen)
+        });
+        let of_machine = document.environment.iter().map(|seen| named(String::new(), seen));
+        of_machine.chain(of_targets).filter(|fact| !passes(fact)).collect()
+    };
+    let [of_a, of_b] = [facts(a), facts(b)];
+    let names = of_a.iter().chain(&of_b).map(|(subject, key, _)| (subject, key));
+    for (subject, key) in names.collect::<BTreeSet<_>>() {
+        let of = |facts: &[(String, String, String)]| {
+            let is_it = |fact: &&(String, String, String)| (&fact.0, &fact.1) == (subject, key);
+            facts.iter().find(is_it).map_or_else(String::new, |fact| fact.2.clone())
+        };
+        differ(subject, key, [of(&of_a), of(&of_b)]);
+    }
+    all
+}
+
+/// As one JSON document, with a line break at its end.
+pub fn versus_json(versus: &Versus) -> String {
+    qdepth_document::pretty(versus)
+}
+
+/// The JSON Schema of [`versus_json`]'s document.
+pub fn versus_schema() -> String {
+    qdepth_document::pretty(&schemars::schema_for!(Versus))
+}

@@ -1,0 +1,271 @@
+//! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of it.
+
+use crate::compare::tables::{answer, decisive, farthest, figure, load, table_of};
+use crate::compare::{Versus, VersusRow, VersusSide};
+use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number::percent;
+use crate::section::sweep::tables::{number_in, text};
+use crate::words::{self, CompareWords, Lang, aside, say, words};
+
+/// Colour of what is no figure of a run.
+const GREY: usize = 5;
+
+/// Composes the page of a comparison, in this language.
+pub fn compose_versus(versus: &Versus, lang: Lang) -> Document {
+    Page { versus, lang, words: words(lang).compare }.document()
+}
+
+struct Page<'a> {
+    versus: &'a Versus,
+    lang: Lang,
+    words: &'static CompareWords,
+}
+
+/// Figures of one load on one target.
+type OfLoad<'a> = Vec<&'a VersusRow>;
+
+impl Page<'_> {
+    fn document(&self) -> Document {
+        let (versus, words) = (self.versus, self.words);
+        let [a, b] = &versus.sides;
+        let names = [("a", a.name.clone()), ("b", b.name.clone())];
+        let counts = [("na", a.runs.len().to_string()), ("nb", b.runs.len().to_string())];
+        let all: Vec<_> = names.clone().into_iter().chain(counts).collect();
+        let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
+        let title = match mark {
+            "" => say(words.question, &names),
+            mark => say(words.question, &names) + &aside(self.lang, mark),
+        };
+        let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
+        let loads = self.loads();
+        let mut pictures: Vec<Picture> =
+            loads.iter().enumerate().map(|(place, of)| self.picture(place, of)).collect();
+        let told = decisive(versus).or_else(|| farthest(versus.rows.iter()));
+        let is_told = |of: &OfLoad<'_>| {
+            told.is_some_and(|told| of.iter().any(|row| std::ptr::eq(*row, told)))
+        };
+        let first = loads.iter().position(is_told).and_then(|place| pictures.get(place)).cloned();
+        pictures.retain(|picture| !picture.figure.is_empty());
+        let answered = [Some(Block::Table(self.by_load(&loads)))];
+        let drawn = first.map(|picture| Block::Pictures(vec![picture]));
+        Document {
+            lang: self.lang,
+            cover: Cover::default(),
+            title,
+            subtitle: say(words.subtitle, &all),
+            mark: mark.to_owned(),
+            banners: versus.emulated.then(banner).into_iter().collect(),
+            question: String::new(),
+            summary: answer(versus, self.lang),
+            answer: answered.into_iter().chain([drawn]).flatten().collect(),
+            facts: Vec::new(),
+            sections: self.sections(pictures),
+            footer: words::words(self.lang).footer.to_owned(),
+        }
+    }
+
+    fn loads(&self) -> Vec<OfLoad<'_>> {
+        let mut all: Vec<OfLoad<'_>> = Vec::new();
+        for row in &self.versus.rows {
+            let same = |of: &&mut OfLoad<'_>| {
+                of.first().is_some_and(|first| {
+                    (&first.profile, &first.step, first.target, first.streams)
+                        == (&row.profile, &row.step, row.target, row.streams)
+                })
+            };
+            match all.iter_mut().find(same) {
+                Some(of) => of.push(row),
+                None => all.push(vec![row]),
+            }
+        }
+        all
+    }
+
+    fn sections(&self, pictures: Vec<Picture>) -> Vec<Section> {
+        let (versus, words) = (self.versus, self.words);
+        let figures =
+            Block::Table(table_of(versus, &versus.rows.iter().collect::<Vec<_>>(), self.lang));
+        let drawn = if pictures.is_empty() { Vec::new() } else { vec![Block::Pictures(pictures)] };
+        let all = [
+            ("quotients", drawn),
+            ("figures", if versus.rows.is_empty() { Vec::new() } else { vec![figures] }),
+            ("differences", self.beside()),
+            ("runs", self.runs()),
+        ];
+        titled(all, words.sections)
+    }
+
+    fn title_of(&self, of: &OfLoad<'_>) -> String {
+        let Some(first) = of.first() else { return String::new() };
+        if self.versus.rows.iter().all(|row| row.target == 0) {
+            return load(first);
+        }
+        let values = [("load", load(first)), ("n", (first.target + 1).to_string())];
+        say(self.words.of_target, &values)
+    }
+
+    /// How many verdicts of each kind there are on each load.
+    fn by_load(&self, loads: &[OfLoad<'_>]) -> Table {
+        let words = self.words;
+        let heads = words.counted[..5].iter().map(|head| number_in(head, ""));
+        let columns = std::iter::once(text(words.profile)).chain(heads);
+        let row = |of: &OfLoad<'_>| {
+            let count = |verdict: &str| of.iter().filter(|row| row.verdict == verdict).count();
+            let number = |n: usize| Cell::plain(n.to_string());
+            let slower = match count("slower") {
+                0 => number(0),
+                n => Cell::alarm(n.to_string()),
+            };
+            let most =
+                farthest(of.iter().copied()).and_then(|row| Some((row.ratio?, row.interval?)));
+            let most =
+                most.map(|(ratio, [low, high])| format!("{ratio:.3} ({low:.3} – {high:.3})"));
+            let cells = vec![
+                Cell::head(self.title_of(of)),
+                number(of.len()),
+                number(count("faster")),
+                slower,
+                number(count("equal")),
+                number(count("cannot-tell")),
+                Cell::or_dash(most),
+            ];
+            Row { cells, ..Row::default() }
+        };
+        Table {
+            caption: self.marked(words.by_load.to_owned()),
+            columns: columns.chain([text(words.counted[5])]).collect(),
+            rows: loads.iter().map(row).collect(),
+            note: words.note.to_owned(),
+        }
+    }
+
+    fn marked(&self, text: String) -> String {
+        if self.versus.emulated { text + &aside(self.lang, "EMULATED") } else { text }
+    }
+
+    /// Quotients of one load over its outstanding I/Os, a line for each figure.
+    fn picture(&self, place: usize, of: &OfLoad<'_>) -> Picture {
+        let words = self.words;
+        let mut at: Vec<u32> = of.iter().map(|row| row.outstanding).collect();
+        at.sort_unstable();
+        at.dedup();
+        let mut names: Vec<&'static str> = Vec::new();
+        for row in of {
+            if !names.contains(&row.figure) {
+                names.push(row.figure);
+            }
+        }
+        let threshold = percent(self.versus.threshold);
+        let line = |(colour, name): (usize, &&'static str)| Series {
+            name: figure(words, name).split(',').next().unwrap_or_default().to_owned(),
+            colour,
+            stroke: Stroke::Solid,
+            markers: Markers::HollowWithoutInterval,
+            marks: at.iter().map(|at| quotient(of, name, *at)).collect(),
+        };
+        let mut series: Vec<Series> = names.iter().enumerate().map(line).collect();
+        // Only beside what is known.
+        if series.iter().flat_map(|line| &line.marks).any(|mark| mark.value != MarkValue::Missing) {
+            let t = self.versus.threshold;
+            let ends = [(1.0 - t, say(words.band, &[("threshold", threshold.clone())]))];
+            let ends = ends.into_iter().chain([(1.0 + t, String::new())]);
+            series.extend(ends.map(|(value, name)| {
+                Series {
+                    name,
+                    colour: GREY,
+                    stroke: Stroke::Dotted,
+                    markers: Markers::None,
+                    marks: at
+                        .iter()
+                        .map(|at| Mark::at(f64::from(*at), MarkValue::Known(value, None)))
+                        .collect(),
+                }
+            }));
+        }
+        let told: Vec<&str> = names.iter().map(|name| figure(words, name)).collect();
+        let told = told.join(words::words(self.lang).list[0]);
+        let title = say(words.quotients_title, &[("load", self.title_of(of))]);
+        Picture {
+            id: format!("quotients-{}", place + 1),
+            title: self.marked(title),
+            description: say(words.quotients_told, &[("figures", told), ("threshold", threshold)]),
+            figure: Figure {
+                x_label: words.outstanding.to_owned(),
+                x_axis: Horizontal::Intensities(at),
+                y_label: words.quotients.to_owned(),
+                y_scale: Scale::AroundOne,
+                series,
+                right: None,
+                panels: Vec::new(),
+            },
+            data: table_of(self.versus, of, self.lang),
+            origin: Origin { run: String::new(), emulated: self.versus.emulated },
+        }
+    }
+
+    /// What else differs, all of it.
+    fn beside(&self) -> Vec<Block> {
+        let (versus, words) = (self.versus, self.words);
+        let known = |value: &String| Cell::or_dash((!value.is_empty()).then(|| value.clone()));
+        let rows = versus.differences.iter().map(|difference| {
+            let what = format!("{} {}", difference.subject, difference.key);
+            let [a, b] = &difference.values;
+            Row { cells: vec![Cell::head(what), known(a), known(b)], ..Row::default() }
+        });
+        let facts = Table {
+            caption: words.beside_caption.to_owned(),
+            columns: words.beside.iter().map(|head| text(head)).collect(),
+            rows: rows.collect(),
+            note: String::new(),
+        };
+        let rows = versus.unmatched.iter().map(|alone| {
+            let side = |name: &str| Cell::or_dash((alone.side == name).then(|| alone.load.clone()));
+            Row { cells: vec![side("a"), side("b")], ..Row::default() }
+        });
+        let loads = Table {
+            caption: words.one_side.to_owned(),
+            columns: words.beside[1..].iter().map(|head| text(head)).collect(),
+            rows: rows.collect(),
+            note: String::new(),
+        };
+        [facts, loads]
+            .into_iter()
+            .filter(|table| !table.rows.is_empty())
+            .map(Block::Table)
+            .collect()
+    }
+
+    /// The runs of each side, and how to measure them again.
+    fn runs(&self) -> Vec<Block> {
+        let of = |(side, name): (&VersusSide, &str)| {
+            let values = [("side", name.to_owned())];
+            let runs =
+                crate::compose::literal(&say(self.words.runs_of, &values), side.runs.join(", "));
+            let again = side.command_again.as_ref();
+            let again = again.map(|c| crate::compose::literal(&say(self.words.again, &values), c));
+            std::iter::once(runs).chain(again)
+        };
+        vec![Block::Facts(self.versus.sides.iter().zip(["A", "B"]).flat_map(of).collect())]
+    }
+}
+
+/// Sections by id under their titles, but for those that have nothing.
+pub(super) fn titled<const N: usize>(
+    all: [(&str, Vec<Block>); N],
+    titles: [&str; N],
+) -> Vec<Section> {
+    let full = all.into_iter().zip(titles).filter(|((_, blocks), _)| !blocks.is_empty());
+    full.map(|((id, blocks), title)| Section { id: id.to_owned(), title: title.to_owned(), blocks })
+        .collect()
+}
+
+/// What is known of a figure at so many outstanding I/Os.
+fn quotient(of: &OfLoad<'_>, name: &str, at: u32) -> Mark {
+    let row = of.iter().find(|row| row.figure == name && row.outstanding == at);
+    let value = row.and_then(|row| {
+        let interval = row.interval.map(|[low, high]| (low, high));
+        row.ratio.map(|ratio| MarkValue::Known(ratio, interval))
+    });
+    Mark::at(f64::from(at), value.unwrap_or(MarkValue::Missing))
+}

@@ -1,0 +1,234 @@
+//! A group of runs of one target: each figure over the runs.
+
+use qdepth_measure::{Spread, Window, mean_over_runs};
+use qdepth_record::PointRecord;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::matched::{documents, figures};
+use crate::compare::steady::SniaWindow;
+use crate::compare::tables::{figure, shown};
+use crate::compare::trend::picture;
+use crate::compare::{VersusSchema, VersusSide, is_rate, side};
+use crate::compose::Measured;
+use crate::document::{Cell, Row, Table};
+use crate::number::percent;
+use crate::section::sweep::tables::{number_in, text};
+use crate::words::{Lang, aside, say, words};
+
+/// Version of [`Repeated`]'s JSON form.
+const VERSION: u32 = 1;
+
+/// What several runs of one plan on one target say together.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Repeated {
+    /// Which form of document this is: `qdepth-repeat`.
+    pub schema: VersusSchema,
+    /// The runs.
+    pub side: VersusSide,
+    /// Whether time was invented in any run.
+    pub emulated: bool,
+    /// Figures, in the order of the plan.
+    pub rows: Vec<RepeatedRow>,
+    /// Where runs were rounds until steady state: the rates that were watched.
+    pub rounds: Vec<RoundsOf>,
+}
+
+/// The rate of a load from round to round.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RoundsOf {
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Of each round, I/Os per second.
+    pub rates: Vec<f64>,
+    /// The last five of them by SNIA's rule; none of fewer.
+    pub window: Option<SniaWindow>,
+}
+
+/// Runs that follow one another as rounds of SNIA's test.
+#[derive(Clone, Debug)]
+pub struct Rounds {
+    /// What is watched: random writes of 4 KiB without reads, where the plan has them, else all.
+    pub tracked: Vec<RoundsOf>,
+}
+
+impl Rounds {
+    /// Of these runs, the first round first.
+    pub fn of(runs: &[Measured]) -> Self {
+        let tracks = |point: &PointRecord| {
+            point.write_share() >= 1.0
+                && point.random_share >= 1.0
+                && (point.request_size_mean_bytes - 4096.0).abs() < 0.5
+        };
+        let only = runs.first().is_some_and(|(_, points)| points.iter().any(tracks));
+        let watched: Vec<Measured> = runs
+            .iter()
+            .map(|(run, points)| {
+                let kept = points.iter().filter(|point| !only || tracks(point));
+                (run.clone(), kept.cloned().collect())
+            })
+            .collect();
+        let all = figures(&documents(&watched)).into_iter().filter_map(|(key, of_load)| {
+            let rates = of_load.of("io_per_s")?.to_vec();
+            let window = Window::of(&rates).map(SniaWindow::from);
+            let (profile_title, outstanding) = (key.title, key.outstanding);
+            // A load that a round lacks has no rounds that follow one another.
+            (rates.len() == runs.len()).then_some(RoundsOf {
+                profile_title,
+                outstanding,
+                rates,
+                window,
+            })
+        });
+        Self { tracked: all.collect() }
+    }
+
+    /// Whether all that is watched is steady.
+    pub fn is_steady(&self) -> bool {
+        let steady = |of: &RoundsOf| of.window.is_some_and(|window| window.steady);
+        !self.tracked.is_empty() && self.tracked.iter().all(steady)
+    }
+}
+
+/// What is said of the rounds: how each rate went, and what SNIA's report states of its window.
+pub fn rounds_sentences(rounds: &[RoundsOf], lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
+    let one = |of: &RoundsOf| {
+        let rates: Vec<Option<f64>> = of.rates.iter().map(|rate| Some(*rate)).collect();
+        let name = format!("{} × {}  {}", of.profile_title, of.outstanding, picture(&rates));
+        let Some(window) = &of.window else {
+            let values = [("n", of.rates.len().to_string())];
+            return format!("{name}  {}", say(words.few_rounds, &values));
+        };
+        let values = [
+            ("round", window.last_round.to_string()),
+            ("range", percent(window.range[0] / window.mean)),
+            ("slope", percent(window.slope_excursion[0] / window.mean)),
+        ];
+        let said = say(words.snia[usize::from(!window.steady)], &values);
+        let line = format!("y = {:.1} x + {:.1}", window.slope, window.intercept);
+        format!("{name}  {}: {said}; {line}", words.by_snia)
+    };
+    rounds.iter().map(one).collect()
+}
+
+/// A figure over several runs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct RepeatedRow {
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Name of the step; empty where there is none.
+    pub step: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Place of the target in its run, from 0.
+    pub target: u32,
+    /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
+    pub figure: &'static str,
+    /// Runs that have it.
+    pub runs: u32,
+    /// Geometric mean over the runs.
+    pub mean: f64,
+    /// Ends of its 95 % interval, over runs; none of fewer than three.
+    pub interval: Option<[f64; 2]>,
+    /// Standard deviation of its logarithm from run to run: 0.03 is about 3 %.
+    pub spread: Option<f64>,
+}
+
+impl RepeatedRow {
+    /// Half the interval over the mean.
+    pub fn half_width_share(&self) -> Option<f64> {
+        self.interval.map(|[low, high]| (high - low) / 2.0 / self.mean)
+    }
+
+    /// Whether it is a rate or a throughput.
+    pub fn is_rate(&self) -> bool {
+        is_rate(self.figure)
+    }
+}
+
+/// Every figure of these runs, which a person calls `name`.
+pub fn repeated(name: &str, runs: &[Measured]) -> Repeated {
+    let runs = documents(runs);
+    let mut rows = Vec::new();
+    for (key, of_load) in figures(&runs) {
+        for (figure, values) in of_load.told() {
+            let known = mean_over_runs(values);
+            let geometric = super::geometric(values);
+            rows.push(RepeatedRow {
+                profile: key.profile.clone(),
+                profile_title: key.title.clone(),
+                step: key.step.clone(),
+                outstanding: key.outstanding,
+                target: key.target,
+                figure,
+                runs: values.len() as u32,
+                mean: known.map_or(geometric, |(mean, _)| mean),
+                interval: known.map(|(_, interval)| interval),
+                spread: Spread::of(values).map(|spread| spread.deviation),
+            });
+        }
+    }
+    Repeated {
+        schema: VersusSchema { name: "qdepth-repeat", version: VERSION },
+        side: side((name, &runs)),
+        emulated: runs.iter().any(|run| run.run.emulated),
+        rows,
+        rounds: Vec::new(),
+    }
+}
+
+/// A row for each figure.
+pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
+    let words = words(lang).compare;
+    let mark = if repeated.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
+    let row = |row: &RepeatedRow| {
+        let load = match row.step.as_str() {
+            "" => row.profile_title.clone(),
+            step => format!("{}, {step}", row.profile_title),
+        };
+        let interval = row.interval.map(|ends| {
+            let [low, high] = ends.map(|end| shown(row.figure, end));
+            format!("{low} to {high}")
+        });
+        let cells = vec![
+            Cell::head(load),
+            Cell::plain(row.outstanding.to_string()),
+            Cell::plain(figure(words, row.figure)),
+            Cell::plain(row.runs.to_string()),
+            Cell::plain(shown(row.figure, row.mean)),
+            Cell::or_dash(interval),
+            Cell::or_dash(row.spread.map(percent)),
+        ];
+        Row { cells, ..Row::default() }
+    };
+    Table {
+        caption: format!("{}{mark}", say(words.repeated, &values)),
+        columns: vec![
+            text(words.profile),
+            number_in(words.outstanding, ""),
+            text(words.figure),
+            number_in(words.runs, ""),
+            number_in(words.mean, ""),
+            text(words.interval),
+            number_in(words.spread, ""),
+        ],
+        rows: repeated.rows.iter().map(row).collect(),
+        note: words.note.to_owned(),
+    }
+}
+
+/// As one JSON document, with a line break at its end.
+pub fn repeated_json(repeated: &Repeated) -> String {
+    qdepth_document::pretty(repeated)
+}
+
+/// The JSON Schema of [`repeated_json`]'s document.
+pub fn repeated_schema() -> String {
+    qdepth_document::pretty(&schemars::schema_for!(Repeated))
+}

@@ -1,0 +1,258 @@
+//! Whether the rates of a run's points became steady: SNIA's window over rounds of equal length, and
+//! our own rule over all that was seen.
+
+use qdepth_measure::{
+    Course, Nanos, ROUNDS_MAX, Steadiness, WINDOW_ROUNDS, Window, first_steady, steadiness,
+};
+use qdepth_record::{PointRecord, RunRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::VersusSchema;
+use crate::compare::tables::shown;
+use crate::compare::trend::picture;
+use crate::document::{Cell, Row, Table};
+use crate::number::percent;
+use crate::section::sweep::tables::{number_in, text};
+use crate::words::{Lang, aside, say, words};
+
+/// Version of [`SteadyTold`]'s JSON form.
+const VERSION: u32 = 1;
+/// How often a random write load must have written its area before a claim is made: then the spare
+/// area of flash has been used up and been reclaimed (docs/method/steady.md).
+const AREA_WRITTEN_LEAST: f64 = 2.0;
+/// Our own rule looks at so many samples at most.
+const SAMPLES_MAX: u64 = 600;
+
+/// What became of the rates of a run's points.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SteadyTold {
+    /// Which form of document this is: `qdepth-steady`.
+    pub schema: VersusSchema,
+    /// Id of the run.
+    pub run: String,
+    /// Whether time was invented.
+    pub emulated: bool,
+    /// Length of a round, ns.
+    pub round_ns: u64,
+    /// A point each.
+    pub points: Vec<SteadyPoint>,
+}
+
+/// A point.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SteadyPoint {
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Place of the target in its run, from 0.
+    pub target: u32,
+    /// Rate of each whole round, I/Os per second.
+    pub rounds: Vec<f64>,
+    /// Bytes written in the window over the bytes of the area.
+    pub area_written: f64,
+    /// The first window of five rounds, of the first 25, that keeps SNIA's limits, else the last that
+    /// there is; none of fewer rounds.
+    pub snia: Option<SniaWindow>,
+    /// `steady`, `cyclic`, `drifting`, `never-steady`, or `too-short`, by our own rule.
+    pub course: &'static str,
+    /// Where it is `cyclic`: from one cycle to the next, ns.
+    pub period_ns: Option<u64>,
+    /// Where it is `drifting`: up.
+    pub rises: Option<bool>,
+    /// Our own rule looked from here to the end, ns from the beginning of the window.
+    pub from_ns: u64,
+    /// Mean rate there.
+    pub level: f64,
+    /// How far the means of five parts of it are apart, over the level; allowed is 0.1.
+    pub range_share: f64,
+    /// How far the line through those means rises over it, over the level; allowed is 0.05.
+    pub slope_share: f64,
+    /// Standard deviation of the samples over the level.
+    pub variation: f64,
+}
+
+/// What SNIA's report states of a window of five rounds.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct SniaWindow {
+    /// Whether both limits are kept.
+    pub steady: bool,
+    /// Its last round, from 1.
+    pub last_round: u32,
+    /// Mean of the five, I/Os per second.
+    pub mean: f64,
+    /// Largest less smallest, and the most that it may be.
+    pub range: [f64; 2],
+    /// Rise or fall of the line over the window, and the most that it may be.
+    pub slope_excursion: [f64; 2],
+    /// The line: rate = slope × round + intercept.
+    pub slope: f64,
+    /// See `slope`.
+    pub intercept: f64,
+}
+
+impl From<Window> for SniaWindow {
+    fn from(window: Window) -> Self {
+        Self {
+            steady: window.is_steady(),
+            last_round: window.last as u32,
+            mean: window.mean,
+            range: [window.range, window.range_allowed()],
+            slope_excursion: [window.slope_excursion(), window.slope_allowed()],
+            slope: window.line.slope,
+            intercept: window.line.intercept,
+        }
+    }
+}
+
+/// Every point of a run, in rounds of this length.
+pub fn steady_told(run: &RunRecord, points: &[PointRecord], round: Nanos) -> SteadyTold {
+    SteadyTold {
+        schema: VersusSchema { name: "qdepth-steady", version: VERSION },
+        run: run.id.clone(),
+        emulated: run.emulated,
+        round_ns: round.0,
+        points: points.iter().map(|point| one(run, point, round)).collect(),
+    }
+}
+
+fn one(run: &RunRecord, point: &PointRecord, round: Nanos) -> SteadyPoint {
+    let rounds = rates(point, round.0);
+    let sample = (point.duration_ns / SAMPLES_MAX).max(1);
+    let samples = rates(point, sample);
+    let area = run.targets.get(point.target as usize).map_or(0, |target| target.area_bytes);
+    let written = point.writes.bytes as f64 / area.max(1) as f64;
+    // Random writes wear a medium in; what only reads, or writes in sequence, does not.
+    let wears = point.random_share > 0.0 && point.writes.completed > 0;
+    let least = match wears {
+        true => (samples.len() as f64 * AREA_WRITTEN_LEAST / written).ceil() as usize,
+        false => 0,
+    };
+    let Steadiness { course, from, level, range_share, slope_share, variation } =
+        steadiness(&samples, least);
+    let length = point.duration_ns / samples.len().max(1) as u64;
+    let window = first_steady(&rounds[..rounds.len().min(ROUNDS_MAX)]);
+    SteadyPoint {
+        profile: point.profile.clone(),
+        profile_title: point.profile_title.clone(),
+        outstanding: point.outstanding,
+        target: point.target,
+        area_written: written,
+        snia: window.or_else(|| Window::of(&rounds)).map(SniaWindow::from),
+        rounds,
+        course: course.as_str(),
+        period_ns: match course {
+            Course::Cyclic { period } => Some((period * length as f64) as u64),
+            _ => None,
+        },
+        rises: match course {
+            Course::Drifting { rises } => Some(rises),
+            _ => None,
+        },
+        from_ns: from as u64 * length,
+        level,
+        range_share,
+        slope_share,
+        variation,
+    }
+}
+
+/// Mean rates over whole parts of the window, each of this length at least.
+fn rates(point: &PointRecord, length: u64) -> Vec<f64> {
+    let (mut all, mut completed, mut took) = (Vec::new(), 0, 0);
+    for interval in &point.intervals {
+        completed += interval.completed();
+        took += interval.length_ns;
+        if took >= length {
+            all.push(completed as f64 / (took as f64 / 1e9));
+            (completed, took) = (0, 0);
+        }
+    }
+    all
+}
+
+impl SteadyTold {
+    /// Whether our own rule tells a level of every point.
+    pub fn all_have_levels(&self) -> bool {
+        self.points.iter().all(|point| ["steady", "cyclic"].contains(&point.course))
+    }
+
+    /// Whether some point is known to have none.
+    pub fn some_have_none(&self) -> bool {
+        self.points.iter().any(|point| ["drifting", "never-steady"].contains(&point.course))
+    }
+}
+
+/// A row for each point: its rounds as a picture, both rules.
+pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
+    let words = words(lang).compare;
+    let mark = if told.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let seconds = |ns: u64| format!("{:.1} s", ns as f64 / 1e9);
+    let values = [("run", told.run.chars().take(13).collect()), ("round", seconds(told.round_ns))];
+    let row = |point: &SteadyPoint| {
+        let window = point.snia.as_ref();
+        let course = match point.course {
+            "steady" => words.courses[0].to_owned(),
+            "cyclic" => {
+                let period = seconds(point.period_ns.unwrap_or(0));
+                say(words.courses[1], &[("period", period)])
+            }
+            "drifting" if point.rises == Some(true) => words.courses[2].to_owned(),
+            "drifting" => words.courses[3].to_owned(),
+            "never-steady" => words.courses[4].to_owned(),
+            _ => say(words.courses[5], &[("times", format!("{:.2}", point.area_written))]),
+        };
+        let by_snia = window.map(|window| {
+            let values = [
+                ("round", window.last_round.to_string()),
+                ("range", percent(window.range[0] / window.mean)),
+                ("slope", percent(window.slope_excursion[0] / window.mean)),
+            ];
+            say(words.snia[usize::from(!window.steady)], &values)
+        });
+        let figures: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
+        let cells = vec![
+            Cell::head(point.profile_title.clone()),
+            Cell::plain(point.outstanding.to_string()),
+            Cell::plain(picture(&figures)),
+            Cell::or_dash(window.map(|window| shown("io_per_s", window.mean))),
+            Cell::or_dash(by_snia),
+            Cell::plain(shown("io_per_s", point.level)),
+            Cell::plain(course),
+        ];
+        Row { cells, ..Row::default() }
+    };
+    let rounds = WINDOW_ROUNDS.to_string();
+    Table {
+        caption: format!("{}{mark}", say(words.steady, &values)),
+        columns: vec![
+            text(words.profile),
+            number_in(words.outstanding, ""),
+            text(words.rounds),
+            number_in(&say(words.window, &[("n", rounds)]), ""),
+            text(words.by_snia),
+            number_in(words.level, ""),
+            text(words.own_rule),
+        ],
+        rows: told.points.iter().map(row).collect(),
+        note: String::new(),
+    }
+}
+
+/// What must be known beside the table.
+pub fn steady_sentences(lang: Lang) -> Vec<String> {
+    vec![words(lang).compare.steady_note.to_owned()]
+}
+
+/// As one JSON document, with a line break at its end.
+pub fn steady_json(told: &SteadyTold) -> String {
+    qdepth_document::pretty(told)
+}
+
+/// The JSON Schema of [`steady_json`]'s document.
+pub fn steady_schema() -> String {
+    qdepth_document::pretty(&schemars::schema_for!(SteadyTold))
+}

@@ -1,0 +1,218 @@
+//! The comparison as a table and sentences.
+
+use crate::compare::matched::CPU_PER_IO;
+use crate::compare::{Versus, VersusRow, is_rate};
+use crate::document::{Cell, Row, Table};
+use crate::number::{percent, thousands};
+use crate::section::sweep::tables::{number_in, text};
+use crate::words::{CompareWords, Lang, aside, say, words};
+
+/// So many differences and unmatched loads are told; all are in the JSON.
+const TOLD: usize = 8;
+
+/// A row for each figure that both sides have.
+pub fn versus_table(versus: &Versus, lang: Lang) -> Table {
+    table_of(versus, &versus.rows.iter().collect::<Vec<_>>(), lang)
+}
+
+/// Those rows of it.
+pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table {
+    let words = words(lang).compare;
+    let [a, b] = &versus.sides;
+    let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let caption = say(words.caption, &[("a", a.name.clone()), ("b", b.name.clone())]);
+    let targets = of.iter().any(|row| row.target > 0);
+    let columns = [
+        Some(text(words.profile)),
+        targets.then(|| text(words.target)),
+        Some(number_in(words.outstanding, "")),
+        Some(text(words.figure)),
+        Some(number_in("A", "")),
+        Some(number_in("B", "")),
+        Some(number_in(words.quotient, "")),
+        Some(text(words.interval)),
+        Some(text(words.verdict)),
+    ];
+    let mut rows: Vec<Row> = Vec::new();
+    for row in of {
+        let [of_a, of_b] = row.means.map(|mean| shown(row.figure, mean));
+        let verdict = judged(words, versus, row);
+        let cells = [
+            Some(Cell::head(load(row))),
+            targets.then(|| Cell::plain((row.target + 1).to_string())),
+            Some(Cell::plain(row.outstanding.to_string())),
+            Some(Cell::plain(figure(words, row.figure))),
+            Some(Cell::plain(of_a)),
+            Some(Cell::plain(of_b)),
+            Some(Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))),
+            Some(Cell::or_dash(row.interval.map(|[low, high]| format!("{low:.3} to {high:.3}")))),
+            Some(if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }),
+        ];
+        rows.push(Row { cells: cells.into_iter().flatten().collect(), ..Row::default() });
+    }
+    Table {
+        caption: format!("{caption}{mark}"),
+        columns: columns.into_iter().flatten().collect(),
+        rows,
+        note: words.note.to_owned(),
+    }
+}
+
+pub(super) fn figure(words: &CompareWords, name: &str) -> &'static str {
+    let names = ["io_per_s", "mib_per_s", "mean_response_ns", "p99_response_ns", CPU_PER_IO];
+    let place = names.iter().position(|known| *known == name);
+    place.map_or("", |place| words.figures[place])
+}
+
+fn judged(words: &CompareWords, versus: &Versus, row: &VersusRow) -> String {
+    let place = match (row.verdict, row.more_runs) {
+        ("faster", _) => 0,
+        ("slower", _) => 1,
+        ("equal", _) => 2,
+        (_, None) => 3,
+        (_, Some(_)) => 4,
+    };
+    let values = [
+        ("threshold", percent(versus.threshold)),
+        ("n", row.more_runs.map_or_else(String::new, |more| more.to_string())),
+    ];
+    say(words.verdicts[place], &values)
+}
+
+/// A figure of this name, in the unit that its column says.
+pub(super) fn shown(figure: &str, value: f64) -> String {
+    three(if is_rate(figure) { value } else { value / 1e3 })
+}
+
+/// Three digits at least, and no fraction of what has more.
+fn three(value: f64) -> String {
+    let decimals = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    thousands(value, decimals)
+}
+
+/// What the table says in words, then what must be known beside it.
+pub fn versus_sentences(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
+    let mut all = answer(versus, lang);
+    if versus.rows.is_empty() {
+        return all;
+    }
+    let known = |value: &str| {
+        if value.is_empty() { words.unknown.to_owned() } else { value.to_owned() }
+    };
+    all.extend(versus.differences.iter().take(TOLD).map(|difference| {
+        let [a, b] = &difference.values;
+        let what = format!("{} {}", difference.subject, difference.key);
+        say(words.differs, &[("what", what), ("a", known(a)), ("b", known(b))])
+    }));
+    all.extend(versus.unmatched.iter().take(TOLD).map(|alone| {
+        say(words.alone, &[("side", alone.side.to_uppercase()), ("load", alone.load.clone())])
+    }));
+    let left =
+        versus.differences.len().saturating_sub(TOLD) + versus.unmatched.len().saturating_sub(TOLD);
+    all.extend((left > 0).then(|| format!("… {left}: --json")));
+    all
+}
+
+/// The verdict over all figures, with its place among the words.
+fn over_all(versus: &Versus) -> (usize, &'static str) {
+    let count = |verdict: &str| versus.count(verdict);
+    match (count("slower"), count("faster"), count("cannot-tell")) {
+        (1.., ..) => (0, "slower"),
+        (0, 1.., _) => (1, "faster"),
+        (0, 0, 0) => (2, "equal"),
+        _ => (3, "cannot-tell"),
+    }
+}
+
+/// The figure that says most for the verdict over all, where B is slower or faster.
+pub(super) fn decisive(versus: &Versus) -> Option<&VersusRow> {
+    let (_, verdict) = over_all(versus);
+    let decided = versus.rows.iter().filter(|row| row.verdict == verdict);
+    if ["slower", "faster"].contains(&verdict) { farthest(decided) } else { None }
+}
+
+/// The verdict over all figures, and the figure that says most for it.
+fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
+    let count = |verdict: &str| versus.count(verdict);
+    let (place, verdict) = over_all(versus);
+    let values = [
+        ("n", count(verdict).to_string()),
+        ("of", versus.rows.len().to_string()),
+        ("threshold", percent(versus.threshold)),
+    ];
+    let faster = (count("faster") > 0).then(|| ("faster", count("faster").to_string()));
+    let others = versus.rows.len() - count(verdict);
+    let others = (others > 0).then(|| ("others", others.to_string()));
+    let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
+    let mut all = vec![say(words.lead[place], &values)];
+    all.extend(decisive(versus).map(|row| of_farthest(words, row)));
+    all
+}
+
+/// The row whose quotient is farthest from 1.
+pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<&'a VersusRow> {
+    let far = |row: &VersusRow| row.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    rows.filter(|row| row.ratio.is_some()).max_by(|a, b| far(a).total_cmp(&far(b)))
+}
+
+fn of_farthest(words: &CompareWords, row: &VersusRow) -> String {
+    let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
+    let of_two = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
+    let values = [
+        ("load", load(row)),
+        ("outstanding", row.outstanding.to_string()),
+        ("figure", figure(words, row.figure).to_owned()),
+        ("ratio", of_two(row.ratio)),
+        ("low", of_two(Some(low))),
+        ("high", of_two(Some(high))),
+    ];
+    say(words.farthest, &values)
+}
+
+/// The load of a row in words.
+pub(super) fn load(row: &VersusRow) -> String {
+    match row.step.as_str() {
+        "" => row.profile_title.clone(),
+        step => format!("{}, {step}", row.profile_title),
+    }
+}
+
+/// What the figures say, and what must be known to trust it.
+pub(super) fn answer(versus: &Versus, lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
+    if versus.rows.is_empty() {
+        return vec![words.nothing.to_owned()];
+    }
+    let count = |verdict: &str| versus.count(verdict).to_string();
+    let mut all = lead(versus, lang);
+    all.push(say(
+        words.summary,
+        &[
+            ("of", versus.rows.len().to_string()),
+            ("slower", count("slower")),
+            ("faster", count("faster")),
+            ("equal", count("equal")),
+            ("open", count("cannot-tell")),
+            ("threshold", percent(versus.threshold)),
+        ],
+    ));
+    if versus.sides.iter().all(|side| side.runs.len() == 1) {
+        all.push(match versus.history_runs {
+            0 => words.single.to_owned(),
+            n => say(words.history, &[("n", n.to_string())]),
+        });
+    }
+    let again = versus.sides.iter().find_map(|side| side.command_again.clone());
+    if let Some(command) = again.filter(|_| versus.count("cannot-tell") > 0) {
+        all.push(say(words.repeat, &[("command", command)]));
+    }
+    all
+}

@@ -1,0 +1,286 @@
+//! From records to verdicts.
+
+use qdepth_record::{Observation, PointRecord, RunHeadline};
+
+use super::*;
+use crate::Lang;
+use crate::compose::Measured;
+use crate::document::Block;
+use crate::tests::fixture;
+
+fn versus(
+    (a, of_a): (&str, &[Measured]),
+    (b, of_b): (&str, &[Measured]),
+    earlier: &[Measured],
+    threshold: f64,
+    looks: u32,
+) -> Versus {
+    let [of_a, of_b, earlier] = [of_a, of_b, earlier].map(documents);
+    super::versus((a, &of_a), (b, &of_b), &earlier, threshold, looks)
+}
+
+/// So many runs of the fixture, with rates scaled by `factor` and by a little of each run's own.
+fn group(id: &str, runs: u32, factor: f64) -> Vec<Measured> {
+    let one = |number: u32| {
+        let mut run = fixture::run(1);
+        run.id = format!("{id}-{number}");
+        let mut points = fixture::points(1);
+        let own = factor * (1.0 + 0.004 * (f64::from(number * 7 % 5) - 2.0));
+        for point in &mut points {
+            for direction in [&mut point.reads, &mut point.writes] {
+                direction.completed = (direction.completed as f64 * own) as u64;
+                direction.bytes = (direction.bytes as f64 * own) as u64;
+            }
+            point.intervals.clear();
+            point.findings.clear();
+        }
+        (run, points)
+    };
+    (0..runs).map(one).collect()
+}
+
+#[test]
+fn groups_of_runs_get_a_verdict_for_each_figure() {
+    let (a, b) = (group("a", 8, 1.0), group("b", 8, 0.9));
+    let slower = versus(("before", &a), ("after", &b), &[], 0.02, 1);
+    let rates: Vec<&VersusRow> = slower.rows.iter().filter(|row| row.is_rate()).collect();
+    assert!(rates.len() > 10, "{}", rates.len());
+    for row in &rates {
+        assert_eq!((row.verdict, row.runs), ("slower", [8, 8]), "{row:?}");
+        assert!((row.ratio.unwrap() - 0.9).abs() < 0.005, "{row:?}");
+    }
+    let same = versus(("a", &a), ("again", &group("c", 8, 1.0)), &[], 0.02, 1);
+    assert_eq!(same.count("equal"), same.rows.len());
+    for lang in Lang::ALL {
+        let table = versus_table(&slower, lang);
+        assert_eq!(table.rows.len(), slower.rows.len());
+        assert!(table.rows.iter().all(|row| row.cells.len() == table.columns.len()));
+        let said = versus_sentences(&slower, lang);
+        assert!(said[0].contains(&slower.count("slower").to_string()), "{said:?}");
+        assert!(!said.iter().any(|sentence| sentence.contains('{')), "{said:?}");
+    }
+}
+
+#[test]
+fn single_runs_tell_nothing_unless_earlier_ones_do() {
+    let (a, b) = (group("a", 1, 1.0), group("b", 1, 0.8));
+    let alone = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    assert_eq!(alone.count("cannot-tell"), alone.rows.len());
+    let said = versus_sentences(&alone, Lang::En);
+    assert!(said[2].starts_with("One run a side"), "{said:?}");
+    let earlier = group("e", 6, 1.0);
+    let known = versus(("a", &a), ("b", &b), &earlier, 0.02, 1);
+    assert_eq!(known.history_runs, 6);
+    assert!(known.rows.iter().all(|row| row.figure.ends_with("_ns") || row.verdict == "slower"));
+    let mut strange = earlier;
+    strange.iter_mut().for_each(|(run, _)| run.plan_hash = "other".into());
+    assert_eq!(versus(("a", &a), ("b", &b), &strange, 0.02, 1).history_runs, 0);
+}
+
+#[test]
+fn what_has_no_partner_and_what_else_differs_is_told() {
+    let (a, mut b) = (group("a", 2, 1.0), group("b", 2, 1.0));
+    for (run, points) in &mut b {
+        points.retain(|point| point.outstanding != 16);
+        run.qdepth_version = "9.9.9".into();
+        run.environment[0].value = Ok("6.9.9".into());
+    }
+    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    assert!(!told.unmatched.is_empty());
+    assert!(told.unmatched.iter().all(|alone| alone.side == "a" && alone.load.contains("× 16")));
+    let differs: Vec<&str> = told.differences.iter().map(|d| d.values[1].as_str()).collect();
+    assert_eq!(differs, ["9.9.9", "6.9.9"]);
+    let json: serde_json::Value = serde_json::from_str(&versus_json(&told)).unwrap();
+    assert_eq!(json["schema"]["name"], "qdepth-compare");
+}
+
+#[test]
+fn what_an_io_costs_the_cpu_is_compared_where_every_run_has_it() {
+    let costs = |told: &Versus| -> Vec<VersusRow> {
+        told.rows.iter().filter(|row| row.figure == "cpu_ns_per_io").cloned().collect()
+    };
+    let (a, mut b) = (group("a", 12, 1.0), group("b", 12, 1.0));
+    for point in b.iter_mut().flat_map(|(_, points)| points) {
+        point.cpu_user_ns = point.cpu_user_ns * 5 / 4;
+        point.cpu_system_ns = point.cpu_system_ns * 5 / 4;
+    }
+    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1);
+    let (_, points) = &a[0];
+    let rows = costs(&told);
+    assert!(rows.len() > 10, "{}", rows.len());
+    for row in &rows {
+        assert_eq!((row.verdict, row.runs), ("slower", [12, 12]), "{row:?}");
+        assert!((row.ratio.unwrap() - 1.25).abs() < 0.001, "{row:?}");
+    }
+    // Of one run a side, the mean is that run's: user and system time, by the I/Os completed.
+    let single = costs(&versus(("a", &a[..1]), ("b", &b[..1]), &[], 0.02, 1));
+    let load = |row: &VersusRow| {
+        let same = |p: &&qdepth_record::PointRecord| {
+            (&p.profile, p.outstanding, p.target) == (&row.profile, row.outstanding, row.target)
+        };
+        points.iter().find(same).unwrap()
+    };
+    let point = load(&single[0]);
+    let completed = point.reads.completed + point.writes.completed + point.syncs.completed;
+    let cost = (point.cpu_user_ns + point.cpu_system_ns) as f64 / completed as f64;
+    assert!((single[0].means[0] / cost - 1.0).abs() < 1e-9, "{:?} {cost}", single[0].means);
+    // The verdicts hold over the larger table: all rows, costs among them, are corrected together.
+    let all: Vec<Option<Ratio>> = {
+        let (of_a, of_b) = (figures(&documents(&a)), figures(&documents(&b)));
+        let both = of_a.iter().flat_map(|(key, mine)| {
+            let theirs = &of_b.iter().find(|(other, _)| other == key).unwrap().1;
+            mine.compared()
+                .into_iter()
+                .map(|(name, values)| ratio(values, theirs.of(name).unwrap(), None))
+        });
+        both.collect()
+    };
+    assert_eq!(all.len(), told.rows.len());
+    let said = verdicts(&all, 0.02, 1);
+    for (row, verdict) in told.rows.iter().zip(said) {
+        assert_eq!(row.verdict, of_b_words(row.figure, verdict), "{row:?}");
+    }
+    // One run without it, or emulated: no such figure, and all others.
+    let others = told.rows.len() - rows.len();
+    let mut lacks = b.clone();
+    lacks[3].1.iter_mut().for_each(|p| (p.cpu_user_ns, p.cpu_system_ns) = (0, 0));
+    let told = versus(("a", &a), ("b", &lacks), &[], 0.02, 1);
+    assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
+    let mut emulated = b;
+    emulated[5].0.emulated = true;
+    let told = versus(("a", &a), ("b", &emulated), &[], 0.02, 1);
+    assert_eq!((costs(&told).len(), told.rows.len()), (0, others));
+}
+
+#[test]
+fn what_the_generator_cost_before_each_run_is_no_difference_of_machines() {
+    let fact = |subject: &str, key: &str, value: &str| Observation {
+        subject: subject.to_owned(),
+        key: key.to_owned(),
+        value: Ok(value.to_owned()),
+        source: "a test".to_owned(),
+    };
+    let with = |id: &str, rate: &str, engine: &str| {
+        let mut all = group(id, 1, 1.0);
+        all[0].0.environment.extend([
+            fact("generator", "null_1_workers_32_in_flight_io_per_s", rate),
+            fact("generator", "clock_read_ns", rate),
+            fact("generator", "engine", engine),
+            fact("certificate", "latest", rate),
+        ]);
+        all
+    };
+    let (a, b) = (with("a", "1", "io_uring"), with("b", "2", "sync"));
+    let told = versus(("a", &a), ("b", &b), &[], 0.02, 1).differences;
+    let keys: Vec<&str> = told.iter().map(|difference| difference.key.as_str()).collect();
+    assert_eq!(keys, ["engine"], "{told:?}");
+}
+
+#[test]
+fn the_diagram_of_the_first_page_is_of_the_figure_that_the_first_sentences_name() {
+    let depths = fixture::INTENSITIES.len() as u32;
+    let profile = |point: &PointRecord| point.index / depths;
+    let (mut a, mut b) = (group("a", 8, 1.0), group("b", 8, 1.0));
+    // Of the first load one run a side tells nothing, so that there is no diagram of it.
+    for side in [&mut a, &mut b] {
+        for (_, points) in &mut side[1..] {
+            points.retain(|point| profile(point) != 0);
+        }
+    }
+    for point in b.iter_mut().flat_map(|(_, points)| points) {
+        let factor = if profile(point) == 2 { 0.7 } else { 1.0 };
+        for direction in [&mut point.reads, &mut point.writes] {
+            direction.completed = (direction.completed as f64 * factor) as u64;
+            direction.bytes = (direction.bytes as f64 * factor) as u64;
+        }
+    }
+    let told = versus(("before", &a), ("after", &b), &[], 0.02, 1);
+    let page = compose_versus(&told, Lang::En);
+    let pictures = page.answer.iter().find_map(|block| match block {
+        Block::Pictures(pictures) => Some(pictures),
+        _ => None,
+    });
+    let title = &pictures.expect("the first page has a diagram")[0].title;
+    let lead = &page.summary[1];
+    assert!(lead.contains("File copy"), "{lead}");
+    assert!(title.contains("File copy"), "{title}");
+}
+
+/// A line of the list for each run, the newest first.
+fn lines(runs: &[Measured]) -> Vec<RunHeadline> {
+    let line = |(run, points): &Measured| RunHeadline {
+        id: run.id.clone(),
+        started_at: run.started_at.clone(),
+        ended_at: run.ended_at.clone(),
+        state: run.state,
+        alive: false,
+        plan: run.plan_name.clone(),
+        host: String::new(),
+        targets: run.targets.iter().map(|target| target.name.clone()).collect(),
+        points_done: points.len() as u32,
+        points_planned: points.len() as u32,
+        emulated: run.emulated,
+        damaged: false,
+        notes: Vec::new(),
+        retracted: None,
+    };
+    runs.iter().rev().map(line).collect()
+}
+
+#[test]
+fn a_trend_has_the_figures_of_the_newest_runs_each_read_alone() {
+    let mut runs = group("r", 9, 1.0);
+    for (place, (run, points)) in runs.iter_mut().enumerate() {
+        "/mnt/d1".clone_into(&mut run.targets[0].spelling);
+        "d1 (ext4 on vda)".clone_into(&mut run.targets[0].name);
+        // One lacks a load, and one is of another target.
+        if place == 4 {
+            points.pop();
+        }
+        if place == 6 {
+            "/mnt/other/d1".clone_into(&mut run.targets[0].spelling);
+        }
+    }
+    let read = std::cell::RefCell::new(Vec::new());
+    let one = |id: &str| runs.iter().find(|(run, _)| run.id == id);
+    let told = |target: Option<&str>, most: usize| {
+        read.borrow_mut().clear();
+        let asked = TrendAsked { plan: None, target, most, threshold: 0.02 };
+        let record = |id: &str| Ok::<_, ()>(one(id).map(|(run, _)| run.clone()));
+        let measured = |id: &str| {
+            read.borrow_mut().push(id.to_owned());
+            // Gone since the list was read.
+            Ok(one(id).filter(|_| id != "r-7").cloned())
+        };
+        trend_of(&lines(&runs), &asked, record, measured).unwrap()
+    };
+    let ids = |told: &Trend| told.runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+    let all = told(Some("/mnt/d1"), 100);
+    assert_eq!(ids(&all), ["r-0", "r-1", "r-2", "r-3", "r-4", "r-5", "r-8"]);
+    assert_eq!((all.runs_kept, ids(&told(None, 100))), (7, ids(&all)));
+    assert!(ids(&told(Some("/mnt"), 100)).is_empty());
+    // Told as it is shown, it may be several.
+    assert_eq!(ids(&told(Some("d1 (ext4 on vda)"), 100)).len(), 8);
+    // Every figure is that of its run alone.
+    assert!(all.rows.len() > 10);
+    for row in &all.rows {
+        for (run, value) in all.runs.iter().zip(&row.values) {
+            let whole = documents(std::slice::from_ref(one(&run.id).unwrap()));
+            let of_run = figures(&whole).into_iter().find(|(key, _)| {
+                (&key.profile, &key.step, key.outstanding, key.target)
+                    == (&row.profile, &row.step, row.outstanding, row.target)
+            });
+            let known = of_run.and_then(|(_, all)| Some(all.of(row.figure)?[0]));
+            assert_eq!(*value, known, "{} of {}", row.figure, run.id);
+        }
+    }
+    assert!(all.rows.iter().any(|row| row.values.contains(&None)));
+    let newest = told(Some("/mnt/d1"), 6);
+    assert_eq!((ids(&newest).len(), newest.runs_kept), (6, 7));
+    assert_eq!(*read.borrow(), ["r-8", "r-7", "r-5", "r-4", "r-3", "r-2", "r-1"]);
+    for (lang, words) in [(Lang::En, "newest 6 of 7 runs"), (Lang::Ja, "7 件のうち、最新の 6 件")]
+    {
+        assert!(trend_sentences(&newest, lang)[0].contains(words));
+        assert_eq!(trend_sentences(&all, lang).len(), 1);
+    }
+}

@@ -1,0 +1,290 @@
+//! One plan on one target over time: every figure from run to run, and where it changed for good.
+
+use qdepth_measure::{FIGURES_MAX, changes};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::compare::alike::RunFigures;
+use crate::compare::matched::Key;
+use crate::compare::tables::{figure, shown};
+use crate::compare::{VersusSchema, is_rate};
+use crate::document::{Cell, Row, Table};
+use crate::number::percent;
+use crate::section::sweep::tables::{number_in, text};
+use crate::words::{CompareWords, Lang, aside, say, words};
+
+/// Version of [`Trend`]'s JSON form.
+const VERSION: u32 = 1;
+/// Share of logbooks without any change of which one is told.
+const LEVEL: f64 = 0.05;
+/// Fewer runs have no change.
+const RUNS_MIN: usize = 6;
+/// Heights of a picture of one line.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// What became of the figures of a plan on a target.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Trend {
+    /// Which form of document this is: `qdepth-trend`.
+    pub schema: VersusSchema,
+    /// Name of the plan.
+    pub plan: String,
+    /// The target, as it was spelled.
+    pub target: String,
+    /// Whether time was invented in any run.
+    pub emulated: bool,
+    /// The runs, the oldest first.
+    pub runs: Vec<TrendRun>,
+    /// How many such runs the logbook keeps; where there are more than `runs`, those are the newest.
+    pub runs_kept: usize,
+    /// Changes of less than this share are not told.
+    pub threshold: f64,
+    /// Share of such logbooks without any change in which one is told.
+    pub false_alarms: f64,
+    /// Figures, in the order of the plan.
+    pub rows: Vec<TrendRow>,
+}
+
+/// A run.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendRun {
+    /// Its id.
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub started_at: String,
+}
+
+/// A figure over time.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendRow {
+    /// Name of the load profile.
+    pub profile: String,
+    /// Title of the load profile.
+    pub profile_title: String,
+    /// Name of the step; empty where there is none.
+    pub step: String,
+    /// Outstanding I/Os of each stream.
+    pub outstanding: u32,
+    /// Place of the target in its run, from 0.
+    pub target: u32,
+    /// `io_per_s`, `mib_per_s`, `mean_response_ns` or `p99_response_ns`.
+    pub figure: &'static str,
+    /// Of each run; none where it has no valid point of the load.
+    pub values: Vec<Option<f64>>,
+    /// Changes for good.
+    pub changes: Vec<TrendChange>,
+}
+
+/// A change for good.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct TrendChange {
+    /// Place of the first run after it, from 0.
+    pub run: u32,
+    /// Its id.
+    pub run_id: String,
+    /// Mean from the change before it to this one.
+    pub before: f64,
+    /// Mean from it to the next one, or the last run.
+    pub after: f64,
+    /// `faster` or `slower`.
+    pub verdict: &'static str,
+    /// Probability of as clear a change where there is none, of this figure alone.
+    pub p: f64,
+}
+
+impl Trend {
+    /// Whether there are enough runs for a change to be told.
+    pub fn has_enough_runs(&self) -> bool {
+        self.runs.len() >= RUNS_MIN
+    }
+
+    /// Whether the last change of some figure was for the worse.
+    pub fn became_slower(&self) -> bool {
+        let last = |row: &TrendRow| row.changes.last().is_some_and(|c| c.verdict == "slower");
+        self.rows.iter().any(last)
+    }
+}
+
+/// The trend of these runs, the oldest first, all of one plan and target: the newest of `kept` that
+/// there are. Changes of less than `threshold` (0.02 for 2 %) are not told. The level is held over all
+/// figures together (Bonferroni).
+pub fn trend(runs: &[RunFigures], kept: usize, threshold: f64) -> Trend {
+    let runs = &runs[runs.len().saturating_sub(FIGURES_MAX)..];
+    let mut found: Vec<(Key, &'static str, Vec<Option<f64>>)> = Vec::new();
+    for (place, run) in runs.iter().enumerate() {
+        for (key, name, value) in &run.figures {
+            let known = found.iter().position(|(other, n, _)| other == key && n == name);
+            let known = known.unwrap_or_else(|| {
+                found.push((key.clone(), *name, vec![None; runs.len()]));
+                found.len() - 1
+            });
+            found[known].2[place] = Some(*value);
+        }
+    }
+    let level = LEVEL / found.len().max(1) as f64;
+    let row = |(key, name, values): (Key, &'static str, Vec<Option<f64>>)| TrendRow {
+        changes: changes_of(runs, name, &values, (level, threshold)),
+        profile: key.profile,
+        profile_title: key.title,
+        step: key.step,
+        outstanding: key.outstanding,
+        target: key.target,
+        figure: name,
+        values,
+    };
+    let last = runs.last();
+    Trend {
+        schema: VersusSchema { name: "qdepth-trend", version: VERSION },
+        plan: last.map_or_else(String::new, |run| run.plan.clone()),
+        target: last.map_or_else(String::new, |run| run.target.clone()),
+        emulated: runs.iter().any(|run| run.emulated),
+        runs: runs.iter().map(|run| run.run.clone()).collect(),
+        runs_kept: kept,
+        threshold,
+        false_alarms: LEVEL,
+        rows: found.into_iter().map(row).collect(),
+    }
+}
+
+fn changes_of(
+    runs: &[RunFigures],
+    name: &str,
+    values: &[Option<f64>],
+    (level, threshold): (f64, f64),
+) -> Vec<TrendChange> {
+    let there: Vec<(usize, f64)> =
+        values.iter().enumerate().filter_map(|(run, value)| Some((run, (*value)?))).collect();
+    // As logarithms, so that a fall to a half weighs as much as a rise to twice.
+    let logs: Vec<f64> = there.iter().map(|(_, value)| value.ln()).collect();
+    let told = changes(&logs, level).into_iter().filter_map(|change| {
+        let (before, after) = (change.before.exp(), change.after.exp());
+        let matters = (change.after - change.before).abs() > threshold.ln_1p();
+        let better = (after > before) == is_rate(name);
+        let run = there[change.at].0;
+        matters.then(|| TrendChange {
+            run: run as u32,
+            run_id: runs[run].run.id.clone(),
+            before,
+            after,
+            verdict: if better { "faster" } else { "slower" },
+            p: change.p,
+        })
+    });
+    told.collect()
+}
+
+/// A row for each figure: from run to run as a picture of one line, and its changes.
+pub fn trend_table(trend: &Trend, lang: Lang) -> Table {
+    table_of_rows(trend, &trend.rows.iter().collect::<Vec<_>>(), lang)
+}
+
+/// The load of a row in words.
+pub(super) fn load(row: &TrendRow) -> String {
+    match row.step.as_str() {
+        "" => row.profile_title.clone(),
+        step => format!("{}, {step}", row.profile_title),
+    }
+}
+
+/// Those rows of it.
+pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Table {
+    let words = words(lang).compare;
+    let targets = of.iter().any(|row| row.target > 0);
+    let mark = if trend.emulated { aside(lang, "EMULATED") } else { String::new() };
+    let values = [
+        ("plan", trend.plan.clone()),
+        ("target", trend.target.clone()),
+        ("n", trend.runs.len().to_string()),
+    ];
+    let row = |row: &&TrendRow| {
+        let last = row.values.iter().rev().find_map(|value| *value);
+        let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
+        let told = told(words, trend, row);
+        let cells = [
+            Some(Cell::head(load(row))),
+            targets.then(|| Cell::plain((row.target + 1).to_string())),
+            Some(Cell::plain(row.outstanding.to_string())),
+            Some(Cell::plain(figure(words, row.figure))),
+            Some(Cell::plain(picture(&row.values))),
+            Some(Cell::or_dash(last.map(|value| shown(row.figure, value)))),
+            Some(if slower { Cell::alarm(told) } else { Cell::plain(told) }),
+        ];
+        Row { cells: cells.into_iter().flatten().collect(), ..Row::default() }
+    };
+    Table {
+        caption: format!("{}{mark}", say(words.trend, &values)),
+        columns: [
+            Some(text(words.profile)),
+            targets.then(|| text(words.target)),
+            Some(number_in(words.outstanding, "")),
+            Some(text(words.figure)),
+            Some(text(words.over_time)),
+            Some(number_in(words.last, "")),
+            Some(text(words.changes)),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+        rows: of.iter().map(row).collect(),
+        note: String::new(),
+    }
+}
+
+/// A time as people write it, to the minute.
+pub(super) fn minute(time: &str) -> String {
+    time.chars().take(16).collect::<String>().replace('T', " ")
+}
+
+/// The changes of a figure in words.
+pub(super) fn told(words: &CompareWords, trend: &Trend, row: &TrendRow) -> String {
+    let one = |change: &TrendChange| {
+        let started = &trend.runs[change.run as usize].started_at;
+        let values = [
+            ("by", percent(change.after / change.before - 1.0)),
+            ("when", minute(started)),
+            ("run", change.run_id.chars().take(13).collect()),
+        ];
+        let place = usize::from(change.verdict == "slower");
+        say(words.changed[place], &values)
+    };
+    row.changes.iter().map(one).collect::<Vec<_>>().join(words.clause)
+}
+
+/// Each value as a bar from the smallest to the largest; a gap where there is none.
+pub(super) fn picture(values: &[Option<f64>]) -> String {
+    let there = values.iter().flatten();
+    let least = there.clone().copied().fold(f64::INFINITY, f64::min);
+    let most = there.copied().fold(f64::NEG_INFINITY, f64::max);
+    // A tenth at least from bottom to top: noise is not drawn as mountains.
+    let height = (most - least).max(0.1 * most);
+    let bar = |value: &Option<f64>| {
+        value.map_or(' ', |value| {
+            let share = if height > 0.0 { (value - least) / height } else { 0.0 };
+            BARS[((share * 7.0).round() as usize).min(7)]
+        })
+    };
+    values.iter().map(bar).collect()
+}
+
+/// What must be known beside the table.
+pub fn trend_sentences(trend: &Trend, lang: Lang) -> Vec<String> {
+    let words = words(lang).compare;
+    if !trend.has_enough_runs() {
+        let values = [("n", trend.runs.len().to_string()), ("least", RUNS_MIN.to_string())];
+        return vec![say(words.too_few_runs, &values)];
+    }
+    let of = [("n", trend.runs.len().to_string()), ("of", trend.runs_kept.to_string())];
+    let newest = (trend.runs_kept > trend.runs.len()).then(|| say(words.newest_runs, &of));
+    let alarms = say(words.alarms, &[("share", percent(trend.false_alarms))]);
+    newest.into_iter().chain([alarms]).collect()
+}
+
+/// As one JSON document, with a line break at its end.
+pub fn trend_json(trend: &Trend) -> String {
+    qdepth_document::pretty(trend)
+}
+
+/// The JSON Schema of [`trend_json`]'s document.
+pub fn trend_schema() -> String {
+    qdepth_document::pretty(&schemars::schema_for!(Trend))
+}

@@ -1,0 +1,281 @@
+//! One plan on one target over time as a page: whether something changed for good, where, and every
+//! figure from run to run.
+
+use crate::compare::geometric;
+use crate::compare::page::titled;
+use crate::compare::tables::{figure, shown};
+use crate::compare::trend::{
+    Trend, TrendRow, load, minute, table_of_rows, told, trend_sentences, trend_table,
+};
+use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::section::sweep::tables::{number_in, text};
+use crate::words::{self, CompareWords, Lang, aside, say, words};
+
+/// Composes the page of a trend, in this language.
+pub fn compose_trend(trend: &Trend, lang: Lang) -> Document {
+    Page { trend, lang, words: words(lang).compare }.document()
+}
+
+struct Page<'a> {
+    trend: &'a Trend,
+    lang: Lang,
+    words: &'static CompareWords,
+}
+
+/// One figure of one load, at every number of outstanding I/Os.
+type OfLoad<'a> = Vec<&'a TrendRow>;
+
+impl Page<'_> {
+    fn document(&self) -> Document {
+        let (trend, words) = (self.trend, self.words);
+        let named = [("plan", trend.plan.clone()), ("target", trend.target.clone())];
+        let mark = if trend.emulated { words::words(self.lang).emulated[0] } else { "" };
+        let count = [("n", trend.runs.len().to_string())];
+        let banner = || Banner { label: mark.to_owned(), text: words.emulated.to_owned() };
+        let subtitle: Vec<_> = named.iter().cloned().chain(count).collect();
+        Document {
+            lang: self.lang,
+            cover: Cover::default(),
+            title: self.marked(say(words.trend_question, &named)),
+            subtitle: say(words.trend, &subtitle),
+            mark: mark.to_owned(),
+            banners: trend.emulated.then(banner).into_iter().collect(),
+            question: String::new(),
+            summary: self.summary(),
+            answer: self.answer(),
+            facts: Vec::new(),
+            sections: self.sections(),
+            footer: words::words(self.lang).footer.to_owned(),
+        }
+    }
+
+    fn marked(&self, text: String) -> String {
+        if self.trend.emulated { text + &aside(self.lang, "EMULATED") } else { text }
+    }
+
+    /// Figures with a change for good, the last of which was for the worse, and those that were not.
+    fn summary(&self) -> Vec<String> {
+        let (trend, words) = (self.trend, self.words);
+        let last = |verdict: &str| {
+            let is = |row: &&TrendRow| row.changes.last().is_some_and(|c| c.verdict == verdict);
+            trend.rows.iter().filter(is).count()
+        };
+        let (slower, faster) = (last("slower"), last("faster"));
+        let values = [("slower", slower.to_string()), ("of", trend.rows.len().to_string())];
+        let also = (faster > 0).then(|| ("faster", faster.to_string()));
+        let values: Vec<_> = values.into_iter().chain(also).collect();
+        let lead = match (trend.has_enough_runs(), slower, faster) {
+            (false, ..) => None,
+            (true, 0, 0) => Some(say(words.trend_lead[2], &values)),
+            (true, 0, _) => Some(say(words.trend_lead[1], &values)),
+            _ => Some(say(words.trend_lead[0], &values)),
+        };
+        let most = self.decisive().map(|row| {
+            let values = [
+                ("load", load(row)),
+                ("outstanding", row.outstanding.to_string()),
+                ("figure", figure(words, row.figure).to_owned()),
+                ("told", told(words, trend, row)),
+            ];
+            say(words.trend_farthest, &values)
+        });
+        lead.into_iter().chain(most).chain(trend_sentences(trend, self.lang)).collect()
+    }
+
+    /// The figure whose last change is the largest, of those that became slower where there are some.
+    fn decisive(&self) -> Option<&TrendRow> {
+        let far = |row: &TrendRow| {
+            row.changes.last().map_or((false, 0.0), |change| {
+                (change.verdict == "slower", (change.after / change.before).ln().abs())
+            })
+        };
+        let changed = self.trend.rows.iter().filter(|row| !row.changes.is_empty());
+        changed.max_by(|a, b| far(a).0.cmp(&far(b).0).then(far(a).1.total_cmp(&far(b).1)))
+    }
+
+    fn answer(&self) -> Vec<Block> {
+        let Some(row) = self.decisive() else { return Vec::new() };
+        let changed: Vec<&TrendRow> =
+            self.trend.rows.iter().filter(|row| !row.changes.is_empty()).collect();
+        vec![
+            Block::Pictures(vec![self.changed(row)]),
+            Block::Table(table_of_rows(self.trend, &changed, self.lang)),
+        ]
+    }
+
+    fn sections(&self) -> Vec<Section> {
+        let pictures: Vec<Picture> =
+            self.loads().iter().enumerate().map(|(place, of)| self.relative(place, of)).collect();
+        let drawn = if pictures.is_empty() { Vec::new() } else { vec![Block::Pictures(pictures)] };
+        let blocks = [
+            ("over-time", drawn),
+            ("figures", vec![Block::Table(trend_table(self.trend, self.lang))]),
+            ("runs", vec![Block::Table(self.runs())]),
+        ];
+        titled(blocks, self.words.trend_sections)
+    }
+
+    fn loads(&self) -> Vec<OfLoad<'_>> {
+        let mut all: Vec<OfLoad<'_>> = Vec::new();
+        let of = |row: &TrendRow| (load(row), row.target, row.figure);
+        for row in &self.trend.rows {
+            match all.iter_mut().find(|known| known.first().is_some_and(|k| of(k) == of(row))) {
+                Some(known) => known.push(row),
+                None => all.push(vec![row]),
+            }
+        }
+        for of in &mut all {
+            of.sort_by_key(|row| row.outstanding);
+        }
+        all
+    }
+
+    /// A figure as it was measured, with its level between its changes.
+    fn changed(&self, row: &TrendRow) -> Picture {
+        let words = self.words;
+        let level = |run: u32| {
+            let since = row.changes.iter().rev().find(|change| change.run <= run);
+            since.map(|change| change.after).or(row.changes.first().map(|change| change.before))
+        };
+        let runs = 0..self.trend.runs.len() as u32;
+        let levels =
+            runs.map(|run| Mark::at(f64::from(run) + 1.0, known(row.figure, level(run)))).collect();
+        let series = vec![
+            Series {
+                name: format!("{}: {}", words.outstanding, row.outstanding),
+                colour: 0,
+                stroke: Stroke::None,
+                markers: Markers::Plain,
+                marks: marks(&row.values, |value| known(row.figure, value)),
+            },
+            Series {
+                name: words.trend_level.to_owned(),
+                colour: 1,
+                stroke: Stroke::Dashed,
+                markers: Markers::None,
+                marks: levels,
+            },
+        ];
+        self.picture("change".to_owned(), &[row], series, Scale::FromZero)
+    }
+
+    /// Every line over its own mean, so that small and large rates show their changes alike.
+    fn relative(&self, place: usize, of: &OfLoad<'_>) -> Picture {
+        let line = |(colour, row): (usize, &&TrendRow)| {
+            let there: Vec<f64> = row.values.iter().flatten().copied().collect();
+            let mean = geometric(&there);
+            let value = |value: Option<f64>| match value {
+                Some(value) if mean > 0.0 => MarkValue::Known(value / mean, None),
+                _ => MarkValue::Missing,
+            };
+            Series {
+                name: format!("{}: {}", self.words.outstanding, row.outstanding),
+                colour,
+                stroke: Stroke::Solid,
+                markers: Markers::Plain,
+                marks: marks(&row.values, value),
+            }
+        };
+        let series = of.iter().enumerate().map(line).collect();
+        self.picture(format!("trend-{}", place + 1), of, series, Scale::AroundOne)
+    }
+
+    fn picture(
+        &self,
+        id: String,
+        of: &[&TrendRow],
+        series: Vec<Series>,
+        y_scale: Scale,
+    ) -> Picture {
+        let (trend, words) = (self.trend, self.words);
+        let first = of.first();
+        let name = first.map_or("", |row| figure(words, row.figure));
+        let (load, target) = first.map_or_else(Default::default, |row| (load(row), row.target));
+        let load = if trend.rows.iter().all(|row| row.target == 0) {
+            load
+        } else {
+            say(words.of_target, &[("load", load), ("n", (target + 1).to_string())])
+        };
+        let is_relative = y_scale == Scale::AroundOne;
+        let panels = if series.len() > crate::figure::PALETTE.len() {
+            series.iter().map(|line| line.name.clone()).collect()
+        } else {
+            Vec::new()
+        };
+        let values = [("load", load), ("figure", name.to_owned())];
+        Picture {
+            id,
+            title: self.marked(say(words.trend_title, &values)),
+            description: say(words.trend_told[usize::from(is_relative)], &values),
+            figure: Figure {
+                x_label: words.trend_run.to_owned(),
+                // Beyond the last run, whose mark is whole then.
+                x_axis: Horizontal::UpTo(trend.runs.len() as f64 + 1.0),
+                y_label: if is_relative { words.trend_relative } else { name }.to_owned(),
+                y_scale,
+                series,
+                right: None,
+                panels,
+            },
+            data: self.data(of),
+            origin: Origin { run: String::new(), emulated: trend.emulated },
+        }
+    }
+
+    /// A row for each run, a column for each line.
+    fn data(&self, of: &[&TrendRow]) -> Table {
+        let words = self.words;
+        let name = of.first().map_or("", |row| figure(words, row.figure));
+        let heads = of.iter().map(|row| number_in(&row.outstanding.to_string(), ""));
+        let row = |(place, run): (usize, &super::TrendRun)| {
+            let value = |row: &&TrendRow| {
+                let value = row.values.get(place).copied().flatten();
+                Cell::or_dash(value.map(|value| shown(row.figure, value)))
+            };
+            let cells = [Cell::head((place + 1).to_string()), Cell::plain(minute(&run.started_at))];
+            Row { cells: cells.into_iter().chain(of.iter().map(value)).collect(), ..Row::default() }
+        };
+        let values = [("figure", name.to_owned()), ("outstanding", words.outstanding.to_owned())];
+        Table {
+            caption: self.marked(say(words.trend_data, &values)),
+            columns: [text(words.trend_run), text(words.trend_began)]
+                .into_iter()
+                .chain(heads)
+                .collect(),
+            rows: self.trend.runs.iter().enumerate().map(row).collect(),
+            note: String::new(),
+        }
+    }
+
+    /// Which run stands at which place.
+    fn runs(&self) -> Table {
+        let words = self.words;
+        let row = |(place, run): (usize, &super::TrendRun)| Row {
+            cells: vec![
+                Cell::head((place + 1).to_string()),
+                Cell::plain(minute(&run.started_at)),
+                Cell::plain(run.id.clone()),
+            ],
+            ..Row::default()
+        };
+        Table {
+            caption: self.marked(words.trend_sections[2].to_owned()),
+            columns: vec![text(words.trend_run), text(words.trend_began), text(words.trend_id)],
+            rows: self.trend.runs.iter().enumerate().map(row).collect(),
+            note: String::new(),
+        }
+    }
+}
+
+fn marks(values: &[Option<f64>], value: impl Fn(Option<f64>) -> MarkValue) -> Vec<Mark> {
+    let place =
+        |(place, of_run): (usize, &Option<f64>)| Mark::at(place as f64 + 1.0, value(*of_run));
+    values.iter().enumerate().map(place).collect()
+}
+
+/// A value in the unit that its name says.
+fn known(figure: &str, value: Option<f64>) -> MarkValue {
+    let scale = if super::is_rate(figure) { 1.0 } else { 1e-3 };
+    value.map_or(MarkValue::Missing, |value| MarkValue::Known(value * scale, None))
+}

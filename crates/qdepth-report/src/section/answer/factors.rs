@@ -1,0 +1,326 @@
+//! Several things beside one of them: how many times as much each does.
+
+use qdepth_measure::{Estimate, quotient};
+use qdepth_reference::PublishedDrive;
+
+use crate::document::{Cell, Column, Picture, Row, Table};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number::{self, rounded};
+use crate::section::comparison::tables::{
+    published_maximum, published_name, published_note, quotient_heading,
+};
+use crate::section::sweep::pictures::data_table;
+use crate::section::sweep::sentences;
+use crate::section::sweep::tables::{number_in, text, with_mark};
+use crate::trace;
+use crate::view::{Load, Point, View};
+use crate::words::say;
+
+/// How many others a sentence names.
+const NAMED: usize = 3;
+/// How many others have bars and columns on the first page.
+const SHOWN: usize = 5;
+/// How many loads have a row on the first page.
+const ROWS: usize = 12;
+/// More loads than this are told apart by request size and share of reads.
+const GROUPS: usize = 6;
+
+/// The largest values of each load, over those of a base or the base over them.
+pub(super) struct Factors<'v, 'a> {
+    base: u32,
+    /// Whether the base is what is divided.
+    above: bool,
+    others: Vec<Other<'v>>,
+    loads: Vec<&'v Load<'a>>,
+}
+
+/// What is set beside the base.
+#[derive(Clone, Copy)]
+enum Other<'v> {
+    /// A column that was measured.
+    Column(u32),
+    /// A drive of a publication, whose figures have no interval.
+    Published(&'v PublishedDrive),
+}
+
+impl Other<'_> {
+    fn name(self, view: &View<'_>) -> String {
+        match self {
+            Self::Column(column) => view.target_name(column),
+            Self::Published(drive) => published_name(view, &drive.title),
+        }
+    }
+
+    fn maximum(self, load: &Load<'_>) -> Option<Estimate> {
+        match self {
+            Self::Column(column) => load.maximum(column).map(|point| *point.main()),
+            Self::Published(drive) => {
+                let value = published_maximum(drive, load)?;
+                Some(Estimate { value, interval: None, degrees: 0, autocorrelation: 0.0 })
+            }
+        }
+    }
+
+    fn point<'l, 'a>(self, load: &'l Load<'a>) -> Option<&'l Point<'a>> {
+        match self {
+            Self::Column(column) => load.maximum(column),
+            Self::Published(_) => None,
+        }
+    }
+}
+
+/// The factors of a run that compares; none where there is nothing to divide.
+pub(super) fn of_comparison<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
+    view.compared?;
+    of(view)
+}
+
+/// The factors of a run of several targets or columns.
+pub(super) fn of<'v, 'a>(view: &'v View<'a>) -> Option<Factors<'v, 'a>> {
+    let base = view.compared.map_or(*view.targets.first()?, |compared| compared.record.base);
+    let above = view.compared.is_some_and(|compared| compared.record.base_above);
+    let columns = view.targets.iter().copied().filter(|target| *target != base);
+    let published = view.compared.iter().flat_map(|compared| &compared.published);
+    let others = columns.map(Other::Column).chain(published.map(Other::Published)).collect();
+    let all = Factors { base, above, others, loads: view.swept().collect() };
+    let known =
+        all.others.iter().any(|other| all.loads.iter().any(|l| all.at(l, *other).is_some()));
+    known.then_some(all)
+}
+
+/// A load with a quotient.
+type Of<'v, 'a> = (&'v Load<'a>, Estimate);
+
+impl<'v, 'a> Factors<'v, 'a> {
+    fn base_maximum(&self, load: &Load<'a>) -> Option<Estimate> {
+        Other::Column(self.base).maximum(load)
+    }
+
+    fn at(&self, load: &Load<'a>, other: Other<'_>) -> Option<Estimate> {
+        let (base, other) = (self.base_maximum(load)?, other.maximum(load)?);
+        if self.above { quotient(&base, &other) } else { quotient(&other, &base) }
+    }
+
+    /// The smallest and the largest of another's quotients.
+    fn ends(&self, other: Other<'_>) -> Option<(Of<'v, 'a>, Of<'v, 'a>)> {
+        let all = || self.loads.iter().filter_map(|load| Some((*load, self.at(load, other)?)));
+        let by_value = |a: &Of<'_, '_>, b: &Of<'_, '_>| a.1.value.total_cmp(&b.1.value);
+        Some((all().min_by(by_value)?, all().max_by(by_value)?))
+    }
+
+    /// How many times as much, from the least to the most over all loads, and where no difference is
+    /// shown.
+    pub(super) fn sentence(&self, view: &View<'_>) -> Option<String> {
+        let differing: Vec<Other<'_>> =
+            self.others.iter().copied().filter(|o| !self.alike(*o)).collect();
+        let same = self.others.iter().filter_map(|other| self.same(view, *other)).take(NAMED);
+        let all: Vec<String> = self.differing(view, &differing).into_iter().chain(same).collect();
+        (!all.is_empty()).then(|| all.join(view.words.gap))
+    }
+
+    /// Loads whose quotient does not tell which of the two is larger: 1 lies in its interval.
+    fn undecided(&self, other: Other<'_>) -> impl Iterator<Item = &'v Load<'a>> {
+        let holds_one = move |load: &&Load<'a>| {
+            let interval = self.at(load, other).and_then(|factor| factor.interval);
+            interval.is_some_and(|(low, high)| low <= 1.0 && 1.0 <= high)
+        };
+        self.loads.iter().copied().filter(holds_one)
+    }
+
+    /// Whether some load could tell it from the base by an interval, and none does.
+    fn alike(&self, other: Other<'_>) -> bool {
+        let with_interval =
+            |load: &&&Load<'a>| self.at(load, other).is_some_and(|of| of.interval.is_some());
+        let undecided = self.undecided(other).count();
+        undecided > 0 && undecided == self.loads.iter().filter(with_interval).count()
+    }
+
+    fn same(&self, view: &View<'_>, other: Other<'_>) -> Option<String> {
+        let loads: Vec<String> = self.undecided(other).map(|load| load.title.clone()).collect();
+        let words = view.words.answer;
+        let template = if self.alike(other) { words.same } else { words.same_under };
+        let names = [("base", view.target_name(self.base)), ("other", other.name(view))];
+        let [base, other] = names;
+        let values = [base, other, ("loads", sentences::list(view, loads.clone()))];
+        (!loads.is_empty()).then(|| say(template, &values))
+    }
+
+    /// One sentence of those that differ under some load at least.
+    fn differing(&self, view: &View<'_>, others: &[Other<'_>]) -> Option<String> {
+        let words = view.words.answer;
+        let item = |other: &Other<'_>| {
+            let ((low_load, low), (high_load, high)) = self.ends(*other)?;
+            let [low, high] = [low, high].map(|value| rounded(&value).value);
+            let template = match (low == high, self.above) {
+                (false, false) => words.factor,
+                (true, false) => words.factor_single,
+                (false, true) => words.factor_above,
+                (true, true) => words.factor_above_single,
+            };
+            let under = |load: &Load<'_>| load.title.clone();
+            let every = || self.loads.iter().map(|load| under(load)).collect();
+            let alike = low == high && self.loads.len() > 1;
+            let low_load = if alike { sentences::list(view, every()) } else { under(low_load) };
+            Some(say(
+                template,
+                &[
+                    ("low", low),
+                    ("high", high),
+                    ("other", other.name(view)),
+                    ("low_load", low_load),
+                    ("high_load", under(high_load)),
+                ],
+            ))
+        };
+        let mut items: Vec<String> = others.iter().filter_map(item).collect();
+        let more = items.len().saturating_sub(NAMED);
+        if more > 0 {
+            items.truncate(NAMED);
+            items.push(crate::words::counted(words.others, more));
+        }
+        let template = if self.above { words.above } else { words.beside };
+        let named = items.len();
+        let items = items.join(view.words.clause);
+        let values = [("base", view.target_name(self.base)), ("items", items)];
+        (named > 0).then(|| say(template, &values))
+    }
+
+    /// A row for each load: the base's largest value, and the quotients.
+    pub(super) fn table(&self, view: &View<'_>) -> Table {
+        let words = view.words;
+        let mut columns = vec![text(words.columns.profile)];
+        columns.push(number_in(&view.target_name(self.base), ""));
+        columns.push(text(words.columns.unit));
+        let shown = || self.others.iter().take(SHOWN);
+        columns.extend(shown().map(|other| self.heading(view, *other)));
+        let row = |load: &&Load<'a>| {
+            let base = self.base_maximum(load);
+            let mut cells = vec![
+                Cell::head(&*load.title),
+                Cell::or_dash(base.map(|base| rounded(&base).value)),
+                Cell::plain(load.unit()),
+            ];
+            cells.extend(shown().map(|other| {
+                Cell::or_dash(self.at(load, *other).map(|factor| rounded(&factor).joined()))
+            }));
+            Row { cells, opens_group: false }
+        };
+        let rows = self.loads.iter().take(ROWS).map(row).collect();
+        let note = std::iter::once(words.answer.factor_note.to_owned());
+        let note = note.chain(super::single::left_out(view, ROWS));
+        let published = view.compared.map(|compared| published_note(view, compared));
+        let note = note.chain(published.filter(|note| !note.is_empty()));
+        let note = note.collect::<Vec<_>>().join(words.gap);
+        with_mark(view, Table { caption: String::new(), columns, rows, note })
+    }
+
+    fn heading(&self, view: &View<'_>, other: Other<'_>) -> Column {
+        let name = other.name(view);
+        let heading = match view.compared {
+            Some(compared) => quotient_heading(view, compared, &name),
+            None => format!("{name} ÷ {}", view.target_name(self.base)),
+        };
+        number_in(&heading, "")
+    }
+
+    /// Bars: a group for each load, a bar for each other. Many loads have a group for each request
+    /// size instead, and a bar for each share of reads.
+    pub(super) fn picture(&self, view: &View<'_>) -> Picture {
+        let (titles, groups, names) = if self.loads.len() > GROUPS {
+            self.by_size(view)
+        } else {
+            let titles = self.loads.iter().map(|load| load.title.clone()).collect();
+            let shown: Vec<Other<'v>> = self.others.iter().copied().take(SHOWN).collect();
+            let of = |load: &&'v Load<'a>| shown.iter().map(|o| Some((*load, *o))).collect();
+            let names = shown.iter().map(|other| other.name(view)).collect();
+            (titles, self.loads.iter().map(of).collect(), names)
+        };
+        self.drawn(view, titles, &groups, names)
+    }
+
+    /// Of the last of the others, which differs most from the base.
+    fn by_size(&self, view: &View<'_>) -> Bars<'v, 'a> {
+        let other = self.others.last().copied().unwrap_or(Other::Column(self.base));
+        let size = |load: &Load<'_>| number::spaced_sizes(&load.first().request_size);
+        let share = |load: &Load<'_>| {
+            let values = [("share", number::percent(load.first().read_share))];
+            say(view.words.answer.reads_of, &values)
+        };
+        let (mut sizes, mut shares): (Vec<String>, Vec<String>) = Default::default();
+        for load in &self.loads {
+            for (all, own) in [(&mut sizes, size(load)), (&mut shares, share(load))] {
+                if !all.contains(&own) {
+                    all.push(own);
+                }
+            }
+        }
+        let at = |of_size: &String, of_share: &String| {
+            let same = |load: &&&'v Load<'a>| size(load) == *of_size && share(load) == *of_share;
+            self.loads.iter().find(same).map(|load| (*load, other))
+        };
+        let groups = sizes.iter().map(|size| shares.iter().map(|share| at(size, share)).collect());
+        (sizes.clone(), groups.collect(), shares)
+    }
+
+    fn drawn(
+        &self,
+        view: &View<'_>,
+        titles: Vec<String>,
+        groups: &[Vec<Beside<'v, 'a>>],
+        names: Vec<String>,
+    ) -> Picture {
+        let words = view.words.answer;
+        let factor = |cell: &Beside<'v, 'a>| {
+            let (load, other) = (*cell)?;
+            let points = [load.maximum(self.base), other.point(load)];
+            let points: Vec<&Point<'a>> = points.into_iter().flatten().collect();
+            Some((self.at(load, other)?, trace::of_all(view, points)))
+        };
+        let mark = |at: usize, cell: &Beside<'v, 'a>| match factor(cell) {
+            Some((value, points)) => {
+                let value = MarkValue::Known(value.value, value.interval);
+                Mark { at: at as f64, value, points }
+            }
+            None => Mark::at(at as f64, MarkValue::Missing),
+        };
+        let series = names.iter().enumerate().map(|(colour, name)| Series {
+            name: name.clone(),
+            colour,
+            stroke: Stroke::None,
+            markers: Markers::Plain,
+            marks: groups.iter().enumerate().map(|(at, group)| mark(at, &group[colour])).collect(),
+        });
+        let between = view.words.list[0];
+        let values = [("groups", titles.join(between)), ("columns", names.join(between))];
+        let mut headings = vec![text("")];
+        headings.extend(names.iter().map(|name| number_in(name, "")));
+        let rows = titles.iter().zip(groups).map(|(title, group)| {
+            let value =
+                |cell| Cell::or_dash(factor(cell).map(|(value, _)| rounded(&value).joined()));
+            let cells = std::iter::once(Cell::head(&**title)).chain(group.iter().map(value));
+            Row { cells: cells.collect(), opens_group: false }
+        });
+        Picture {
+            id: "answer".to_owned(),
+            title: view.marked(words.factor_title.to_owned()),
+            description: say(view.words.comparison.bars_description, &values),
+            data: data_table(view, headings, rows.collect()),
+            origin: view.origin(),
+            figure: Figure {
+                x_label: String::new(),
+                y_label: words.factor_y.to_owned(),
+                y_scale: Scale::FromZero,
+                series: series.collect(),
+                x_axis: Horizontal::Groups(titles),
+                right: None,
+                panels: Vec::new(),
+            },
+        }
+    }
+}
+
+/// Titles of groups, what stands in each, and the names of the bars.
+type Bars<'v, 'a> = (Vec<String>, Vec<Vec<Beside<'v, 'a>>>, Vec<String>);
+
+/// A bar: a load, and what its largest value is set beside.
+type Beside<'v, 'a> = Option<(&'v Load<'a>, Other<'v>)>;

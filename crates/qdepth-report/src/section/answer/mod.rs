@@ -1,0 +1,80 @@
+//! The answer to the question that a plan asks: one sentence, one diagram, one small table. What
+//! kind of answer there is follows from what was measured, not from the name of the plan.
+
+mod factors;
+mod single;
+
+use crate::document::{Block, Picture, Table};
+use crate::section::bandwidth::{self, Bandwidth};
+use crate::section::pressure;
+use crate::section::steps::Steps;
+use crate::section::sweep::sentences;
+use crate::view::View;
+use crate::words::entry;
+
+/// The question of the run's plan; empty where the plan is not one of ours.
+pub(crate) fn question(view: &View<'_>) -> &'static str {
+    entry(view.words.answer.questions, &view.run.plan_name).unwrap_or_default()
+}
+
+/// The answer in a sentence, or a few where several were asked for.
+pub(crate) fn sentence(view: &View<'_>) -> String {
+    let steps = Steps::new(view);
+    if view.swept().next().is_none() && steps.are_write_pressure() {
+        let said = pressure::sentences::responsiveness(view, &steps);
+        let limits = pressure::sentences::limits(view, &steps);
+        return std::iter::once(said).chain(limits).collect::<Vec<_>>().join(view.words.gap);
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let said = bandwidth::sentences::results(view, &bandwidth);
+        let none = || view.words.summary.no_result.to_owned();
+        return if said.is_empty() { none() } else { said.join(view.words.gap) };
+    }
+    let answered = match factors::of_comparison(view) {
+        Some(factors) => factors.sentence(view),
+        None => single::latencies(view),
+    };
+    answered.unwrap_or_else(|| sentences::maxima(view))
+}
+
+/// The diagram and the small table of the answer.
+pub(crate) fn blocks(view: &View<'_>) -> Vec<Block> {
+    if view.loads.is_empty() {
+        return Vec::new();
+    }
+    let (picture, table) = figures(view);
+    let picture = picture.filter(|picture| !picture.figure.is_empty());
+    let picture = picture.map(|picture| Block::Pictures(vec![picture]));
+    let table = table.filter(|table| !table.rows.is_empty()).map(|table| {
+        let caption = view.marked(view.words.answer.caption.to_owned());
+        Block::Table(Table { caption, ..table })
+    });
+    picture.into_iter().chain(table).collect()
+}
+
+fn figures(view: &View<'_>) -> (Option<Picture>, Option<Table>) {
+    let steps = Steps::new(view);
+    if view.swept().next().is_none() && steps.are_write_pressure() {
+        let mut picture = pressure::means_over_load(view, &steps);
+        picture.iter_mut().for_each(|picture| picture.id = "answer".to_owned());
+        return (picture, Some(pressure::tables::means(view, &steps)));
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let picture = bandwidth::best_over_threads(view, &bandwidth);
+        return (picture, Some(bandwidth::tables::best(view, &bandwidth)));
+    }
+    // What is answered in latencies is shown in them, also of several targets.
+    if factors::of_comparison(view).is_none() && single::is_latency(view) {
+        return (Some(single::latency_picture(view)), Some(single::latency_table(view)));
+    }
+    if let Some(factors) = factors::of(view) {
+        return (Some(factors.picture(view)), Some(factors.table(view)));
+    }
+    if view.swept().next().is_some() {
+        return (Some(single::rates_picture(view)), Some(single::table(view)));
+    }
+    (None, None)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+//! What one thing does: how short its latency is, or how much it does at which intensity.
+
+use crate::document::{Cell, Picture, Row, Table};
+use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
+use crate::number::{self, TimeUnit, rounded};
+use crate::section::sweep::pictures::{self, data_table};
+use crate::section::sweep::sentences::list;
+use crate::section::sweep::statements::{enough, line};
+use crate::section::sweep::tables::{number_in, target_cell, target_column, text, with_mark};
+use crate::trace;
+use crate::view::{Load, Point, View, percentile_ns};
+use crate::words::{about, counted, say};
+
+/// Beside the mean.
+const QUANTILES: [(f64, &str); 2] = [(0.99, "p99"), (0.999, "p99.9")];
+
+/// How many loads have a row and a line on the first page.
+const SHOWN: usize = 6;
+
+/// The loads that do.
+fn shown<'v, 'a>(view: &'v View<'a>) -> impl Iterator<Item = &'v Load<'a>> {
+    view.swept().take(SHOWN)
+}
+
+/// How many do not, in words; nothing where all do.
+pub(super) fn left_out(view: &View<'_>, shown: usize) -> Option<String> {
+    let more = view.swept().count().saturating_sub(shown);
+    (more > 0).then(|| counted(view.words.answer.left_out, more))
+}
+
+/// Whether every load ran at one low intensity alone: what was asked is the latency.
+pub(super) fn is_latency(view: &View<'_>) -> bool {
+    view.intensities.len() == 1 && view.lowest() == 1
+}
+
+/// Loads and targets with their valid point at the lowest intensity.
+fn alone<'v, 'a>(view: &'v View<'a>) -> Vec<(&'v Load<'a>, &'v Point<'a>)> {
+    let of_load = |load: &'v Load<'a>| {
+        view.targets.iter().filter_map(move |t| Some((load, load.at(*t, view.lowest())?)))
+    };
+    view.swept().flat_map(of_load).collect()
+}
+
+fn outstanding(view: &View<'_>) -> [(&'static str, String); 1] {
+    [("outstanding", view.lowest().to_string())]
+}
+
+/// The mean latencies, where nothing else was asked for.
+pub(super) fn latencies(view: &View<'_>) -> Option<String> {
+    if !is_latency(view) {
+        return None;
+    }
+    let words = view.words.answer;
+    let item = |(load, point): (&Load<'_>, &Point<'_>)| {
+        let mean = point.latency().mean_ns?;
+        let template = if view.compares() { words.latency_on } else { words.latency };
+        let values = [
+            ("value", number::duration(mean)),
+            ("load", load.title.clone()),
+            ("target", view.target_name(point.record.target)),
+        ];
+        Some(say(template, &values))
+    };
+    let items: Vec<String> = alone(view).into_iter().filter_map(item).collect();
+    let [outstanding] = outstanding(view);
+    let none = items.is_empty();
+    let values = [outstanding, ("items", list(view, items))];
+    (!none).then(|| say(words.latencies, &values))
+}
+
+fn unit(view: &View<'_>) -> TimeUnit {
+    TimeUnit::suiting(alone(view).into_iter().filter_map(|(_, point)| point.latency().mean_ns))
+}
+
+/// What stands beside each other of a point's latency: mean, percentiles.
+fn statistics(point: &Point<'_>) -> [Option<f64>; 3] {
+    let latency = point.latency();
+    let [first, second] = QUANTILES.map(|(quantile, _)| percentile_ns(latency, quantile));
+    [latency.mean_ns, first, second]
+}
+
+fn names(view: &View<'_>) -> [&'static str; 3] {
+    let [(_, first), (_, second)] = QUANTILES;
+    [view.words.pictures.mean, first, second]
+}
+
+pub(super) fn latency_table(view: &View<'_>) -> Table {
+    let unit = unit(view);
+    let mut columns = vec![text(view.words.columns.profile)];
+    columns.extend(target_column(view));
+    columns.extend(names(view).map(|name| number_in(name, unit.symbol())));
+    let row = |(load, point): (&Load<'_>, &Point<'_>)| {
+        let mut cells = vec![Cell::head(&*load.title)];
+        cells.extend(target_cell(view, point.record.target));
+        let cell = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
+        cells.extend(statistics(point).map(cell));
+        Row { cells, opens_group: false }
+    };
+    let rows = alone(view).into_iter().map(row).collect();
+    with_mark(view, Table { columns, rows, ..Table::default() })
+}
+
+/// Bars of the mean and percentiles, a group for each load and target.
+pub(super) fn latency_picture(view: &View<'_>) -> Picture {
+    let unit = unit(view);
+    let all = alone(view);
+    let title = |(load, point): &(&Load<'_>, &Point<'_>)| {
+        let target = view.target_name(point.record.target);
+        if view.compares() { about(view.lang, &load.title, &target) } else { load.title.clone() }
+    };
+    let titles: Vec<String> = all.iter().map(title).collect();
+    let mark = |at: usize, point: &Point<'_>, place: usize| Mark {
+        at: at as f64,
+        value: statistics(point)[place]
+            .map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+        points: trace::of(view, point),
+    };
+    let series = names(view).into_iter().enumerate().map(|(place, name)| Series {
+        name: name.to_owned(),
+        colour: place,
+        stroke: Stroke::None,
+        markers: Markers::Plain,
+        marks: all.iter().enumerate().map(|(at, (_, point))| mark(at, point, place)).collect(),
+    });
+    let between = view.words.list[0];
+    let values = [("groups", titles.join(between)), ("columns", names(view).join(between))];
+    let table = latency_table(view);
+    Picture {
+        id: "answer".to_owned(),
+        title: view.marked(say(view.words.answer.latency_title, &outstanding(view))),
+        description: say(view.words.comparison.bars_description, &values),
+        data: data_table(view, table.columns, table.rows),
+        origin: view.origin(),
+        figure: Figure {
+            x_label: String::new(),
+            y_label: format!("{} [{}]", view.words.pictures.latency_y, unit.symbol()),
+            y_scale: Scale::FromZero,
+            series: series.collect(),
+            x_axis: Horizontal::Groups(titles),
+            right: None,
+            panels: Vec::new(),
+        },
+    }
+}
+
+/// A row for each load: its maximum, how much load is enough for nearly all of it, and the
+/// latencies at both ends.
+pub(super) fn table(view: &View<'_>) -> Table {
+    let (columns, words) = (view.words.columns, view.words.answer);
+    let tops = || shown(view).flat_map(|load| view.targets.iter().map(move |t| (load, *t)));
+    let ends = |load: &Load<'_>, target: u32| {
+        let mean = |point: Option<&Point<'_>>| point.and_then(|p| p.latency().mean_ns);
+        [mean(load.maximum(target)), mean(load.at(target, view.lowest()))]
+    };
+    let unit = TimeUnit::suiting(tops().flat_map(|(load, t)| ends(load, t)).flatten());
+    // A column in which nothing can be said is none.
+    let says_enough = tops().any(|(load, target)| enough(&line(load, target)).is_some());
+    let mut heads = vec![text(columns.profile)];
+    heads.extend(target_column(view));
+    heads.extend([number_in(columns.maximum, ""), text(columns.unit)]);
+    heads.extend(says_enough.then(|| number_in(words.enough, "")));
+    heads.extend([
+        number_in(words.latency_there, unit.symbol()),
+        number_in(&say(columns.mean_at_lowest, &outstanding(view)), unit.symbol()),
+    ]);
+    let row = |(load, target): (&Load<'_>, u32)| {
+        let enough = enough(&line(load, target)).map(|enough| {
+            let values = [
+                ("outstanding", number::count(enough.outstanding.into())),
+                ("share", number::percent(enough.share)),
+            ];
+            say(words.enough_cell, &values)
+        });
+        let maximum = load.maximum(target).map(|point| rounded(point.main()).value);
+        let mut cells = vec![Cell::head(&*load.title)];
+        cells.extend(target_cell(view, target));
+        cells.extend([Cell::or_dash(maximum), Cell::plain(load.unit())]);
+        cells.extend(says_enough.then(|| Cell::or_dash(enough)));
+        let cell = |ns: Option<f64>| Cell::or_dash(ns.map(|ns| unit.write(ns)));
+        cells.extend(ends(load, target).map(cell));
+        Row { cells, opens_group: false }
+    };
+    let rows = tops().map(row).collect();
+    let note = says_enough.then(|| words.enough_note.to_owned());
+    let note = note.into_iter().chain(left_out(view, SHOWN));
+    let note = note.collect::<Vec<_>>().join(view.words.gap);
+    with_mark(view, Table { caption: String::new(), columns: heads, rows, note })
+}
+
+/// A point with its share of the maximum, %, and the share's interval.
+type Share<'v, 'a> = (&'v Point<'a>, f64, Option<(f64, f64)>);
+
+fn share<'v, 'a>(load: &'v Load<'a>, target: u32, outstanding: u32) -> Option<Share<'v, 'a>> {
+    let (top, point) = (load.maximum(target)?.main().value, load.at(target, outstanding)?);
+    let scale = |value: f64| value / top * 100.0;
+    let interval = point.main().interval.map(|(low, high)| (scale(low), scale(high)));
+    Some((point, scale(point.main().value), interval))
+}
+
+/// The rates: of one load in its own unit, of several as shares of each one's maximum.
+pub(super) fn rates_picture(view: &View<'_>) -> Picture {
+    let mut loads = shown(view);
+    match (loads.next(), loads.next()) {
+        (Some(load), None) => Picture { id: "answer".to_owned(), ..pictures::rate(view, load) },
+        _ => share_picture(view),
+    }
+}
+
+/// All loads in one diagram: each as a share of its own maximum. Of the first target alone; several
+/// have quotients.
+fn share_picture(view: &View<'_>) -> Picture {
+    let words = view.words.answer;
+    let target = view.targets.first().copied().unwrap_or(0);
+    let mark = |load: &Load<'_>, outstanding: u32| match share(load, target, outstanding) {
+        Some((point, value, interval)) => Mark {
+            at: f64::from(outstanding),
+            value: MarkValue::Known(value, interval),
+            points: trace::of(view, point),
+        },
+        None => Mark::at(f64::from(outstanding), MarkValue::Missing),
+    };
+    let series = shown(view).enumerate().map(|(colour, load)| Series {
+        name: load.title.clone(),
+        colour,
+        stroke: Stroke::Solid,
+        markers: Markers::HollowWithoutInterval,
+        marks: view.intensities.iter().map(|at| mark(load, *at)).collect(),
+    });
+    let percent = |value: f64| number::thousands(value, 0);
+    let mut columns = vec![number_in(view.outstanding_heading(), "")];
+    columns.extend(shown(view).map(|load| number_in(&load.title, "%")));
+    let rows = view.intensities.iter().map(|at| {
+        let cell = |load: &Load<'_>| {
+            Cell::or_dash(share(load, target, *at).map(|(_, value, _)| percent(value)))
+        };
+        let head = std::iter::once(Cell::head(number::count((*at).into())));
+        Row { cells: head.chain(shown(view).map(cell)).collect(), opens_group: false }
+    });
+    let said = |load: &Load<'_>| {
+        let known =
+            || view.intensities.iter().filter_map(|at| Some((*at, share(load, target, *at)?.1)));
+        let ((first_at, first), (last_at, last)) = (known().next()?, known().next_back()?);
+        let values = [
+            ("load", load.title.clone()),
+            ("first", format!("{} %", percent(first))),
+            ("first_at", first_at.to_string()),
+            ("last", format!("{} %", percent(last))),
+            ("last_at", last_at.to_string()),
+        ];
+        Some(say(words.share_line, &values))
+    };
+    let end = |at: Option<&u32>| at.map_or_else(String::new, ToString::to_string);
+    let lines: Vec<String> = shown(view).filter_map(said).collect();
+    let values = [
+        ("low", end(view.intensities.first())),
+        ("high", end(view.intensities.last())),
+        ("lines", lines.join(view.words.gap)),
+    ];
+    Picture {
+        id: "answer".to_owned(),
+        title: view.marked(words.share_title.to_owned()),
+        description: say(view.words.pictures.rate_description, &values),
+        data: data_table(view, columns, rows.collect()),
+        origin: view.origin(),
+        figure: pictures::figure(view, words.share_y.to_owned(), Scale::FromZero, series.collect()),
+    }
+}

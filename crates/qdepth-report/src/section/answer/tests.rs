@@ -1,0 +1,136 @@
+//! Every plan has its question, and every run an answer on the first page.
+
+#![expect(clippy::disallowed_methods, reason = "tests read the plans that are shipped")]
+
+use std::path::Path;
+
+use qdepth_record::PointRecord;
+
+use super::*;
+use crate::compose;
+use crate::compose::Telling;
+use crate::html;
+use crate::tests::fixture;
+use crate::words::{Lang, entry, words};
+
+#[test]
+fn every_shipped_plan_says_its_question_in_its_first_line() {
+    let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plans");
+    let mut known = 0;
+    for file in std::fs::read_dir(plans).unwrap().map(|file| file.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        for lang in Lang::ALL {
+            let question = entry(words(lang).answer.questions, &name).expect(&name);
+            assert!(question.ends_with(['?', '。']), "{question}");
+            if lang == Lang::En {
+                let comment = format!("# {question}");
+                let first = text.lines().next().unwrap_or_default();
+                assert!(first.starts_with(&comment), "{name}: {first} / {question}");
+            }
+        }
+        known += 1;
+    }
+    assert_eq!(known, words(Lang::En).answer.questions.len());
+}
+
+#[test]
+fn the_first_page_has_one_diagram_and_one_small_table_and_no_hash() {
+    for lang in Lang::ALL {
+        for targets in [1, 2] {
+            let (run, points) = (fixture::run(targets), fixture::points(targets));
+            let document = compose(&run, &points, lang);
+            let [Block::Pictures(pictures), Block::Table(table)] = &*document.answer else {
+                panic!("{:?}", document.answer.len());
+            };
+            assert_eq!((pictures.len(), table.rows.len()), (1, 5));
+            assert!(table.columns.len() < 8 && !document.question.is_empty());
+            let page = html(&document).unwrap();
+            let first = page.split("<nav").next().unwrap();
+            assert!(first.contains(&document.question) && !first.contains(&run.plan_hash));
+            assert!(!first.contains(&run.id), "ids belong to the end");
+            assert!(page.contains(&run.plan_hash) && page.contains(&run.id));
+        }
+    }
+}
+
+/// One load is shown in what it was measured in; several have no common unit but their maxima.
+#[test]
+fn one_load_is_shown_in_its_own_unit() {
+    let (run, mut points) = (fixture::run(1), fixture::points(1));
+    let label = |points: &[PointRecord]| {
+        let document = compose(&run, points, Lang::En);
+        let Some(Block::Pictures(pictures)) = document.answer.first() else { panic!() };
+        (pictures[0].id.clone(), pictures[0].figure.y_label.clone())
+    };
+    assert_eq!(label(&points).1, "Share of the maximum [%]");
+    let profile = points[0].profile.clone();
+    points.retain(|point| point.profile == profile);
+    let (id, axis) = label(&points);
+    assert!(id == "answer" && axis.contains("IO/s"), "{id}: {axis}");
+}
+
+/// Two targets: the quotients of the table are those of the largest values.
+#[test]
+fn the_table_divides_the_largest_values() {
+    let (run, points) = (fixture::run(2), fixture::points(2));
+    let telling = Telling::from(Lang::En);
+    let view = View::new(&run, &points, None, &telling);
+    let factors = factors::of(&view).unwrap();
+    let table = factors.table(&view);
+    for (row, load) in table.rows.iter().zip(view.swept()) {
+        let top = |target: u32| load.maximum(target).unwrap().main().value;
+        let said: f64 = row.cells[3].text.split('\u{a0}').next().unwrap().parse().unwrap();
+        assert!((said - top(1) / top(0)).abs() < 0.01, "{row:?}");
+    }
+    let said = factors.sentence(&view).unwrap();
+    assert!(said.starts_with("Beside nvme0n1, the largest values are "), "{said}");
+}
+
+/// One directory beside its twin: what chance makes of it is not told as a difference.
+#[test]
+fn where_one_lies_in_every_interval_no_difference_is_told() {
+    let run = fixture::run(2);
+    let mut points = fixture::points(2);
+    let (first, second): (Vec<_>, Vec<_>) = points.drain(..).partition(|point| point.target == 0);
+    // The second has the rates of the first, slice by slice, 0.5 % higher.
+    let raised = second.into_iter().zip(&first).map(|(point, like)| {
+        let mut of_first = like.clone();
+        for slice in &mut of_first.intervals {
+            (slice.reads, slice.writes) = (slice.reads * 201 / 200, slice.writes * 201 / 200);
+        }
+        for direction in [&mut of_first.reads, &mut of_first.writes] {
+            direction.completed = direction.completed * 201 / 200;
+        }
+        (of_first.index, of_first.target) = (point.index, point.target);
+        of_first
+    });
+    let points: Vec<PointRecord> = first.clone().into_iter().chain(raised).collect();
+    let said = |lang: Lang| {
+        let telling = Telling::from(lang);
+        let view = View::new(&run, &points, None, &telling);
+        factors::of(&view).unwrap().sentence(&view).unwrap()
+    };
+    assert!(said(Lang::En).starts_with("No difference between "), "{}", said(Lang::En));
+    assert!(said(Lang::Ja).contains("差は確認できません"), "{}", said(Lang::Ja));
+}
+
+#[test]
+fn a_run_at_one_outstanding_alone_is_answered_by_its_latency() {
+    let (mut run, mut points) = (fixture::run(1), fixture::points(1));
+    points.retain(|point| point.outstanding == 1);
+    run.plan_name = "latency".into();
+    let document = compose(&run, &points, Lang::En);
+    assert!(document.summary[0].starts_with("The mean latency at 1 outstanding is "));
+    // Of several targets too the table answers in latencies, not in quotients of rates.
+    let mut points = fixture::points(2);
+    points.retain(|point| point.outstanding == 1);
+    let both = compose(&fixture::run(2), &points, Lang::En);
+    let table =
+        both.answer.iter().find_map(|b| if let Block::Table(t) = b { Some(t) } else { None });
+    let heads = table.unwrap().columns.iter().map(|column| &*column.heading).collect::<Vec<_>>();
+    assert_eq!(heads, ["Load profile", "Target", "mean", "p99", "p99.9"]);
+    assert_eq!(document.question, "What is the shortest time in which this storage answers?");
+    run.plan_name = "of-my-own".into();
+    assert_eq!(compose(&run, &points, Lang::En).question, "");
+}

@@ -1,0 +1,85 @@
+//! From hand-made records to table, scaling and sentences.
+
+use qdepth_record::{DirectionRecord, PointRecord, RunRecord};
+
+use crate::compose;
+use crate::document::Mark;
+use crate::html;
+use crate::point_tables;
+use crate::summary_sentences;
+use crate::tests::fixture;
+use crate::words::Lang;
+
+const MIB: u64 = 1 << 20;
+
+/// A write of so many MB in so many seconds.
+fn write(group: u32, name: &str, target: u32, threads: u32, mib: u64, seconds: u64) -> PointRecord {
+    PointRecord {
+        index: group * 2 + target,
+        group,
+        step: format!("{threads} threads"),
+        target,
+        profile: name.into(),
+        profile_title: "Write".into(),
+        request_size: "1MiB".into(),
+        request_size_mean_bytes: MIB as f64,
+        reported_as_throughput: true,
+        arrivals: "closed".into(),
+        outstanding: 1,
+        streams: threads,
+        workers: threads,
+        direct: true,
+        duration_ns: seconds * 1_000_000_000,
+        writes: DirectionRecord { completed: mib, bytes: mib * MIB, ..DirectionRecord::default() },
+        ..PointRecord::default()
+    }
+}
+
+fn run(targets: u32) -> RunRecord {
+    RunRecord { plan_name: "bandwidth".into(), ..fixture::run(targets) }
+}
+
+#[test]
+fn targets_add_up_to_the_last_end_and_the_last_pass_counts() {
+    let points = [
+        write(0, "baseline-write", 0, 2, 1000, 1),
+        write(1, "bandwidth-write", 0, 2, 9000, 1),
+        write(1, "bandwidth-write", 1, 2, 9000, 1),
+        // The second pass: 3000 MB, the slower target took 2 s.
+        write(2, "bandwidth-write", 0, 2, 1500, 1),
+        write(2, "bandwidth-write", 1, 2, 1500, 2),
+    ];
+    let run = run(2);
+    let tables = point_tables(&run, &points, Lang::En);
+    assert_eq!(tables.len(), 2);
+    let row = |table: usize| {
+        let cells = tables[table].rows[0].cells.iter();
+        cells.map(|cell| cell.text.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(row(0), ["4", "1,500", "–"]);
+    assert_eq!(row(1), ["4", "75.0", "–"]);
+    let said = summary_sentences(&run, &points, Lang::En).join(" ");
+    assert!(
+        said.contains("Write: at best 1,500 MiB/s, with 4 threads and transfers of 1 MiB"),
+        "{said}"
+    );
+    assert!(said.contains("all 2 together reach 75"), "{said}");
+    let page = html(&compose(&run, &points, Lang::En)).unwrap();
+    assert!(page.contains("id=\"bandwidth\"") && page.contains("bandwidth-write"));
+    assert!(
+        page.contains("<td class=\"points unknown\">4, 5</td>"),
+        "the points of the second pass"
+    );
+}
+
+#[test]
+fn an_invalid_point_is_struck_and_is_not_the_best() {
+    let mut broken = write(1, "bandwidth-write", 0, 4, 900, 1);
+    broken.findings.push(qdepth_measure::Finding::invalid(qdepth_measure::Code::IoErrors));
+    let points = [write(0, "bandwidth-write", 0, 1, 100, 1), broken];
+    let run = run(1);
+    let table = &point_tables(&run, &points, Lang::En)[0];
+    assert_eq!(table.rows[1].cells[1].mark, Mark::Struck);
+    let said = summary_sentences(&run, &points, Lang::En).join(" ");
+    assert!(said.contains("at best 100 MiB/s, with 1 thread and"), "{said}");
+}

@@ -1,0 +1,124 @@
+//! What a run compares: its columns at every load and intensity, each of one point or of several
+//! that ran at the same time.
+
+mod pictures;
+pub(crate) mod tables;
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::Bytes;
+use qdepth_record::{Cell, ComparisonRecord, PointRecord, RunRecord, VariantRecord, cells};
+use qdepth_reference::{PublishedDrive, Reference};
+
+use crate::document::{Block, Section, Table};
+use crate::number;
+use crate::section::explain;
+use crate::view::View;
+use crate::words::{ComparisonWords, Words, counted, say};
+
+/// A run's comparison. Its points stand for the columns: `target` is the index of a column.
+pub(crate) struct Compared<'a> {
+    pub(crate) record: &'a ComparisonRecord,
+    /// The points of each column as one.
+    pub(crate) wholes: Vec<PointRecord>,
+    /// Those points, in the same order.
+    parts: Vec<Cell<'a>>,
+    /// Where the cell of each whole point is among them, by its place in the plan.
+    places: BTreeMap<u32, usize>,
+    /// Columns of figures that were published.
+    pub(crate) published: Vec<PublishedDrive>,
+}
+
+impl<'a> Compared<'a> {
+    /// The comparison of a run; none where it compares nothing.
+    pub(crate) fn of(run: &'a RunRecord, points: &'a [PointRecord]) -> Option<Self> {
+        let record = run.comparison.as_ref()?;
+        let parts = cells(record, points);
+        let whole = |cell: &Cell<'a>| PointRecord { target: cell.variant, ..cell.whole.clone() };
+        let wholes = parts.iter().map(whole).collect();
+        // A drive that a later version no longer knows is left out.
+        let reference =
+            (!record.published.is_empty()).then(Reference::shipped).and_then(Result::ok);
+        let drive = |name: &String| reference.as_ref()?.drive(name).ok();
+        let published = record.published.iter().filter_map(drive).collect();
+        let places = parts.iter().enumerate().map(|(place, cell)| (cell.whole.index, place));
+        let places = places.collect();
+        Some(Self { record, wholes, parts, places, published })
+    }
+
+    /// What the whole points of a cell are made of.
+    pub(crate) fn cell(&self, whole: &PointRecord) -> Option<&Cell<'a>> {
+        let place = self.places.get(&whole.index)?;
+        self.parts.get(*place)
+    }
+
+    /// Whether a profile was measured at one outstanding I/O alone.
+    pub(crate) fn is_for_latency(&self, profile: &str) -> bool {
+        self.record.latency_profiles.iter().any(|name| name == profile)
+    }
+
+    fn variant(&self, index: u32) -> Option<&VariantRecord> {
+        self.record.variants.get(index as usize)
+    }
+
+    /// How many times the single drive a column of several drives would be, were nothing shared.
+    pub(crate) fn drives(&self, index: u32) -> Option<u32> {
+        let variant = self.variant(index).filter(|_| self.record.of == "drives")?;
+        Some(variant.parts * variant.times).filter(|drives| *drives > 1)
+    }
+
+    /// Points that the plan has, counted as the columns count.
+    pub(crate) fn planned(&self, points: u32) -> usize {
+        let parts: u32 = self.record.variants.iter().map(|variant| variant.parts).sum();
+        points as usize * self.record.variants.len() / parts.max(1) as usize
+    }
+
+    /// The name of a column.
+    pub(crate) fn name(&self, run: &RunRecord, words: &Words, index: u32) -> Option<String> {
+        let variant = self.variant(index)?;
+        let own: &ComparisonWords = words.comparison;
+        let number = || variant.parts.to_string();
+        Some(match (variant.name.as_str(), &*variant.role) {
+            ("", "single") => own.single.to_owned(),
+            ("", "together") => say(own.together, &[("n", number())]),
+            ("", _) => run.targets.iter().find(|t| t.index == variant.target)?.name.clone(),
+            (name, _) if self.record.of == "processes" && name == number() => {
+                counted(own.processes, variant.parts as usize)
+            }
+            ("full", _) if self.record.of == "areas" => own.entire_area.to_owned(),
+            (name, _) => match name.parse::<Bytes>().ok().filter(|_| self.record.of == "areas") {
+                Some(area) => number::binary_bytes(area.0 as f64),
+                None => name.to_owned(),
+            },
+        })
+    }
+
+    /// Which of four forms of words suits what is compared.
+    pub(crate) fn kind(&self) -> usize {
+        let all = ["drives", "targets", "processes", "areas"];
+        all.iter().position(|of| *of == self.record.of).unwrap_or(1)
+    }
+}
+
+/// The tables of a comparison, for the terminal too.
+pub(crate) fn all_tables(view: &View<'_>) -> Vec<Table> {
+    let Some(compared) = view.compared else { return Vec::new() };
+    let mut all = vec![tables::factors(view, compared)];
+    all.extend(compared.record.shaded.then(|| tables::shades(view, compared)));
+    all.extend(crate::section::sweep::tables::quotients(view));
+    all.extend(tables::latencies(view, compared));
+    all.extend(tables::parts(view, compared));
+    all.retain(|table| !table.rows.is_empty());
+    all
+}
+
+/// The section of a comparison; nothing for other runs.
+pub(crate) fn section(view: &View<'_>) -> Option<Section> {
+    let (words, compared) = (view.words.comparison, view.compared?);
+    let mut blocks = vec![Block::Paragraph(words.intro[compared.kind()].to_owned())];
+    blocks.extend(all_tables(view).into_iter().map(Block::Table));
+    let bars = pictures::bars(view, compared);
+    blocks.extend((!bars.is_empty()).then_some(Block::Pictures(bars)));
+    blocks.extend(explain::of_answer(view, "comparison", Vec::new()));
+    Some(Section { id: "comparison".to_owned(), title: words.section.to_owned(), blocks })
+}

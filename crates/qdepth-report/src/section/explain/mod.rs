@@ -1,0 +1,156 @@
+//! What a reader makes of the diagrams: why a load does no more and what follows, below each; the
+//! sum of a chapter; and what to recommend. Rules over claims that intervals bear, nothing else.
+
+mod recommendation;
+mod sum_up;
+#[cfg(test)]
+mod tests;
+pub(crate) mod why;
+
+pub(crate) use recommendation::{of_steps, recommendation, threads};
+pub(crate) use sum_up::{of_answer, of_chapter, of_diagrams};
+
+use crate::document::Block;
+use crate::number;
+use crate::section::sweep::sentences;
+use crate::section::sweep::statements::{self, At, Beyond, Course, Enough, claims, enough};
+use crate::view::{Load, View};
+use crate::words::say;
+use why::{Cause, cause};
+
+/// Why the load does no more on each target, and how many outstanding I/Os are enough.
+pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
+    causes(view, load).into_iter().chain(depths(view, load)).collect()
+}
+
+/// The sentences as one paragraph; none where there are none.
+pub(crate) fn paragraph(view: &View<'_>, told: &[String]) -> Option<Block> {
+    (!told.is_empty()).then(|| Block::Paragraph(told.join(view.words.gap)))
+}
+
+/// A curve: a load on a target that has valid points of it.
+type Curve<'v, 'a> = (&'v Load<'a>, u32);
+
+/// The curves of the sweeps.
+fn curves<'v, 'a>(view: &'v View<'a>) -> Vec<Curve<'v, 'a>> {
+    let of_load =
+        |load: &'v Load<'a>| view.targets.iter().map(move |target| (load, *target)).collect();
+    let all = view.swept().flat_map(|load| -> Vec<Curve<'v, 'a>> { of_load(load) });
+    all.filter(|(load, target)| load.maximum(*target).is_some()).collect()
+}
+
+/// The name of a curve: of the load, and of the target where there are several.
+fn name(view: &View<'_>, (load, target): Curve<'_, '_>) -> String {
+    if view.compares() {
+        [load.title.clone(), view.target_name(target)].join(view.words.list[0])
+    } else {
+        load.title.clone()
+    }
+}
+
+/// A sentence, with the targets that it is of where there are several.
+fn on(view: &View<'_>, targets: Vec<String>, sentence: String) -> String {
+    if !view.compares() {
+        return sentence;
+    }
+    let names = [("targets", sentences::names(view, targets))];
+    say(view.words.explain.on, &names) + &sentence
+}
+
+/// What causes of one kind have of figures, the lowest first.
+fn figures(kind: usize, causes: &[Cause], view: &View<'_>) -> String {
+    let figures = || causes.iter().map(|cause| cause.figure());
+    let (low, high) = (figures().fold(f64::INFINITY, f64::min), figures().fold(0.0f64, f64::max));
+    // A share is one at least; what is served at a time is a number.
+    if kind != Cause::Servers(0.0).kind() {
+        return number::percent((low * 100.0).floor().min(99.0) / 100.0);
+    }
+    let [low, high] = [low, high].map(number::three_digits);
+    let values = [("low", low.clone()), ("high", high.clone())];
+    if low == high { low } else { say(view.words.explain.span, &values) }
+}
+
+/// A sentence for each kind of cause.
+fn causes(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
+    let words = view.words.explain;
+    let of = |target: &u32| Some((*target, cause(view, load, *target)?));
+    let all: Vec<(u32, Cause)> = view.targets.iter().filter_map(of).collect();
+    let kind = |(kind, words): (usize, &&'static str)| {
+        let same = || all.iter().filter(move |(_, cause)| cause.kind() == kind);
+        let targets: Vec<String> = same().map(|(target, _)| view.target_name(*target)).collect();
+        let causes: Vec<Cause> = same().map(|(_, cause)| *cause).collect();
+        let values = || [("figure", figures(kind, &causes, view))];
+        (!causes.is_empty()).then(|| on(view, targets, say(words, &values())))
+    };
+    words.causes.iter().enumerate().filter_map(kind).collect()
+}
+
+/// The number to work with: what is enough, else where the plateau begins.
+fn knee(points: &[At]) -> Option<Enough> {
+    let plateau = || match claims(points)?.beyond {
+        Beyond::Plateau(outstanding, share) => Some(Enough { outstanding, share: 1.0 - share }),
+        Beyond::Drops | Beyond::Nothing => None,
+    };
+    enough(points).or_else(plateau)
+}
+
+/// How many outstanding I/Os are enough, or that one is as good as many.
+fn depths(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
+    let words = view.words.explain;
+    let mut told: Vec<String> = Vec::new();
+    let mut alike: Vec<((u32, String), Vec<String>)> = Vec::new();
+    for target in &view.targets {
+        let line = statements::line(load, *target);
+        if let Some(level) = level(view, load, *target) {
+            told.push(on(view, vec![view.target_name(*target)], level));
+            continue;
+        }
+        let Some(enough) = enough(&line) else { continue };
+        let key = (enough.outstanding, number::percent(enough.share));
+        let name = view.target_name(*target);
+        match alike.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, names)) => names.push(name),
+            None => alike.push((key, vec![name])),
+        }
+        if !view.compares() {
+            told.extend(enough_alone(view, load, *target, enough));
+        }
+    }
+    let together = alike.into_iter().filter(|_| view.compares()).map(|((at, share), targets)| {
+        let values = [
+            view.per(),
+            ("outstanding", number::count(at.into())),
+            ("share", share),
+            ("targets", sentences::names(view, targets)),
+        ];
+        say(words.enough_on, &values)
+    });
+    told.extend(together);
+    told
+}
+
+/// Of one target with what is gained in latency.
+fn enough_alone(view: &View<'_>, load: &Load<'_>, target: u32, enough: Enough) -> Option<String> {
+    let (point, top) = (load.at(target, enough.outstanding)?, load.maximum(target)?);
+    let values = [
+        view.per(),
+        ("outstanding", number::count(enough.outstanding.into())),
+        ("share", number::percent(enough.share)),
+        ("latency", number::duration(point.latency().mean_ns?)),
+        ("top", number::count(top.record.outstanding.into())),
+        ("top_latency", number::duration(top.latency().mean_ns?)),
+    ];
+    Some(say(view.words.explain.enough, &values))
+}
+
+/// That more outstanding I/Os gain nothing, where all values lie within a small share.
+fn level(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
+    let line = claims(&statements::line(load, target))?;
+    let Course::Level(share) = line.course else { return None };
+    let values = [
+        ("first_at", number::count(line.first.outstanding.into())),
+        ("last_at", number::count(line.last.outstanding.into())),
+        ("share", number::percent(share)),
+    ];
+    Some(say(view.words.explain.level, &values))
+}

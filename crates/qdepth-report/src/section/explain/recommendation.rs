@@ -1,0 +1,217 @@
+//! What to recommend: which target, how many outstanding I/Os, and when not.
+
+use qdepth_measure::saturation;
+
+use super::sum_up::{Won, by_winner};
+use super::why::{Cause, cause};
+use super::{curves, knee, name};
+use crate::document::{Block, Cell, Row, Table};
+use crate::number::{self, TimeUnit, rounded};
+use crate::section::bandwidth::Bandwidth;
+use crate::section::steps::Steps;
+use crate::section::sweep::sentences::list;
+use crate::section::sweep::statements::{self, Beyond, claims, crossing};
+use crate::section::sweep::tables::{number_in, target_cell, target_column, text};
+use crate::view::{Load, View};
+use crate::words::{counted, say};
+
+/// Rows of the table of depths.
+const ROWS: usize = 20;
+/// Warnings of one kind.
+const WARNINGS: usize = 3;
+
+/// The section's blocks: what the paper's file says, else what the figures bear.
+pub(crate) fn recommendation(view: &View<'_>) -> Vec<Block> {
+    let own = view.paper.recommendation.of(view.lang);
+    let own = own.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
+    let own: Vec<Block> = own.map(|part| Block::Paragraph(part.to_owned())).collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let first = choices(view).into_iter().chain(of_steps(view)).chain(threads(view));
+    let mut blocks: Vec<Block> = first.map(Block::Paragraph).collect();
+    blocks.extend(depths(view).map(Block::Table));
+    if blocks.is_empty() {
+        return blocks;
+    }
+    blocks.extend(super::paragraph(view, &when_not(view)));
+    blocks
+}
+
+fn titles(view: &View<'_>, loads: &[&Load<'_>]) -> (&'static str, String) {
+    ("items", list(view, loads.iter().map(|load| load.title.clone()).collect()))
+}
+
+/// Which target for which loads.
+fn choices(view: &View<'_>) -> Vec<String> {
+    let words = view.words.explain;
+    let of = |(best, loads): Won<'_, '_>| {
+        let least = loads.iter().map(|(_, least)| *least).fold(f64::INFINITY, f64::min);
+        let loads: Vec<&Load<'_>> = loads.into_iter().map(|(load, _)| load).collect();
+        let Some(best) = best else { return say(words.open, &[titles(view, &loads)]) };
+        let values = [
+            ("best", view.target_name(best)),
+            ("least", number::at_least(least)),
+            titles(view, &loads),
+        ];
+        say(words.choose, &values)
+    };
+    by_winner(view).into_iter().map(of).collect()
+}
+
+/// The knee of each curve that has one.
+fn depths(view: &View<'_>) -> Option<Table> {
+    let words = view.words.explain;
+    let mut known = Vec::new();
+    for (load, target) in curves(view) {
+        let Some(enough) = knee(&statements::line(load, target)) else { continue };
+        let ends = load.at(target, enough.outstanding).zip(load.maximum(target));
+        let Some((point, top)) = ends else { continue };
+        let means = [point, top].map(|point| point.latency().mean_ns);
+        let [Some(there), Some(at_top)] = means else { continue };
+        known.push((load, target, enough, rounded(point.main()).value, [there, at_top]));
+    }
+    let unit = TimeUnit::suiting(known.iter().flat_map(|(.., means)| *means));
+    let mut columns = vec![text(view.words.columns.profile)];
+    columns.extend(target_column(view));
+    columns.extend([
+        number_in(words.depth, ""),
+        number_in(words.share, ""),
+        number_in(view.words.columns.value, ""),
+        text(view.words.columns.unit),
+        number_in(words.latency, unit.symbol()),
+        number_in(words.top_latency, unit.symbol()),
+    ]);
+    let row = |(load, target, enough, value, means): &(&Load<'_>, u32, _, String, [f64; 2])| {
+        let enough: &statements::Enough = enough;
+        let mut cells = vec![Cell::head(&*load.title)];
+        cells.extend(target_cell(view, *target));
+        cells.extend([
+            Cell::plain(number::count(enough.outstanding.into())),
+            Cell::plain(number::percent(enough.share)),
+            Cell::plain(&**value),
+            Cell::plain(load.unit()),
+        ]);
+        cells.extend(means.map(|mean| Cell::plain(unit.write(mean))));
+        Row { cells, opens_group: false }
+    };
+    let rows: Vec<Row> = known.iter().take(ROWS).map(row).collect();
+    let more = known.len() - rows.len();
+    let more = (more > 0).then(|| counted(words.more_rows, more));
+    let note = std::iter::once(words.depth_note.to_owned()).chain(more).collect::<Vec<_>>();
+    let (caption, note) = (view.marked(words.depth_caption.to_owned()), note.join(view.words.gap));
+    (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
+}
+
+/// What a writer beside a reader may do.
+pub(crate) fn of_steps(view: &View<'_>) -> Vec<String> {
+    let (words, steps) = (view.words.explain, Steps::new(view));
+    if !steps.are_write_pressure() {
+        return Vec::new();
+    }
+    let of = |target: u32| {
+        let mut values = vec![("target", view.target_name(target))];
+        let Some([below, above]) = steps.knee(target) else { return say(words.no_knee, &values) };
+        values.extend([("below", view.step(below.title)), ("above", view.step(above.title))]);
+        let at_once = steps.on(target).next().is_some_and(|first| first.place == below.place);
+        say(if at_once { words.knee_at_once } else { words.beside_reader }, &values)
+    };
+    steps.targets().into_iter().map(of).collect()
+}
+
+/// How few threads are enough for certain.
+pub(crate) fn threads(view: &View<'_>) -> Vec<String> {
+    let Some(bandwidth) = Bandwidth::new(view) else { return Vec::new() };
+    let words = view.words.bandwidth;
+    let of = |direction: usize| {
+        let (transfer, ..) = bandwidth.best(direction)?;
+        let (_, high) = saturation(&bandwidth.rates(direction, transfer))?.interval?;
+        let values = [
+            ("direction", words.directions[direction].to_owned()),
+            ("threads", counted(words.counted, high? as usize)),
+            ("transfer", bandwidth.transfers[transfer].clone()),
+        ];
+        Some(say(view.words.explain.threads, &values))
+    };
+    (0..2).filter_map(of).collect()
+}
+
+/// Where what was recommended does not hold.
+fn when_not(view: &View<'_>) -> Vec<String> {
+    let words = view.words.explain;
+    let mut told: Vec<String> = shortest(view).into_iter().collect();
+    told.extend(falling(view).into_iter().take(WARNINGS));
+    told.extend(overtaken(view).into_iter().take(WARNINGS));
+    let ends: Vec<String> = curves(view)
+        .into_iter()
+        .filter(|(load, target)| cause(view, load, *target) == Some(Cause::Latency))
+        .map(|curve| name(view, curve))
+        .collect();
+    if !ends.is_empty() {
+        told.push(say(
+            words.more,
+            &[("items", crate::section::sweep::sentences::names(view, ends))],
+        ));
+    }
+    let invalid = view.points().filter(|(_, point)| !point.is_valid()).count();
+    told.extend((invalid > 0).then(|| counted(words.invalid, invalid)));
+    told.extend(view.run.emulated.then(|| words.of_a_model.to_owned()));
+    told
+}
+
+/// The mean latencies at the lowest intensity.
+fn shortest(view: &View<'_>) -> Option<String> {
+    let mean =
+        |(load, target): &super::Curve<'_, '_>| load.at(*target, view.lowest())?.latency().mean_ns;
+    let means: Vec<f64> = curves(view).iter().filter_map(mean).collect();
+    let (low, high) =
+        (means.iter().copied().reduce(f64::min)?, means.iter().copied().reduce(f64::max)?);
+    let values = [
+        view.per(),
+        ("lowest", view.lowest().to_string()),
+        ("low", number::duration(low)),
+        ("high", number::duration(high)),
+    ];
+    (view.intensities.len() > 1).then(|| say(view.words.explain.short, &values))
+}
+
+/// Curves that fall behind their largest value for certain.
+fn falling(view: &View<'_>) -> Vec<String> {
+    let of = |curve: super::Curve<'_, '_>| {
+        let line = claims(&statements::line(curve.0, curve.1))?;
+        let values = [
+            view.per(),
+            ("largest_at", line.largest.outstanding.to_string()),
+            ("load", name(view, curve)),
+            ("last_at", line.last.outstanding.to_string()),
+            ("last", format!("{} {}", number::three_digits(line.last.value), curve.0.unit())),
+        ];
+        (line.beyond == Beyond::Drops).then(|| say(view.words.explain.beyond, &values))
+    };
+    curves(view).into_iter().filter_map(of).collect()
+}
+
+/// Where another is ahead of what was recommended.
+fn overtaken(view: &View<'_>) -> Vec<String> {
+    let mut told = Vec::new();
+    for (best, loads) in by_winner(view) {
+        let Some(best) = best else { continue };
+        for (load, _) in loads {
+            let lines: Vec<_> = view.targets.iter().map(|t| statements::line(load, *t)).collect();
+            let Some(place) = view.targets.iter().position(|t| *t == best) else { continue };
+            let other = |other: usize| Some((other, crossing(&lines, place, other)?.1));
+            let Some((other, at)) = (0..lines.len()).filter(|o| *o != place).find_map(other) else {
+                continue;
+            };
+            let values = [
+                view.per(),
+                ("best", view.target_name(best)),
+                ("load", load.title.clone()),
+                ("at", at.outstanding.to_string()),
+                ("worst", view.target_name(view.targets[other])),
+            ];
+            told.push(say(view.words.explain.overtaken, &values));
+        }
+    }
+    told
+}

@@ -1,0 +1,152 @@
+//! The sum of a chapter.
+
+use super::{curves, knee, name};
+use crate::document::Block;
+use crate::section::answer;
+use crate::section::explain::why::{Cause, cause};
+use crate::section::sweep::sentences::list;
+use crate::section::sweep::statements::{self, Between, between};
+use crate::view::{Load, View};
+use crate::words::{about, aside, counted, say};
+
+/// Curves or loads that are named one by one.
+const NAMED: usize = 6;
+
+/// The box of a chapter: what the paper's file says of it, else these sentences; none without any.
+pub(crate) fn of_chapter(view: &View<'_>, id: &str, told: Vec<String>) -> Option<Block> {
+    let own = view.paper.sum_up.get(id).map_or("", |text| text.of(view.lang)).trim();
+    let own: Vec<String> = own.split("\n\n").map(|part| part.trim().to_owned()).collect();
+    let mut sentences = if own.iter().all(String::is_empty) { told } else { own };
+    sentences.retain(|text| !text.is_empty());
+    let title = view.words.explain.sum_up.to_owned();
+    (!sentences.is_empty()).then_some(Block::SumUp { title, sentences })
+}
+
+/// The box of a chapter that is the answer itself, with what follows from it.
+pub(crate) fn of_answer(view: &View<'_>, id: &str, follows: Vec<String>) -> Option<Block> {
+    of_chapter(view, id, std::iter::once(answer::sentence(view)).chain(follows).collect())
+}
+
+/// The box below the diagrams of the sweeps.
+pub(crate) fn of_diagrams(view: &View<'_>) -> Option<Block> {
+    if curves(view).is_empty() {
+        return None;
+    }
+    let told = limited(view).into_iter().chain([depths(view)]).chain(ahead(view));
+    of_chapter(view, "diagrams", told.collect())
+}
+
+/// What limits which curves, the most frequent first, and of how many that is not known.
+fn limited(view: &View<'_>) -> Vec<String> {
+    let words = view.words.explain;
+    let curves = curves(view);
+    let of = |curve: &super::Curve<'_, '_>| cause(view, curve.0, curve.1);
+    let known: Vec<(&super::Curve<'_, '_>, Cause)> =
+        curves.iter().filter_map(|curve| Some((curve, of(curve)?))).collect();
+    if known.is_empty() {
+        return vec![words.nothing_told.to_owned()];
+    }
+    let mut kinds: Vec<(usize, Vec<String>)> = Vec::new();
+    for (curve, cause) in &known {
+        let name = name(view, **curve);
+        match kinds.iter_mut().find(|(kind, _)| *kind == cause.kind()) {
+            Some((_, names)) => names.push(name),
+            None => kinds.push((cause.kind(), vec![name])),
+        }
+    }
+    kinds.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    let item = |(kind, names): (usize, Vec<String>)| {
+        let many = || counted(words.cases, names.len());
+        let place = if view.compares() { many() } else { list(view, names.clone()) };
+        say(words.limited_by, &[("limit", words.limits[kind].to_owned()), ("where", place)])
+    };
+    let items = kinds.into_iter().map(item).collect();
+    let mut told = vec![say(words.limited, &[("items", list(view, items))])];
+    let unknown = curves.len() - known.len();
+    let values = [("n", unknown.to_string()), ("all", curves.len().to_string())];
+    told.extend((unknown > 0).then(|| say(words.not_told, &values)));
+    told
+}
+
+/// How few outstanding I/Os are enough.
+fn depths(view: &View<'_>) -> String {
+    let words = view.words.explain;
+    let known = |curve: &super::Curve<'_, '_>| {
+        let enough = knee(&statements::line(curve.0, curve.1))?;
+        let said = about(view.lang, &name(view, *curve), &enough.outstanding.to_string());
+        Some((enough, said))
+    };
+    let all: Vec<(statements::Enough, String)> = curves(view).iter().filter_map(known).collect();
+    let depths = || all.iter().map(|(enough, _)| enough.outstanding);
+    let items = match (depths().min(), depths().max()) {
+        (Some(_), Some(_)) if all.len() <= NAMED => {
+            let items: Vec<&str> = all.iter().map(|(_, item)| item.as_str()).collect();
+            items.join(view.words.clause)
+        }
+        (Some(low), Some(high)) => {
+            let values = [("low", low.to_string()), ("high", high.to_string())];
+            let span = if low == high { low.to_string() } else { say(words.span, &values) };
+            format!("{span}{}", aside(view.lang, &counted(words.cases, all.len())))
+        }
+        _ => return words.no_depths.to_owned(),
+    };
+    say(words.depths, &[view.per(), ("items", items)])
+}
+
+/// The target whose maximum is for certain above those of all others, and how many times at least.
+pub(super) fn winner(view: &View<'_>, load: &Load<'_>) -> Option<(u32, f64)> {
+    let tops: Vec<(u32, (f64, f64))> = view
+        .targets
+        .iter()
+        .filter_map(|target| Some((*target, load.maximum(*target)?)))
+        .map(|(target, top)| Some((target, top.main().interval?)))
+        .collect::<Option<_>>()?;
+    let (best, (low, _)) = *tops.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+    let others = tops.iter().filter(|(target, _)| *target != best).map(|(_, (_, high))| *high);
+    let next = others.reduce(f64::max)?;
+    (low > next && next > 0.0).then_some((best, low / next))
+}
+
+/// The target that is ahead, and the loads under which it is, with how many times at least.
+pub(super) type Won<'v, 'a> = (Option<u32>, Vec<(&'v Load<'a>, f64)>);
+
+/// Loads by their winner, those without one last; nothing for one target.
+pub(super) fn by_winner<'v, 'a>(view: &'v View<'a>) -> Vec<Won<'v, 'a>> {
+    let mut all: Vec<Won<'v, 'a>> = Vec::new();
+    // Where drives are one and several of them, the many are ahead, and nothing follows.
+    let choice = view.compared.is_none_or(|c| c.record.of != "drives");
+    for load in view.swept().filter(|_| view.compares() && choice) {
+        let measured = view.targets.iter().filter(|target| load.maximum(**target).is_some());
+        if measured.count() < 2 {
+            continue;
+        }
+        let (best, least) = winner(view, load).map_or((None, 0.0), |(b, least)| (Some(b), least));
+        match all.iter_mut().find(|(known, _)| *known == best) {
+            Some((_, loads)) => loads.push((load, least)),
+            None => all.push((best, vec![(load, least)])),
+        }
+    }
+    all.sort_by_key(|(best, _)| best.is_none());
+    all
+}
+
+fn ahead(view: &View<'_>) -> Vec<String> {
+    let words = view.words.explain;
+    let titles = |loads: &[(&Load<'_>, f64)]| {
+        let titles: Vec<String> = loads.iter().map(|(load, _)| load.title.clone()).collect();
+        ("items", list(view, titles))
+    };
+    // Alike is said of two targets under a load beside its diagram.
+    let alike = |load: &Load<'_>| {
+        let lines: Vec<_> =
+            view.targets.iter().map(|target| statements::line(load, *target)).collect();
+        matches!(between(&lines), Between::Unknown)
+    };
+    let sentence = |(best, loads): Won<'_, '_>| match best {
+        Some(best) => Some(say(words.ahead, &[("best", view.target_name(best)), titles(&loads)])),
+        // Without intervals it is not that none is ahead: it is not known.
+        None if loads.iter().all(|(load, _)| alike(load)) => None,
+        None => Some(say(words.even, &[titles(&loads)])),
+    };
+    by_winner(view).into_iter().filter_map(sentence).collect()
+}

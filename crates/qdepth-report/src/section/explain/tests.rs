@@ -1,0 +1,196 @@
+//! What limits, from figures that are known; what the paper's file says in place of it all.
+
+use qdepth_record::{
+    ComparisonRecord, Observation, PointRecord, RunRecord, TargetRecord, VariantRecord,
+};
+
+use super::why::{Cause, Part, cause};
+use super::{of_diagrams, of_load, recommendation};
+use crate::compose::Telling;
+use crate::document::Block;
+use crate::section::comparison::Compared;
+use crate::section::paper::Paper;
+use crate::tests::fixture;
+use crate::view::View;
+use crate::words::Lang;
+
+fn fact(subject: &str, key: &str, value: &str) -> Observation {
+    let (subject, key, value) = (subject.into(), key.into(), Ok(value.into()));
+    Observation { subject, key, value, source: "EMULATED: description file".into() }
+}
+
+/// A drive whose parts take next to nothing, but for those that are named.
+fn run(own: &[(&str, &str, &str)]) -> RunRecord {
+    let mut run = fixture::run(1);
+    let zero = [
+        ("host", "read_us"),
+        ("host", "write_us"),
+        ("host", "us_per_kib"),
+        ("drive", "command_us"),
+        ("drive", "path_command_us"),
+        ("drive", "path_read_us_per_kib"),
+        ("drive", "path_random_read_us_per_kib"),
+        ("drive", "path_write_us_per_kib"),
+        ("drive", "path_gather_us"),
+        ("drive", "path_mix_loss"),
+        ("drive", "die_chunk_kib"),
+    ];
+    let is_own =
+        |(subject, key): &&(&str, &str)| own.iter().any(|o| (o.0, o.1) == (*subject, *key));
+    let none = zero.iter().filter(|name| !is_own(name)).map(|(s, key)| fact(s, key, "0 µs"));
+    let own = own.iter().map(|(subject, key, value)| fact(subject, key, value));
+    run.targets[0].facts = none.chain(own).collect();
+    run
+}
+
+fn why(run: &RunRecord, points: &[PointRecord]) -> Option<Cause> {
+    let telling = Telling::default();
+    let view = View::new(run, points, None, &telling);
+    let load = view.swept().next().expect("a load");
+    cause(&view, load, 0)
+}
+
+/// Points at 1, 2, 4 … outstanding with these rates, as steady as can be.
+fn points(rates: &[u64]) -> Vec<PointRecord> {
+    let at = |(place, rate): (usize, &u64)| {
+        let counts: Vec<u64> = (0..20).map(|n| rate / 10 + n % 2).collect();
+        crate::tests::refuter::record(place as u32, 0, 1 << place, &counts)
+    };
+    rates.iter().enumerate().map(at).collect()
+}
+
+#[test]
+fn the_part_that_is_busy_nearly_all_the_time_is_what_limits() {
+    // 100,000 random reads of 8 KiB a second.
+    let points = points(&[50_000, 90_000, 100_000]);
+    let part = |own: &[(&str, &str, &str)]| match why(&run(own), &points) {
+        Some(Cause::Part(part, share)) => Some((part, (share * 100.0).round() as u32)),
+        _ => None,
+    };
+    assert_eq!(part(&[("drive", "command_us", "9.6 µs")]), Some((Part::Controller, 96)));
+    assert_eq!(part(&[("host", "read_us", "9.3 µs")]), Some((Part::Process, 93)));
+    // 8 KiB at 1 µs each, and 1.5 µs for more than one die.
+    let path = [
+        ("drive", "path_read_us_per_kib", "1 µs/KiB"),
+        ("drive", "path_gather_us", "1.5 µs"),
+        ("drive", "die_chunk_kib", "4 KiB"),
+    ];
+    assert_eq!(part(&path), Some((Part::Path, 95)));
+    // Writes alone are not what these points did.
+    assert_eq!(part(&[("host", "write_us", "9.6 µs")]), None);
+    // Eighty percent are not enough to be the limit.
+    assert_eq!(part(&[("drive", "command_us", "8 µs")]), None);
+}
+
+#[test]
+fn without_a_part_that_is_known_littles_law_tells_waiting_from_time() {
+    let as_fast = why(&run(&[]), &points(&[10_000, 20_000, 39_900, 79_000]));
+    assert_eq!(as_fast, Some(Cause::Latency));
+    let Some(Cause::Servers(served)) =
+        why(&run(&[]), &points(&[10_000, 20_000, 39_000, 41_000, 41_100]))
+    else {
+        panic!("sixteen are tried and four are served")
+    };
+    assert!((served - 4.11).abs() < 0.02, "{served}");
+    // Neither: three of four.
+    assert_eq!(why(&run(&[]), &points(&[10_000, 19_000, 30_000])), None);
+    // A point too short for an interval bears nothing.
+    let mut short = points(&[10_000, 20_000, 39_000, 41_000, 41_100]);
+    short.iter_mut().for_each(|point| point.intervals.truncate(6));
+    assert_eq!(why(&run(&[]), &short), None);
+}
+
+#[test]
+fn every_load_is_explained_summed_up_and_recommended_in_both_languages() {
+    for lang in Lang::ALL {
+        for targets in [1, 2] {
+            let (run, points) = (fixture::run(targets), fixture::points(targets));
+            let telling = Telling::from(lang);
+            let view = View::new(&run, &points, None, &telling);
+            let mut told: Vec<String> =
+                view.swept().flat_map(|load| of_load(&view, load)).collect();
+            assert!(told.len() >= 5, "{told:?}");
+            let Some(Block::SumUp { sentences, .. }) = of_diagrams(&view) else { panic!("a box") };
+            assert!((2..=4).contains(&sentences.len()), "{sentences:?}");
+            told.extend(sentences);
+            let recommended = recommendation(&view);
+            assert!(recommended.iter().any(|block| matches!(block, Block::Table(_))));
+            told.extend(recommended.into_iter().filter_map(|block| match block {
+                Block::Paragraph(text) => Some(text),
+                _ => None,
+            }));
+            for text in told {
+                assert!(!text.contains(['{', '}', '[', ']']), "{text}");
+                assert!(text.ends_with(['.', '。']), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_papers_file_has_the_last_word() {
+    let paper = Paper::from_toml(
+        "recommendation = { en = \"Take both.\\n\\nOr none.\", ja = \"両方です。\" }\n\
+         [sum-up]\ndiagrams = \"All is well.\"\n",
+    );
+    let telling = Telling { paper: paper.unwrap(), ..Telling::default() };
+    let (run, points) = (fixture::run(1), fixture::points(1));
+    let view = View::new(&run, &points, None, &telling);
+    let own = ["Take both.", "Or none."].map(|text| Block::Paragraph(text.to_owned()));
+    assert_eq!(recommendation(&view), own);
+    let Some(Block::SumUp { sentences, .. }) = of_diagrams(&view) else { panic!("a box") };
+    assert_eq!(sentences, ["All is well."]);
+}
+
+/// A column of so many drives: each at 1, 2 and 4 outstanding, with these rates.
+fn together(drives: u32, rates: &[u64]) -> Vec<PointRecord> {
+    let mut all = Vec::new();
+    for (group, outstanding) in [1, 2, 4].into_iter().enumerate() {
+        for drive in 0..drives {
+            let counts: Vec<u64> = (0..20).map(|n| rates[group] / 10 + n % 2).collect();
+            let point =
+                crate::tests::refuter::record(all.len() as u32, drive, outstanding, &counts);
+            all.push(PointRecord { variant: Some(0), group: group as u32, ..point });
+        }
+    }
+    all
+}
+
+#[test]
+fn a_column_of_drives_alike_is_limited_by_what_limits_each() {
+    let mut run = run(&[("drive", "command_us", "9.6 µs")]);
+    run.targets[0].facts.push(fact("drive", "product", "Drive"));
+    for index in 1..3 {
+        run.targets.push(TargetRecord { index, ..run.targets[0].clone() });
+    }
+    run.comparison = Some(ComparisonRecord {
+        of: "drives".into(),
+        variants: vec![VariantRecord {
+            name: String::new(),
+            role: "together".into(),
+            target: 0,
+            parts: 3,
+            times: 1,
+        }],
+        base: 0,
+        base_above: false,
+        shaded: false,
+        latency_profiles: Vec::new(),
+        published: Vec::new(),
+    });
+    let why = |run: &RunRecord| {
+        let points = together(3, &[50_000, 90_000, 100_000]);
+        let compared = Compared::of(run, &points);
+        let telling = Telling::default();
+        let view = View::new(run, &points, compared.as_ref(), &telling);
+        let load = view.swept().next().expect("a load");
+        cause(&view, load, 0)
+    };
+    // 300,000 a second are 100,000 of each controller.
+    let Some(Cause::Part(Part::Controller, share)) = why(&run) else { panic!("{:?}", why(&run)) };
+    assert!((share - 0.96).abs() < 0.01, "{share}");
+    // Of drives that are not alike nothing is said.
+    run.targets[2].facts.retain(|fact| fact.key != "product");
+    run.targets[2].facts.push(fact("drive", "product", "Another"));
+    assert_eq!(why(&run), None);
+}

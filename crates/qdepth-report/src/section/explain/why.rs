@@ -1,0 +1,190 @@
+//! What limits a load at its largest value, as far as the figures bear it: from the connection, from
+//! what the description of an emulated medium says that its parts take, else by Little's law. A value
+//! without an interval bears none of it.
+
+use qdepth_measure::Code;
+use qdepth_record::TargetRecord;
+
+use crate::number::MIB;
+use crate::section::paper::media::link_limit;
+use crate::section::sweep::statements;
+use crate::view::{Load, Point, View};
+
+/// Share of the time for which a part is busy, or of what a connection carries, from which it is
+/// what limits.
+const NEAR: f64 = 0.9;
+/// Of an I/O's time at most this share is its own where waiting limits, and not latency.
+const OWN: f64 = 0.5;
+/// How far apart the ends of the number of I/Os that are served at a time may lie.
+const KNOWN: f64 = 0.1;
+
+/// What limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cause {
+    /// The measuring program was short of CPU time.
+    Generator,
+    /// The connection, of which at least this share is used.
+    Connection(f64),
+    /// A part of an emulated computer or medium, busy for at least this share of the time.
+    Part(Part, f64),
+    /// What serves the I/Os, so many at a time; the others wait.
+    Servers(f64),
+    /// The time of a single I/O: none waits for another.
+    Latency,
+}
+
+/// What an emulation has of which a load can take all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The process that issues I/Os and completes them.
+    Process,
+    /// The controller, which works on each command.
+    Controller,
+    /// The way of the data within the medium.
+    Path,
+}
+
+impl Cause {
+    /// Which of the forms of words: causes of one kind are told together.
+    pub(crate) fn kind(self) -> usize {
+        match self {
+            Self::Generator => 0,
+            Self::Connection(_) => 1,
+            Self::Part(Part::Process, _) => 2,
+            Self::Part(Part::Controller, _) => 3,
+            Self::Part(Part::Path, _) => 4,
+            Self::Servers(_) => 5,
+            Self::Latency => 6,
+        }
+    }
+
+    /// The figure that it goes with.
+    pub(crate) fn figure(self) -> f64 {
+        match self {
+            Self::Connection(figure) | Self::Part(_, figure) | Self::Servers(figure) => figure,
+            Self::Generator | Self::Latency => 0.0,
+        }
+    }
+}
+
+/// Why the load does not do more on the target; none where the figures do not tell.
+pub(crate) fn cause(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<Cause> {
+    let top = load.maximum(target)?;
+    if top.record.findings.iter().any(|finding| finding.code == Code::GeneratorCpu) {
+        return Some(Cause::Generator);
+    }
+    let Column { storage, drives, processes } = column(view, target)?;
+    let (low, _) = top.summary.io_per_s.interval?;
+    let each = low / drives;
+    let taken = connection(top, storage, each).into_iter();
+    let taken = taken.chain(parts(top, storage, each, processes));
+    let most = taken.reduce(|most, next| if next.figure() > most.figure() { next } else { most });
+    most.filter(|cause| cause.figure() >= NEAR).or_else(|| by_littles_law(load, target, top))
+}
+
+/// What a curve ran on: a drive, so many alike that share its rate, and the processes of each.
+struct Column<'a> {
+    storage: &'a TargetRecord,
+    drives: f64,
+    processes: f64,
+}
+
+/// The drive of a target, or those of a column of a comparison. Of an array, and of drives that
+/// are not alike, no part is known that all I/Os go through.
+fn column<'a>(view: &View<'a>, target: u32) -> Option<Column<'a>> {
+    let known = |index: u32| view.run.targets.iter().find(|known| known.index == index);
+    let Some(compared) = view.compared else {
+        return Some(Column { storage: known(target)?, drives: 1.0, processes: 1.0 });
+    };
+    let variant = compared.record.variants.get(target as usize)?;
+    let (storage, parts) = (known(variant.target)?, variant.parts);
+    if variant.times != 1 {
+        return None;
+    }
+    if compared.record.of == "processes" {
+        return Some(Column { storage, drives: 1.0, processes: f64::from(parts) });
+    }
+    let mut others = (variant.target..variant.target.saturating_add(parts)).map(known);
+    let alike = others.all(|other| other.is_some_and(|other| is_like(storage, other)));
+    alike.then_some(Column { storage, drives: f64::from(parts.max(1)), processes: 1.0 })
+}
+
+/// Whether two drives are of one model behind like connections.
+fn is_like(one: &TargetRecord, other: &TargetRecord) -> bool {
+    let model = |of: &TargetRecord| {
+        let mut facts = of.facts.iter().filter(|fact| fact.key == "model" || fact.key == "product");
+        facts.find_map(|fact| fact.value.clone().ok())
+    };
+    one.index == other.index
+        || model(one).is_some()
+            && model(one) == model(other)
+            && link_limit(one) == link_limit(other)
+}
+
+/// The share of the connection that the load uses in the direction that it uses more.
+fn connection(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64) -> Option<Cause> {
+    let record = top.record;
+    // What is discarded passes no connection.
+    let one_way = record.read_share.max(record.write_share());
+    let mib_per_s = io_per_s * one_way * record.request_size_mean_bytes / MIB;
+    Some(Cause::Connection(mib_per_s / link_limit(storage)?))
+}
+
+/// The shares of the time for which the parts of an emulated solid-state drive are busy, at least.
+fn parts(top: &Point<'_>, storage: &TargetRecord, io_per_s: f64, processes: f64) -> Vec<Cause> {
+    let alone = !storage.spelling.contains(['(', '*', ',']) && top.record.trim_share <= 0.0;
+    // The computer and the medium have parameters of one name.
+    let fact = |of_computer: bool, key: &str| {
+        let mut all = storage.facts.iter().filter(|_| alone);
+        let of_key = all.find(|fact| (fact.subject == "host") == of_computer && fact.key == key);
+        of_key?.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
+    };
+    let number = |key: &str| fact(false, key);
+    let of_computer = |key: &str| fact(true, key);
+    let record = top.record;
+    let (kib, reads) = (record.request_size_mean_bytes / 1024.0, record.read_share);
+    let process = || {
+        let each = reads * of_computer("read_us")? + (1.0 - reads) * of_computer("write_us")?;
+        Some(
+            (each + kib * of_computer("us_per_kib")?)
+                / (processes * f64::from(record.streams.max(1))),
+        )
+    };
+    let controller = || number("command_us");
+    let path = || {
+        let gathered = if kib > number("die_chunk_kib")? { number("path_gather_us")? } else { 0.0 };
+        let random = number("path_random_read_us_per_kib")? * record.random_share;
+        let read = kib * (number("path_read_us_per_kib")? + random) + gathered;
+        let write = kib * number("path_write_us_per_kib")?;
+        let loss = number("path_mix_loss")? * 4.0 * reads * (1.0 - reads);
+        let data = (reads * read + (1.0 - reads) * write) * (1.0 + loss);
+        Some(number("path_command_us")? + data)
+    };
+    let all = [(Part::Process, process()), (Part::Controller, controller()), (Part::Path, path())];
+    // The mix and the random of a load are those of many requests, so a whole is reached but nearly.
+    let busy = |us: f64| (io_per_s * us / 1e6).min(1.0);
+    all.into_iter().filter_map(|(part, us)| Some(Cause::Part(part, busy(us?)))).collect()
+}
+
+/// Whether I/Os wait for each other: as many are served at a time as the rate is times that of one
+/// alone.
+fn by_littles_law(load: &Load<'_>, target: u32, top: &Point<'_>) -> Option<Cause> {
+    let outstanding = f64::from(top.record.outstanding);
+    if load.is_open_loop() || outstanding <= 1.0 {
+        return None;
+    }
+    let one = load.at(target, 1)?;
+    let (one, most) = (&one.summary.io_per_s, &top.summary.io_per_s);
+    let ((one_low, one_high), (low, high)) = (one.interval?, most.interval?);
+    let (fewest, most) = (low / one_high, high / one_low);
+    let served = top.summary.io_per_s.value / one.value;
+    // The largest value lies where more outstanding I/Os were tried and gave no more, or at the end.
+    let is_last = statements::line(load, target).last()?.outstanding == top.record.outstanding;
+    if fewest >= NEAR * outstanding && is_last {
+        Some(Cause::Latency)
+    } else if most <= OWN * outstanding && most - fewest <= KNOWN * served {
+        Some(Cause::Servers(served))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,217 @@
+//! The section of doubts: each kind once, with what was found and where.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use qdepth_measure::{Code, Finding, Severity};
+
+use crate::document::{Block, FindingCase, FindingGroup};
+use crate::view::{Load, Point, View};
+use crate::words::{finding_text, findings_text, say};
+use crate::{number, trace};
+
+/// Cases of a kind that are told apart; more of them are one, with figures from … to.
+const CASES: usize = 3;
+/// Loads of which the intensities are listed; of more, the points are.
+const LOADS_NAMED: usize = 6;
+/// Intensities that are listed one by one.
+const STRETCHED: usize = 12;
+
+/// Doubts by kind, the heaviest and most frequent first. Points that share the words of a doubt
+/// share a case.
+pub(crate) fn findings(view: &View<'_>) -> Vec<Block> {
+    let mut groups: BTreeMap<(bool, Code), Vec<Case>> = BTreeMap::new();
+    let mut add = |finding: &Finding, place: Option<Place>| {
+        let explanation = finding_text(finding, view.lang).explanation;
+        let key = (finding.severity != Severity::Invalid, finding.code);
+        let cases = groups.entry(key).or_default();
+        match cases.iter_mut().find(|case| case.explanation == explanation) {
+            Some(case) => case.places.extend(place),
+            None => {
+                let (findings, places) = (vec![finding.clone()], place.into_iter().collect());
+                cases.push(Case { explanation, findings, places });
+            }
+        }
+    };
+    for finding in &view.run.findings {
+        add(finding, None);
+    }
+    for (load, point) in view.points() {
+        for finding in &point.record.findings {
+            add(finding, Some(Place::of(view, load, point)));
+        }
+    }
+    if groups.is_empty() {
+        return vec![Block::Paragraph(view.words.findings.none.to_owned())];
+    }
+    let blocks = groups
+        .into_iter()
+        .map(|((remark, code), cases)| Block::Finding(block(view, code, !remark, cases)));
+    blocks.collect()
+}
+
+/// Where a doubt is.
+struct Place {
+    load: String,
+    target: u32,
+    /// Outstanding I/Os, or the step.
+    at: String,
+    points: Vec<u32>,
+}
+
+impl Place {
+    fn of(view: &View<'_>, load: &Load<'_>, point: &Point<'_>) -> Self {
+        let record = point.record;
+        let at = view.at(load, record);
+        let points = trace::of(view, point);
+        Self { load: load.title.clone(), target: record.target, at, points }
+    }
+}
+
+/// What was found in the same words, and where.
+struct Case {
+    explanation: String,
+    /// One of each set of figures.
+    findings: Vec<Finding>,
+    places: Vec<Place>,
+}
+
+fn block(view: &View<'_>, code: Code, invalid: bool, mut cases: Vec<Case>) -> FindingGroup {
+    let words = view.words.findings;
+    let text = cases.first().and_then(|case| case.findings.first());
+    let text = text.map(|finding| finding_text(finding, view.lang));
+    if cases.len() > CASES {
+        cases = merged(view, cases);
+    }
+    let case = |case: Case| FindingCase {
+        place: place_words(view, &case.places),
+        explanation: case.explanation,
+    };
+    FindingGroup {
+        code: code.as_str().to_owned(),
+        title: text.as_ref().map(|text| text.title.clone()).unwrap_or_default(),
+        severity: if invalid { words.invalid } else { words.remark }.to_owned(),
+        invalid,
+        advice: text.map(|text| text.advice).unwrap_or_default(),
+        cases: cases.into_iter().map(case).collect(),
+    }
+}
+
+/// Cases that differ in figures alone as one.
+fn merged(view: &View<'_>, cases: Vec<Case>) -> Vec<Case> {
+    let mut all: Vec<Case> = Vec::new();
+    for case in cases {
+        let alike = |other: &&mut Case| {
+            let named = |case: &Case| {
+                let first = case.findings.first();
+                first.map(|f| (f.labels.clone(), f.values.keys().cloned().collect::<Vec<_>>()))
+            };
+            named(other) == named(&case) && other.places.is_empty() == case.places.is_empty()
+        };
+        match all.iter_mut().find(alike) {
+            Some(other) => {
+                other.findings.extend(case.findings);
+                other.places.extend(case.places);
+            }
+            None => all.push(case),
+        }
+    }
+    for case in &mut all {
+        let [first, others @ ..] = case.findings.as_slice() else { continue };
+        case.explanation = findings_text(first, others, view.lang).explanation;
+    }
+    all
+}
+
+/// `1, 2, 4`; of many intensities those that follow one another as `1–128`.
+fn listed(view: &View<'_>, mut at: Vec<&str>) -> String {
+    let all: Vec<String> = view.intensities.iter().map(ToString::to_string).collect();
+    let place = |at: &&str| all.iter().position(|known| known == at);
+    if at.len() > STRETCHED && at.iter().all(|at| place(at).is_some()) {
+        at.sort_by_key(place);
+        let follow = |a: &&str, b: &&str| place(a).map(|a| a + 1) == place(b);
+        let stretch = |at: &[&str]| match at {
+            [first, _, .., last] => format!("{first}–{last}"),
+            few => few.join(view.words.list[0]),
+        };
+        let stretches: Vec<String> = at.chunk_by(follow).map(stretch).collect();
+        return stretches.join(view.words.list[0]);
+    }
+    at.join(view.words.list[0])
+}
+
+/// `Database on nvme0n1 at 1, 2, 4; Restore …`; of many loads their points.
+fn place_words(view: &View<'_>, places: &[Place]) -> String {
+    let words = view.words.findings;
+    if places.is_empty() {
+        return words.whole_run.to_owned();
+    }
+    let mut by_line: Vec<((&str, u32), Vec<&str>)> = Vec::new();
+    for place in places {
+        let key = (place.load.as_str(), place.target);
+        match by_line.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, at)) => at.push(&place.at),
+            None => by_line.push((key, vec![&place.at])),
+        }
+    }
+    if by_line.len() > LOADS_NAMED {
+        let points: BTreeSet<u32> = places.iter().flat_map(|p| &p.points).copied().collect();
+        let points: Vec<u32> = points.into_iter().collect();
+        let values = [
+            ("n", number::count(points.len() as u64)),
+            ("of", number::count(u64::from(view.run.points_planned))),
+            ("points", trace::text(&points)),
+        ];
+        return say(words.many, &values);
+    }
+    let template = if view.compares() { words.place_on } else { words.place };
+    let lines = by_line.into_iter().map(|((load, target), at)| {
+        say(
+            template,
+            &[
+                ("profile", load.to_owned()),
+                ("target", view.target_name(target)),
+                ("outstanding", listed(view, at)),
+            ],
+        )
+    });
+    lines.collect::<Vec<_>>().join(view.words.clause)
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_measure::{Code, Finding};
+
+    use crate::compose;
+    use crate::document::{Block, FindingGroup};
+    use crate::tests::fixture;
+    use crate::words::Lang;
+
+    fn group(every: usize, lang: Lang) -> FindingGroup {
+        let mut points = fixture::points(1);
+        for (n, point) in points.iter_mut().enumerate().step_by(every) {
+            let finding = Finding::remark(Code::IntervalNotAvailable);
+            point.findings.push(finding.value("samples", n as f64).value("autocorrelation", 0.5));
+        }
+        let document = compose(&fixture::run(1), &points, lang);
+        let blocks = document.sections.into_iter().flat_map(|section| section.blocks);
+        let mut groups = blocks.filter_map(|block| match block {
+            Block::Finding(group) if group.code == Code::IntervalNotAvailable.as_str() => {
+                Some(group)
+            }
+            _ => None,
+        });
+        groups.next().expect("the doubt is told")
+    }
+
+    #[test]
+    fn many_cases_that_differ_in_figures_alone_are_one() {
+        let of = fixture::points(1).len();
+        let [case] = group(1, Lang::En).cases.try_into().unwrap();
+        let span = format!("(0 to {} slices, autocorrelation 0.500)", of - 1);
+        assert!(case.explanation.contains(&span), "{}", case.explanation);
+        let [case] = group(1, Lang::Ja).cases.try_into().unwrap();
+        assert!(case.explanation.contains(&format!("0 ~ {}", of - 1)), "{}", case.explanation);
+        // Three are told one by one.
+        assert_eq!(group(of / 2, Lang::En).cases.len(), 3);
+    }
+}

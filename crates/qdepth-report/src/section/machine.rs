@@ -1,0 +1,251 @@
+//! A machine and its storage as tables for a person.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use qdepth_record::Observation;
+
+use crate::document::{Cell, Column, Row, Table};
+use crate::number;
+use crate::section::sweep::tables::{number_in, observed, text};
+use crate::words::{HostWords, Lang, about, fact_name, say, told, words as all_words};
+
+/// Facts of the machine itself; every other subject is a device or a file system.
+const MACHINE: [&str; 5] = ["host", "kernel", "cpu", "memory", "generator"];
+
+/// What is told of a machine: itself, its devices, arrays and file systems, and what is unknown.
+/// `all` adds a table of every fact with its source.
+pub fn host_tables(facts: &[Observation], all: bool, lang: Lang) -> Vec<Table> {
+    let words = all_words(lang).host;
+    let mut tables = vec![machine(facts, lang)];
+    let devices = subjects(facts, |facts| has(facts, "size_bytes"));
+    tables.extend((!devices.is_empty()).then(|| drives(&devices, words)));
+    let arrays = subjects(facts, |facts| has(facts, "built_on"));
+    tables.extend((!arrays.is_empty()).then(|| built(&arrays, words)));
+    let mounts = subjects(facts, |facts| has(facts, "options"));
+    tables.extend((!mounts.is_empty()).then(|| mounted(&mounts, words)));
+    tables.push(if all { every(facts, lang) } else { unknown(facts, lang) });
+    tables
+}
+
+/// Facts of one subject each, in order of appearance, of those subjects that fit.
+pub(crate) fn subjects(
+    facts: &[Observation],
+    fits: impl Fn(&[&Observation]) -> bool,
+) -> Vec<(String, Vec<&Observation>)> {
+    let mut all: Vec<(String, Vec<&Observation>)> = Vec::new();
+    for fact in facts {
+        match all.iter_mut().find(|(subject, _)| *subject == fact.subject) {
+            Some((_, facts)) => facts.push(fact),
+            None => all.push((fact.subject.clone(), vec![fact])),
+        }
+    }
+    all.retain(|(_, facts)| fits(facts));
+    all
+}
+
+pub(crate) fn has(facts: &[&Observation], key: &str) -> bool {
+    facts.iter().any(|fact| fact.key == key)
+}
+
+pub(crate) fn value<'a>(facts: &[&'a Observation], key: &str) -> Option<&'a str> {
+    let mut known = facts.iter().filter(|fact| fact.key == key);
+    known.find_map(|fact| fact.value.as_deref().ok())
+}
+
+/// The first of these that is known.
+fn first<'a>(facts: &[&'a Observation], keys: &[&str]) -> Option<&'a str> {
+    keys.iter().find_map(|key| value(facts, key))
+}
+
+fn table(caption: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+    Table { caption: caption.to_owned(), columns, rows, note: String::new() }
+}
+
+fn row(cells: Vec<Cell>) -> Row {
+    Row { cells, opens_group: false }
+}
+
+fn machine(facts: &[Observation], lang: Lang) -> Table {
+    let words = all_words(lang).host;
+    let known = facts.iter().filter(|fact| MACHINE.contains(&&*fact.subject));
+    let rows = known.filter_map(|fact| {
+        let value = observed(fact, fact.value.as_deref().ok()?);
+        let cells = [told(lang, &fact.subject), fact_name(lang, &fact.key), told(lang, &value)];
+        let [subject, name, value] = cells;
+        Some(row(vec![Cell::head(subject), Cell::plain(name), Cell::plain(value)]))
+    });
+    let columns = words.machine_columns.iter().map(|heading| text(heading)).collect();
+    table(words.machine, columns, rows.collect())
+}
+
+fn drives(devices: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
+    let [device, product, capacity, link, limit, queues, scheduler, cache, heat, used] =
+        words.device_columns;
+    let columns = vec![
+        text(device),
+        text(product),
+        number_in(capacity, ""),
+        text(link),
+        number_in(limit, "MiB/s"),
+        number_in(queues, ""),
+        text(scheduler),
+        text(cache),
+        number_in(heat, "°C"),
+        number_in(used, "%"),
+    ];
+    let rows = devices.iter().map(|(name, facts)| {
+        let plain = |keys: &[&str]| Cell::or_dash(first(facts, keys).map(str::to_owned));
+        let named_by = ["vendor", "model", "firmware"].map(|key| value(facts, key).unwrap_or(""));
+        // On some buses the vendor is a number.
+        let named = |word: &&&str| !word.is_empty() && !word.starts_with("0x");
+        let product = named_by.iter().filter(named).copied().collect::<Vec<_>>();
+        let product = if product.is_empty() {
+            first(facts, &["product", "mapped_name", "backing_file"]).map(str::to_owned)
+        } else {
+            Some(product.join(" "))
+        };
+        let bytes = |key| value(facts, key).and_then(|bytes| bytes.parse::<f64>().ok());
+        let limit = bytes("link_limit_bytes_per_s").map(|b| b / f64::from(1 << 20));
+        row(vec![
+            Cell::head(&**name),
+            Cell::or_dash(product),
+            Cell::or_dash(bytes("size_bytes").map(number::decimal_bytes)),
+            Cell::or_dash(connected(facts, words)),
+            Cell::or_dash(limit.map(number::three_digits)),
+            plain(&["queues"]),
+            Cell::or_dash(value(facts, "scheduler").map(chosen)),
+            plain(&["write_cache"]),
+            plain(&["temperature_celsius", "sensor_celsius"]),
+            plain(&["percentage_used"]),
+        ])
+    });
+    table(words.devices, columns, rows.collect())
+}
+
+/// `PCIe 3.0 x2 (of PCIe 3.0 x4)`.
+fn connected(facts: &[&Observation], words: &HostWords) -> Option<String> {
+    let link = value(facts, "link")?;
+    Some(match value(facts, "link_possible").filter(|possible| *possible != link) {
+        Some(possible) => {
+            say(words.link_of, &[("link", link.to_owned()), ("possible", possible.to_owned())])
+        }
+        None => link.to_owned(),
+    })
+}
+
+/// Of `mq-deadline [none]` the one in brackets.
+pub(crate) fn chosen(all: &str) -> String {
+    let inner = all.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inner.map_or(all, |(name, _)| name).to_owned()
+}
+
+fn built(arrays: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
+    let keys: [&[&str]; 4] = [
+        &["level", "segment_type", "kind"],
+        &["chunk_bytes", "stripe_bytes"],
+        &["metadata", "volume_group", "mapped_name"],
+        &["built_on"],
+    ];
+    rows_of(words.arrays, &words.array_columns, arrays, &keys)
+}
+
+fn mounted(mounts: &[(String, Vec<&Observation>)], words: &HostWords) -> Table {
+    let keys: [&[&str]; 4] = [&["type"], &["devices", "source"], &["options"], &["striping"]];
+    rows_of(words.mounts, &words.mount_columns, mounts, &keys)
+}
+
+fn rows_of(
+    caption: &str,
+    headings: &[&str],
+    subjects: &[(String, Vec<&Observation>)],
+    keys: &[&[&str]],
+) -> Table {
+    let rows = subjects.iter().map(|(subject, facts)| {
+        let mut cells = vec![Cell::head(subject.strip_prefix("mount ").unwrap_or(subject))];
+        cells.extend(keys.iter().map(|keys| {
+            let fact = keys.iter().find_map(|key| {
+                facts.iter().copied().find(|fact| fact.key == *key && fact.value.is_ok())
+            });
+            Cell::or_dash(fact.and_then(|fact| Some(observed(fact, fact.value.as_deref().ok()?))))
+        }));
+        row(cells)
+    });
+    table(caption, headings.iter().map(|heading| text(heading)).collect(), rows.collect())
+}
+
+/// What is not known, by reason.
+pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang: Lang) -> Table {
+    let words = all_words(lang).host;
+    let mut reasons: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
+    for fact in facts {
+        if let Err(why) = &fact.value {
+            reasons.entry((&fact.subject, why)).or_default().insert(fact_name(lang, &fact.key));
+        }
+    }
+    let between = all_words(lang).list[0];
+    let rows = reasons.into_iter().map(|((subject, why), keys)| {
+        let keys: Vec<String> = keys.into_iter().collect();
+        row(vec![
+            Cell::head(told(lang, subject)),
+            Cell::unknown(keys.join(between)),
+            Cell::plain(why),
+        ])
+    });
+    let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();
+    table(words.unknown, columns, rows.collect())
+}
+
+/// Every fact with its source.
+fn every(facts: &[Observation], lang: Lang) -> Table {
+    let words = all_words(lang).host;
+    let rows = facts.iter().map(|fact| {
+        let value = match &fact.value {
+            Ok(value) => Cell::plain(told(lang, &observed(fact, value))),
+            Err(why) => Cell::unknown(about(lang, words.unknown, &told(lang, why))),
+        };
+        row(vec![
+            Cell::head(told(lang, &fact.subject)),
+            Cell::plain(fact_name(lang, &fact.key)),
+            value,
+            Cell::plain(told(lang, &fact.source)),
+        ])
+    });
+    let columns = words.all_columns.iter().map(|heading| text(heading)).collect();
+    table(words.all, columns, rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fact(subject: &str, key: &str, value: Result<&str, &str>) -> Observation {
+        Observation {
+            subject: subject.to_owned(),
+            key: key.to_owned(),
+            value: value.map(str::to_owned).map_err(str::to_owned),
+            source: "here".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_drive_is_one_line_and_what_is_unknown_is_told_once_for_each_reason() {
+        let facts = [
+            fact("host", "os", Ok("Debian")),
+            fact("nvme0n1", "size_bytes", Ok("800166076416")),
+            fact("nvme0n1", "model", Ok("P3700")),
+            fact("nvme0n1", "link", Ok("PCIe 3.0 x2")),
+            fact("nvme0n1", "link_possible", Ok("PCIe 3.0 x4")),
+            fact("nvme0n1", "link_limit_bytes_per_s", Ok("1772307692")),
+            fact("nvme0n1", "scheduler", Ok("[none] mq-deadline")),
+            fact("nvme0n1", "percentage_used", Err("no privilege")),
+            fact("nvme0n1", "temperature_celsius", Err("no privilege")),
+        ];
+        let [machine, devices, unknown] = host_tables(&facts, false, Lang::En).try_into().unwrap();
+        assert_eq!(machine.rows.len(), 1);
+        let cells: Vec<&str> = devices.rows[0].cells.iter().map(|cell| &*cell.text).collect();
+        assert_eq!(&cells[..4], ["nvme0n1", "P3700", "800.17 GB", "PCIe 3.0 x2 (of PCIe 3.0 x4)"]);
+        assert_eq!(&cells[4..], ["1,690", "–", "none", "–", "–", "–"]);
+        assert_eq!(unknown.rows.len(), 1);
+        assert_eq!(unknown.rows[0].cells[1].text, "percentage used, temperature celsius");
+    }
+}

@@ -1,0 +1,15 @@
+//! Sections of reports, each with its view, tables, pictures and sentences together.
+
+pub(crate) mod answer;
+pub(crate) mod bandwidth;
+pub(crate) mod comparison;
+pub(crate) mod explain;
+pub(crate) mod findings;
+pub(crate) mod machine;
+pub(crate) mod paper;
+pub(crate) mod pressure;
+pub(crate) mod pts;
+pub(crate) mod steps;
+pub(crate) mod sweep;
+pub(crate) mod timeline;
+pub(crate) mod witnesses;

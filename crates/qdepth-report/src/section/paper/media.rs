@@ -1,0 +1,231 @@
+//! The technical data of the media, as read from them or from the description of an emulated one.
+
+use std::collections::BTreeMap;
+
+use qdepth_record::{Observation, TargetRecord};
+
+use crate::document::{Align, Block, Cell, Column, Mark, Row, Section, Table};
+use crate::names;
+use crate::number::{self, MIB};
+use crate::section::paper::{DataSheet, Text};
+use crate::section::sweep::tables::{self, text};
+use crate::view::View;
+use crate::words::{entry, say, told};
+
+/// How many media stand side by side in a table.
+const ABREAST: usize = 4;
+/// Parameters of emulated media that are no property of a drive where they are 0: it has no such
+/// limit, or that part of it is not modelled.
+const NOT_MODELLED: [&str; 6] =
+    ["watts_idle", "watts_write", "spare_gb", "link_mb_s", "limit_c", "dies"];
+
+/// Facts of the table of media, in its order.
+const FACTS: [&str; 38] = [
+    "model",
+    "vendor",
+    "serial",
+    "firmware",
+    "size_bytes",
+    "capacity_bytes",
+    "capacity_gb",
+    "spare_gb",
+    "dies",
+    "block_bytes",
+    "link_mb_s",
+    "ambient_c",
+    "limit_c",
+    "watts_idle",
+    "watts_write",
+    "formatted_bytes",
+    "interface",
+    "link",
+    "link_limit_bytes_per_s",
+    "rotational",
+    "logical_block_bytes",
+    "physical_block_bytes",
+    "write_cache",
+    "scheduler",
+    "queue_requests",
+    "data_sheet_sequential_read_mb_s",
+    "data_sheet_sequential_write_mb_s",
+    "data_sheet_random_read_4k_io_s",
+    "data_sheet_random_write_4k_io_s",
+    "endurance",
+    "endurance_bytes",
+    "written_bytes",
+    "percentage_used",
+    "temperature_celsius",
+    "temperature_warning_celsius",
+    "temperature_critical_celsius",
+    "wear",
+    "format",
+];
+
+/// What the connection of a target carries in practice, MiB/s (2^20 bytes), where it is known. That of
+/// an emulated medium is in its description, with its unit.
+pub(crate) fn link_limit(target: &TargetRecord) -> Option<f64> {
+    let fact = |key: &str| {
+        let mut all = target.facts.iter().filter(|seen| seen.key == key);
+        // Several media share the load in a way that is not known here.
+        let (Some(seen), None) = (all.next(), all.next()) else { return None };
+        seen.value.as_ref().ok()?.split(' ').next()?.parse::<f64>().ok()
+    };
+    if target.spelling.contains(['(', '*', ',']) {
+        return None;
+    }
+    let limit =
+        fact("link_limit_bytes_per_s").map(|rate| rate / MIB).or_else(|| fact("link_mb_s"))?;
+    (limit.is_finite() && limit > 0.0).then_some(limit)
+}
+
+/// The data sheet of the medium that a target is, alone; empty where its description has none.
+pub(crate) fn data_sheet(view: &View<'_>, target: &TargetRecord) -> DataSheet {
+    let name = Text::Same(view.shown(&target.name));
+    let mut sheet = DataSheet { name, ..DataSheet::default() };
+    if target.spelling.contains(['(', '*', ',']) {
+        return sheet;
+    }
+    for seen in &target.facts {
+        let Some(key) = seen.key.strip_prefix("data_sheet_") else { continue };
+        let value =
+            seen.value.as_ref().ok().and_then(|value| value.split(' ').next()?.parse().ok());
+        if let Some(value) = value.filter(|value: &f64| value.is_finite() && *value > 0.0) {
+            sheet.promise(key, value);
+        }
+    }
+    sheet
+}
+
+/// The section: each medium of all runs once, again where it had changed; nothing where nothing is
+/// known.
+pub(crate) fn section(views: &[&View<'_>]) -> Option<Section> {
+    let first = views.first()?;
+    let mut media: Vec<Medium<'_>> = Vec::new();
+    for (number, view) in views.iter().enumerate() {
+        for mut medium in self::media(view) {
+            let of_name = |other: &&Medium<'_>| other.subject == medium.subject;
+            if media.iter().filter(of_name).any(|other| other.says_the_same(&medium)) {
+                continue;
+            }
+            if media.iter().any(|other| of_name(&other)) {
+                let run = [("n", (number + 1).to_string())];
+                let run = say(first.words.campaign.run, &run);
+                medium.name =
+                    say(first.words.campaign.of_run, &[("name", medium.name), ("run", run)]);
+            }
+            media.push(medium);
+        }
+    }
+    let tables = media.chunks(ABREAST).filter_map(|some| table(first, some));
+    let blocks: Vec<Block> = tables.map(Block::Table).collect();
+    let [title, ..] = first.words.paper.sections;
+    (!blocks.is_empty()).then(|| super::section("media", title, blocks))
+}
+
+/// A medium: its name, and its known facts by key.
+struct Medium<'a> {
+    subject: &'a str,
+    name: String,
+    facts: BTreeMap<&'a str, &'a Observation>,
+}
+
+impl Medium<'_> {
+    /// Whether every row of the table would be the same.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let value = |medium: &Self, key: &str| Some(medium.facts.get(key)?.value.clone());
+        FACTS.iter().all(|key| value(self, key) == value(other, key))
+    }
+}
+
+/// Each medium of a run once, in the order of targets.
+fn media<'a>(view: &View<'a>) -> Vec<Medium<'a>> {
+    let mut all: Vec<Medium<'a>> = Vec::new();
+    for seen in view.run.targets.iter().flat_map(|target| &target.facts) {
+        let Ok(value) = &seen.value else { continue };
+        let number = value.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+        let modelled = number.is_none_or(|number| number.abs() > 0.0);
+        if seen.subject == "file_system" || (!modelled && NOT_MODELLED.contains(&&*seen.key)) {
+            continue;
+        }
+        let place = all.iter().position(|medium| medium.subject == seen.subject);
+        let place = place.unwrap_or_else(|| {
+            let subject = &*seen.subject;
+            let name = names::product(view.run, subject).unwrap_or(subject).to_owned();
+            all.push(Medium { subject, name, facts: BTreeMap::new() });
+            all.len() - 1
+        });
+        all[place].facts.entry(&seen.key).or_insert(seen);
+    }
+    all.retain(|medium| {
+        ["size_bytes", "capacity_bytes", "capacity_gb", "model"]
+            .iter()
+            .any(|key| medium.facts.contains_key(key))
+    });
+    all
+}
+
+fn table(view: &View<'_>, media: &[Medium<'_>]) -> Option<Table> {
+    let words = view.words.paper.media;
+    let column = |medium: &Medium<'_>| Column {
+        heading: medium.name.clone(),
+        unit: String::new(),
+        align: Align::Text,
+        rank: 0,
+    };
+    let columns = std::iter::once(text("")).chain(media.iter().map(column)).collect();
+    let row = |key: &&str| {
+        let name = entry(words.facts, key)?;
+        let value = |medium: &Medium<'_>| {
+            let seen = medium.facts.get(key)?;
+            let value = seen.value.as_ref().ok()?;
+            Some(value_text(view, seen, value))
+        };
+        let values: Vec<Option<String>> = media.iter().map(value).collect();
+        values.iter().any(Option::is_some).then(|| Row {
+            cells: std::iter::once(Cell::head(name))
+                .chain(values.into_iter().map(Cell::or_dash))
+                .collect(),
+            opens_group: false,
+        })
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for row in FACTS.iter().filter_map(row) {
+        // Systems and descriptions have keys of their own for the same property.
+        match rows.iter_mut().find(|other| other.cells.first() == row.cells.first()) {
+            Some(other) => {
+                for (cell, same) in other.cells.iter_mut().zip(row.cells) {
+                    if cell.mark == Mark::Unknown {
+                        *cell = same;
+                    }
+                }
+            }
+            None => rows.push(row),
+        }
+    }
+    let (caption, note) = (words.caption.to_owned(), words.note.to_owned());
+    (!rows.is_empty()).then_some(Table { caption, columns, rows, note })
+}
+
+fn value_text(view: &View<'_>, seen: &Observation, value: &str) -> String {
+    let [yes, no] = view.words.paper.media.yes_no;
+    match (seen.key.as_str(), value) {
+        ("rotational" | "removable", "0") => no.to_owned(),
+        ("rotational" | "removable", "1") => yes.to_owned(),
+        ("scheduler", value) if value.contains('[') => crate::section::machine::chosen(value),
+        (key, value) if key.ends_with("_bytes_per_s") => {
+            let rate = value.parse::<f64>().ok();
+            let mib = rate.map(|rate| format!("{} MiB/s", number::thousands(rate / MIB, 0)));
+            mib.unwrap_or_else(|| value.to_owned())
+        }
+        (_, value) => {
+            let value = grouped(value).unwrap_or_else(|| tables::observed(seen, value));
+            told(view.lang, &value)
+        }
+    }
+}
+
+/// `3380 MiB/s`, as descriptions have it, with its thousands apart.
+fn grouped(value: &str) -> Option<String> {
+    let (digits, unit) = value.split_once(' ')?;
+    Some(format!("{} {unit}", number::count(digits.parse().ok()?)))
+}

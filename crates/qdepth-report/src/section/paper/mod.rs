@@ -1,0 +1,74 @@
+//! The white paper around the figures: cover, technical data, best practice, conclusion,
+//! literature, contact.
+
+mod file;
+pub(crate) mod literature;
+pub(crate) mod media;
+pub(crate) mod practice;
+pub(crate) mod slots;
+pub(crate) mod topology;
+
+pub use file::{Configuration, DataSheet, Linked, Paper, PaperError, Product, Source, Text};
+
+use crate::document::{Block, Cover, Logo, Revision, Section};
+use crate::section::sweep::sentences;
+use crate::view::View;
+use crate::words::{Lang, Words};
+
+/// The cover: what the paper's file says, and the day of the run.
+pub(crate) fn cover(
+    paper: &Paper,
+    logo: Option<&Logo>,
+    day: &str,
+    lang: Lang,
+    words: &Words,
+) -> Cover {
+    let day = paper.date.clone().unwrap_or_else(|| day.split('T').next().unwrap_or(day).to_owned());
+    let revision = |revision: &file::Revision| Revision {
+        version: revision.version.clone(),
+        date: sentences::date(&revision.date, words),
+        changes: revision.changes.of(lang).to_owned(),
+    };
+    Cover {
+        organisation: paper.organisation.of(lang).to_owned(),
+        logo: logo.cloned(),
+        version: paper.version.clone(),
+        date: sentences::date(&day, words),
+        iso_date: day,
+        history: paper.history.iter().map(revision).collect(),
+    }
+}
+
+/// The last sections: conclusion, what was cited, whom to ask.
+pub(crate) fn closing(view: &View<'_>) -> Vec<Section> {
+    let [_, _, _, literature, contact] = view.words.paper.sections;
+    let cited = literature::cited(view);
+    let lines = match view.paper.contact.as_slice() {
+        [] => vec![view.words.paper.contact.to_owned()],
+        lines => lines.iter().map(|line| line.of(view.lang).to_owned()).collect(),
+    };
+    let lines = lines.into_iter().chain([view.words.paper.disclaimer.to_owned()]);
+    let last = [
+        section("literature", literature, cited),
+        section("contact", contact, lines.map(Block::Paragraph).collect()),
+    ];
+    slots::footnotes(view).into_iter().chain(last).collect()
+}
+
+/// What the paper's file says before everything else; nothing where it says nothing.
+pub(crate) fn introduction(view: &View<'_>) -> Vec<Section> {
+    let blocks = slots::paragraphs(view.paper.introduction.of(view.lang)).collect::<Vec<_>>();
+    let title = view.words.paper.introduction;
+    let first = (!blocks.is_empty()).then(|| section("introduction", title, blocks));
+    let own = [first, slots::products(view), slots::administration(view)];
+    own.into_iter().flatten().collect()
+}
+
+/// What came out, in a few sentences: every load, the shortest latency, how far it can be trusted.
+pub(crate) fn conclusion(view: &View<'_>) -> Vec<Block> {
+    sentences::conclusion(view).into_iter().map(Block::Paragraph).collect()
+}
+
+fn section(id: &str, title: &str, blocks: Vec<Block>) -> Section {
+    Section { id: id.to_owned(), title: title.to_owned(), blocks }
+}

@@ -1,0 +1,110 @@
+//! Best practice: what on this machine limits the result, and what to change. Drawn from findings
+//! and from what was read of the machine.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::Code;
+
+use crate::document::{Block, Fact};
+use crate::number;
+use crate::view::View;
+use crate::words::{finding_text, say};
+
+/// Findings that name a limit which somebody can remove.
+const REMOVABLE: [Code; 16] = [
+    Code::GeneratorCeiling,
+    Code::GeneratorCpu,
+    Code::EngineFallback,
+    Code::EngineFeature,
+    Code::Steal,
+    Code::ForeignIo,
+    Code::KernelSawLess,
+    Code::NotDirect,
+    Code::Buffered,
+    Code::SmallArea,
+    Code::CompressiblePayload,
+    Code::UnwrittenRead,
+    Code::MediumStateUnknown,
+    Code::DepthNotReached,
+    Code::ClockDrift,
+    Code::FarDrive,
+];
+/// Share of the link's practical limit from which the link is what limits.
+const NEAR_LINK: f64 = 0.9;
+
+/// What to change.
+pub(crate) fn practice(view: &View<'_>) -> Vec<Block> {
+    let words = view.words.paper.practice;
+    let changes: Vec<Fact> =
+        surroundings(view).into_iter().chain(links(view)).chain(found(view)).collect();
+    if changes.is_empty() {
+        vec![Block::Paragraph(words.nothing.to_owned())]
+    } else {
+        vec![Block::Paragraph(words.changes.to_owned()), Block::Facts(changes)]
+    }
+}
+
+fn fact(name: impl Into<String>, value: impl Into<String>) -> Fact {
+    Fact { name: name.into(), value: value.into(), literal: false }
+}
+
+/// What was read of the machine and is known to cost performance or its steadiness.
+fn surroundings(view: &View<'_>) -> Vec<Fact> {
+    let words = view.words.paper.practice;
+    let read = |subject: &str, key: &str| {
+        let seen = view.run.environment.iter().find(|o| o.subject == subject && o.key == key);
+        seen.and_then(|seen| seen.value.as_ref().ok())
+    };
+    let [governor, clock, hypervisor] = words.machine;
+    let told = |[name, text]: [&str; 2], value: &str| {
+        fact(name, say(text, &[("value", value.to_owned())]))
+    };
+    let mut all = Vec::new();
+    // Time is invented in an emulation: the machine has no part in it.
+    if view.run.emulated {
+        return all;
+    }
+    all.extend(read("cpu", "governor").filter(|v| *v != "performance").map(|v| told(governor, v)));
+    all.extend(
+        read("kernel", "clock_source")
+            .filter(|v| *v != "tsc" && *v != "arch_sys_counter")
+            .map(|v| told(clock, v)),
+    );
+    all.extend(read("host", "hypervisor").map(|v| told(hypervisor, v)));
+    all
+}
+
+/// Links that the largest throughput came near to.
+fn links(view: &View<'_>) -> Vec<Fact> {
+    let words = view.words.paper.practice;
+    let one = |target: &qdepth_record::TargetRecord| {
+        let limit = super::media::link_limit(target)?;
+        let of_target =
+            view.points().filter(|(_, p)| p.record.target == target.index && p.is_valid());
+        let largest = of_target.map(|(_, p)| p.mib_per_s.value).fold(0.0, f64::max);
+        let values = [
+            ("target", target.name.clone()),
+            ("value", number::three_digits(largest)),
+            ("limit", number::three_digits(limit)),
+        ];
+        let [name, text] = words.link;
+        (largest >= NEAR_LINK * limit).then(|| fact(name, say(text, &values)))
+    };
+    // Columns of a comparison are no targets.
+    let targets = view.run.targets.iter().filter(|_| view.compared.is_none());
+    targets.filter_map(one).collect()
+}
+
+/// Findings that somebody can do something about, each kind once, with its advice.
+fn found(view: &View<'_>) -> Vec<Fact> {
+    let on_points = view.points().flat_map(|(_, point)| &point.record.findings);
+    let mut kinds: BTreeMap<usize, Fact> = BTreeMap::new();
+    for finding in view.run.findings.iter().chain(on_points) {
+        let Some(rank) = REMOVABLE.iter().position(|code| *code == finding.code) else { continue };
+        kinds.entry(rank).or_insert_with(|| {
+            let text = finding_text(finding, view.lang);
+            fact(text.title, text.advice)
+        });
+    }
+    kinds.into_values().collect()
+}

@@ -1,0 +1,370 @@
+//! The reader's latency over time beside the stair of writes, and over the write load.
+
+use crate::document::{Cell, Picture, Row, Table};
+use crate::figure::{
+    Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
+};
+use crate::limit::Statistic;
+use crate::number::{self, TimeUnit, three_digits};
+use crate::section::pressure::tables::reader_unit;
+use crate::section::steps::{Step, Steps};
+use crate::section::sweep::pictures::data_table;
+use crate::section::sweep::tables::number_in;
+use crate::trace;
+use crate::view::View;
+use crate::words::say;
+
+/// Most marks of a line over time: about two for a pixel.
+const MARKS_MAX: u64 = 800;
+/// Lengths of a slice of time, ns.
+const SLICES: [u64; 10] = [
+    100_000_000,
+    200_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_000_000_000,
+    5_000_000_000,
+    10_000_000_000,
+    30_000_000_000,
+    60_000_000_000,
+    600_000_000_000,
+];
+/// The colour of the stair: grey, the last of the palette.
+const STAIR: usize = 5;
+/// The figures over the write load.
+const LINES: [(Statistic, Stroke); 2] =
+    [(Statistic::Mean, Stroke::Solid), (Statistic::Quantile(0.999), Stroke::Dashed)];
+
+/// Each diagram is drawn on both, with a name for its links.
+const SCALES: [(&str, Scale); 2] = [("linear", Scale::FromZero), ("log", Scale::Log)];
+
+/// A step on the axis of time: from when to when, and the writes asked.
+struct Tread {
+    from_ns: u64,
+    to_ns: u64,
+    asked: f64,
+}
+
+/// The measured windows of the steps in a row; the longest window of a step counts.
+fn treads(steps: &Steps<'_, '_>) -> Vec<Tread> {
+    let mut from_ns = 0;
+    let tread = |place: usize| {
+        let at_place = || steps.all.iter().filter(|step| step.place == place);
+        let windows = at_place().filter_map(|s| Some(s.reader()?.record.duration_ns));
+        let to_ns = from_ns + windows.max().unwrap_or(0);
+        let asked = at_place().find_map(Step::asked).unwrap_or(0.0);
+        Tread { from_ns: std::mem::replace(&mut from_ns, to_ns), to_ns, asked }
+    };
+    (0..steps.titles.len()).map(tread).collect()
+}
+
+/// A length of slices that leaves a line over so long a time readable, ns.
+pub(crate) fn slice_ns(total_ns: u64) -> u64 {
+    let fits = |slice: &&u64| total_ns / **slice <= MARKS_MAX;
+    *SLICES.iter().find(fits).unwrap_or(&SLICES[SLICES.len() - 1])
+}
+
+/// Linear and logarithmic; nothing where no series was kept.
+pub(super) fn over_time(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> {
+    let words = view.words.pressure.pictures;
+    let treads = treads(steps);
+    let end_ns = treads.last().map_or(0, |tread| tread.to_ns);
+    let slice = slice_ns(end_ns);
+    let unit = reader_unit(steps);
+    let series: Vec<Series> = steps
+        .targets()
+        .into_iter()
+        .enumerate()
+        .map(|(colour, target)| Series {
+            name: view.target_name(target),
+            colour,
+            stroke: Stroke::Solid,
+            markers: Markers::None,
+            marks: line_over_time(steps, target, &treads, slice, unit),
+        })
+        .collect();
+    let figure = |y_scale| Figure {
+        x_label: words.time_x.to_owned(),
+        x_axis: Horizontal::UpTo(end_ns as f64 / 1e9),
+        y_label: format!("{} [{}]", words.latency_y, unit.symbol()),
+        y_scale,
+        series: series.clone(),
+        right: Some(RightAxis {
+            label: words.stair_y.to_owned(),
+            series: vec![stair(view, &treads)],
+        }),
+        panels: Vec::new(),
+    };
+    let both = SCALES.into_iter().zip(words.over_time);
+    let all = both.map(|((id, scale), title)| Picture {
+        id: format!("pressure-time-{id}"),
+        title: view.marked(title.to_owned()),
+        description: time_description(view, steps, slice),
+        data: trace::traced(view, time_data(view, &series, &treads, unit), points_by_place(steps)),
+        origin: view.origin(),
+        figure: figure(scale),
+    });
+    all.filter(|picture| !picture.figure.is_empty()).collect()
+}
+
+fn stair(view: &View<'_>, treads: &[Tread]) -> Series {
+    let ends = treads.iter().flat_map(|tread| {
+        [tread.from_ns, tread.to_ns]
+            .map(|ns| Mark::at(ns as f64 / 1e9, MarkValue::Known(tread.asked, None)))
+    });
+    Series {
+        name: view.words.pressure.pictures.stair.to_owned(),
+        colour: STAIR,
+        stroke: Stroke::Solid,
+        markers: Markers::None,
+        marks: ends.collect(),
+    }
+}
+
+/// The mean of each slice, in its middle. A slice without a completed read leaves a gap, as does a
+/// step that is missing or not valid.
+fn line_over_time(
+    steps: &Steps<'_, '_>,
+    target: u32,
+    treads: &[Tread],
+    slice_ns: u64,
+    unit: TimeUnit,
+) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    for (place, tread) in treads.iter().enumerate() {
+        let step = steps.on(target).find(|step| step.place == place && step.is_valid());
+        let slices = step.map_or_else(Vec::new, |step| slices(step, slice_ns));
+        if slices.is_empty() {
+            marks.push(Mark::at(tread.from_ns as f64 / 1e9, MarkValue::Missing));
+        }
+        marks.extend(slices.into_iter().map(|(middle_ns, mean_ns)| Mark {
+            at: (tread.from_ns as f64 + middle_ns) / 1e9,
+            value: mean_ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+            points: step.map_or_else(Vec::new, reader_point),
+        }));
+    }
+    marks
+}
+
+/// The place of the reader's point in the plan.
+fn reader_point(step: &Step<'_, '_>) -> Vec<u32> {
+    step.reader().map(|reader| reader.record.index).into_iter().collect()
+}
+
+/// Middle of each slice from the start of the window, and mean service time of its reads, ns.
+fn slices(step: &Step<'_, '_>, slice_ns: u64) -> Vec<(f64, Option<f64>)> {
+    let Some(reader) = step.reader() else { return Vec::new() };
+    let of_slice = |chunk: &[qdepth_record::IntervalRecord]| {
+        let (first, last) = (chunk.first()?, chunk.last()?);
+        let known = chunk.iter().filter_map(|i| i.read_service_time.decode().ok());
+        let (sum, count) =
+            known.fold((0.0, 0), |(sum, count), h| (sum + h.sum() as f64, count + h.count()));
+        let middle = (first.start_ns + last.start_ns + last.length_ns) as f64 / 2.0;
+        Some((middle, (count > 0).then(|| sum / count as f64)))
+    };
+    let chunks =
+        reader.record.intervals.chunk_by(|a, b| a.start_ns / slice_ns == b.start_ns / slice_ns);
+    chunks.filter_map(of_slice).collect()
+}
+
+/// The first and the last mean of every target.
+fn described(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let lines = steps.targets().into_iter().filter_map(|target| {
+        let mean = |step: &Step<'_, '_>| step.reader_latency(Statistic::Mean).map(number::duration);
+        let valid = || steps.on(target).filter(|step| step.is_valid());
+        let (first, last) = (valid().next()?, valid().last()?);
+        let values = [
+            ("target", view.target_name(target)),
+            ("first", mean(first)?),
+            ("first_step", view.step(first.title)),
+            ("last", mean(last)?),
+            ("last_step", view.step(last.title)),
+        ];
+        Some(say(view.words.pressure.pictures.line, &values))
+    });
+    lines.collect::<Vec<_>>().join(view.words.gap)
+}
+
+fn time_description(view: &View<'_>, steps: &Steps<'_, '_>, slice: u64) -> String {
+    let asked = |step: &Step<'_, '_>| step.asked().unwrap_or(0.0);
+    let low = steps.all.iter().map(asked).fold(f64::INFINITY, f64::min);
+    let high = steps.all.iter().map(asked).fold(0.0, f64::max);
+    let values = [
+        ("slice", number::duration(slice as f64)),
+        ("low", number::load(low)),
+        ("high", number::load(high)),
+        ("lines", described(view, steps)),
+    ];
+    say(view.words.pressure.pictures.time_description, &values)
+}
+
+/// Every slice would be hundreds of rows: the numbers behind the picture are the means of the
+/// slices within each step, their smallest and their largest.
+fn time_data(view: &View<'_>, series: &[Series], treads: &[Tread], unit: TimeUnit) -> Table {
+    let words = view.words;
+    let mut columns = vec![
+        number_in(words.pressure.columns.time, "s"),
+        number_in(words.pressure.columns.asked, "MiB/s"),
+    ];
+    for line in series {
+        for heading in [words.columns.minimum, words.columns.maximum_time] {
+            columns.push(number_in(&[&*line.name, heading].join(words.list[0]), unit.symbol()));
+        }
+    }
+    let rows = treads.iter().map(|tread| {
+        let (from, to) = (tread.from_ns as f64 / 1e9, tread.to_ns as f64 / 1e9);
+        let mut cells =
+            vec![Cell::head(three_digits(from)), Cell::plain(number::load(tread.asked))];
+        for line in series {
+            let within = line.marks.iter().filter(|mark| mark.at >= from && mark.at < to);
+            let values: Vec<f64> = within.filter_map(known).collect();
+            let low = values.iter().copied().reduce(f64::min);
+            let high = values.iter().copied().reduce(f64::max);
+            cells.extend([low, high].map(|value| Cell::or_dash(value.map(three_digits))));
+        }
+        Row { cells, opens_group: false }
+    });
+    data_table(view, columns, rows.collect())
+}
+
+/// The points of each step, those of all targets.
+fn points_by_place(steps: &Steps<'_, '_>) -> Vec<Vec<u32>> {
+    let of_place = |place: usize| {
+        let at_place = steps.all.iter().filter(|step| step.place == place);
+        at_place.flat_map(Step::places).collect()
+    };
+    (0..steps.titles.len()).map(of_place).collect()
+}
+
+fn known(mark: &Mark) -> Option<f64> {
+    match mark.value {
+        MarkValue::Known(value, _) => Some(value),
+        MarkValue::Invalid | MarkValue::Missing => None,
+    }
+}
+
+/// Mean and 99.9th percentile over the write load that was reached, with the knee.
+pub(super) fn over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<Picture> {
+    let words = view.words.pressure.pictures;
+    let unit = reader_unit(steps);
+    let mut series = Vec::new();
+    for (colour, target) in steps.targets().into_iter().enumerate() {
+        for (statistic, stroke) in LINES {
+            let marks = line_over_load(steps, target, statistic, unit);
+            let name = if view.compares() {
+                [view.target_name(target), view.statistic(statistic)].join(view.words.list[0])
+            } else {
+                view.statistic(statistic)
+            };
+            let drawn = marks.iter().any(|mark| known(mark).is_some());
+            series.extend(drawn.then_some(Series {
+                name,
+                colour,
+                stroke,
+                markers: Markers::Plain,
+                marks,
+            }));
+        }
+        series.extend(knee(view, steps, target, colour, unit));
+    }
+    let largest = steps.all.iter().map(Step::achieved).fold(1.0, f64::max);
+    let figure = |y_scale| Figure {
+        x_label: words.load_x.to_owned(),
+        x_axis: Horizontal::UpTo(largest * 1.03),
+        y_label: format!("{} [{}]", words.latency_y, unit.symbol()),
+        y_scale,
+        series: series.clone(),
+        right: None,
+        panels: Vec::new(),
+    };
+    let both = SCALES.into_iter().zip(words.over_load);
+    let all = both.map(|((id, scale), title)| Picture {
+        id: format!("pressure-load-{id}"),
+        title: view.marked(title.to_owned()),
+        description: say(words.load_description, &[("lines", described(view, steps))]),
+        data: load_data(view, steps, unit),
+        origin: view.origin(),
+        figure: figure(scale),
+    });
+    all.filter(|picture| !picture.figure.is_empty()).collect()
+}
+
+/// Of the means alone, logarithmic: what a reader who wants one picture needs.
+pub(crate) fn means_over_load(view: &View<'_>, steps: &Steps<'_, '_>) -> Option<Picture> {
+    let mut picture = over_load(view, steps).pop()?;
+    let mean = |series: &Series| series.stroke == Stroke::Solid || series.stroke == Stroke::None;
+    picture.figure.series.retain(mean);
+    Some(picture)
+}
+
+fn line_over_load(
+    steps: &Steps<'_, '_>,
+    target: u32,
+    statistic: Statistic,
+    unit: TimeUnit,
+) -> Vec<Mark> {
+    let mark = |step: &Step<'_, '_>| {
+        let ns = step.reader_latency(statistic).filter(|_| step.is_valid());
+        Mark {
+            at: step.achieved(),
+            value: ns.map_or(MarkValue::Missing, |ns| MarkValue::Known(unit.of(ns), None)),
+            points: reader_point(step),
+        }
+    };
+    steps.on(target).map(mark).collect()
+}
+
+fn knee(
+    view: &View<'_>,
+    steps: &Steps<'_, '_>,
+    target: u32,
+    colour: usize,
+    unit: TimeUnit,
+) -> Option<Series> {
+    let [step, _] = steps.knee(target)?;
+    let mean = unit.of(step.reader_latency(Statistic::Mean)?);
+    let word = view.words.pressure.pictures.knee;
+    let name = if view.compares() {
+        [&*view.target_name(target), word].join(view.words.list[0])
+    } else {
+        word.to_owned()
+    };
+    Some(Series {
+        name,
+        colour,
+        stroke: Stroke::None,
+        markers: Markers::Rings,
+        marks: vec![Mark {
+            at: step.achieved(),
+            value: MarkValue::Known(mean, None),
+            points: reader_point(step),
+        }],
+    })
+}
+
+fn load_data(view: &View<'_>, steps: &Steps<'_, '_>, unit: TimeUnit) -> Table {
+    let words = view.words;
+    let mut columns = vec![number_in(words.pressure.columns.step, "")];
+    for target in steps.targets() {
+        let name = view.target_name(target);
+        let achieved = words.pressure.columns.achieved;
+        columns.push(number_in(&[&*name, achieved].join(words.list[0]), "MiB/s"));
+        columns.extend(LINES.map(|(statistic, _)| {
+            number_in(&[name.clone(), view.statistic(statistic)].join(words.list[0]), unit.symbol())
+        }));
+    }
+    let rows = steps.titles.iter().enumerate().map(|(place, title)| {
+        let mut cells = vec![Cell::head(view.step(title))];
+        for target in steps.targets() {
+            let step = steps.on(target).find(|step| step.place == place && step.is_valid());
+            cells.push(Cell::or_dash(step.map(|step| number::load(step.achieved()))));
+            cells.extend(LINES.map(|(statistic, _)| {
+                let ns = step.and_then(|step| step.reader_latency(statistic));
+                Cell::or_dash(ns.map(|ns| unit.write(ns)))
+            }));
+        }
+        Row { cells, opens_group: false }
+    });
+    let data = data_table(view, columns, rows.collect());
+    trace::traced(view, data, points_by_place(steps))
+}

@@ -1,0 +1,189 @@
+//! What the steps amount to, in sentences that claim no more than the figures bear.
+
+use crate::limit::Statistic;
+use crate::number::{self, duration, three_digits};
+use crate::section::steps::{Crossing, Step, Steps};
+use crate::section::sweep::sentences::list;
+use crate::view::View;
+use crate::words::{counted, say};
+
+/// How many steps, and from where to where.
+pub(crate) fn range(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let words = view.words.pressure;
+    let end = |title: Option<&&str>| title.map_or_else(String::new, |t| view.step(t));
+    let values = [
+        ("steps", counted(words.steps, steps.titles.len())),
+        ("first", end(steps.titles.first())),
+        ("last", end(steps.titles.last())),
+    ];
+    say(words.step_range, &values)
+}
+
+/// The comparison at the highest common step, or the rise on the only target.
+pub(crate) fn responsiveness(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    match steps.targets().as_slice() {
+        [target] => rise(view, steps, *target),
+        _ => comparison(view, steps),
+    }
+}
+
+/// Which steps were not followed, and how far they were.
+pub(crate) fn not_followed(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let beyond = steps.all.iter().filter(|step| !step.followed());
+    let said = beyond.map(|step| {
+        let values = [
+            ("target", view.target_name(step.target)),
+            ("step", view.step(step.title)),
+            ("achieved", number::load(step.achieved())),
+        ];
+        say(view.words.pressure.not_followed, &values)
+    });
+    said.collect::<Vec<_>>().join(view.words.gap)
+}
+
+fn mean(step: &Step<'_, '_>) -> Option<f64> {
+    step.reader_latency(Statistic::Mean)
+}
+
+fn rise(view: &View<'_>, steps: &Steps<'_, '_>, target: u32) -> String {
+    let words = view.words.pressure;
+    let valid = steps.on(target).filter(|step| step.is_valid());
+    let means: Vec<(&str, f64)> = valid.filter_map(|s| Some((s.title, mean(s)?))).collect();
+    let (Some((first_step, first)), Some((last_step, last))) = (means.first(), means.last()) else {
+        return view.words.summary.no_result.to_owned();
+    };
+    let values = [
+        ("target", view.target_name(target)),
+        ("first", duration(*first)),
+        ("first_step", view.step(first_step)),
+        ("last", duration(*last)),
+        ("last_step", view.step(last_step)),
+        ("quotient", three_digits(last / first)),
+    ];
+    say(if means.len() > 1 { words.rose } else { words.single }, &values)
+}
+
+fn comparison(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let words = view.words.pressure;
+    let top = steps.top_common().unwrap_or_default();
+    let mut means: Vec<(&Step<'_, '_>, f64)> =
+        top.into_iter().filter_map(|step| Some((step, mean(step)?))).collect();
+    let Some((first, _)) = means.first() else { return words.no_common.to_owned() };
+    let on = |(step, mean): &(&Step<'_, '_>, f64)| {
+        let values = [("value", duration(*mean)), ("target", view.target_name(step.target))];
+        say(words.mean_on, &values)
+    };
+    let values = list(view, means.iter().map(on).collect());
+    let mut said = vec![say(words.top, &[("step", view.step(first.title)), ("values", values)])];
+    means.sort_by(|(_, a), (_, b)| a.total_cmp(b));
+    if let Some((best, others)) = means.split_first() {
+        said.extend(others.iter().map(|other| quotient(view, best, other)));
+    }
+    said.join(view.words.gap)
+}
+
+/// How many times as fast the better of two answered, and how many times at least.
+fn quotient(
+    view: &View<'_>,
+    (best, best_mean): &(&Step<'_, '_>, f64),
+    (other, other_mean): &(&Step<'_, '_>, f64),
+) -> String {
+    let words = view.words.pressure;
+    let least = best.mean_interval().zip(other.mean_interval()).map(|(a, b)| b.0 / a.1);
+    let mut values = vec![
+        ("better", view.target_name(best.target)),
+        ("worse", view.target_name(other.target)),
+        ("quotient", three_digits(other_mean / best_mean)),
+    ];
+    match least {
+        Some(least) if least <= 1.0 => return say(words.alike, &values),
+        Some(least) => values.push(("least", number::at_least(least))),
+        None => values.push(("reason", words.no_interval.to_owned())),
+    }
+    say(words.faster, &values)
+}
+
+/// Where the wait becomes shorter though more is written, and why, as far as that is known.
+pub(crate) fn falls(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
+    let words = view.words.pressure;
+    let of = |target: u32| {
+        let [before, after] = steps.fall(target)?;
+        let values = [
+            ("target", view.target_name(target)),
+            ("before", duration(mean(before)?)),
+            ("before_step", view.step(before.title)),
+            ("after", duration(mean(after)?)),
+            ("after_step", view.step(after.title)),
+        ];
+        let mut said = vec![say(words.falls, &values)];
+        let locked: Vec<String> = steps.in_step(target).map(|s| view.step(s.title)).collect();
+        if !locked.is_empty() {
+            let mut values = vec![("steps", list(view, locked))];
+            values.extend(view.run.emulated.then(|| ("medium", words.no_scatter.to_owned())));
+            said.push(say(words.in_step, &values));
+        }
+        Some(said.join(view.words.gap))
+    };
+    steps.targets().into_iter().filter_map(of).collect()
+}
+
+/// The knees of all targets, and what a knee is.
+pub(crate) fn knees(view: &View<'_>, steps: &Steps<'_, '_>) -> String {
+    let words = view.words.pressure;
+    let knee = |target: u32| {
+        let mut values = vec![("target", view.target_name(target))];
+        let knee = steps.knee(target);
+        let means = knee.map(|[below, above]| [mean(below), mean(above)]);
+        let (Some([below, above]), Some([Some(low), Some(high)])) = (knee, means) else {
+            return say(words.no_knee, &values);
+        };
+        values.extend([
+            ("below", view.step(below.title)),
+            ("low", duration(low)),
+            ("above", view.step(above.title)),
+            ("high", duration(high)),
+        ]);
+        say(words.knee, &values)
+    };
+    let all = std::iter::once(words.knee_note.to_owned());
+    all.chain(steps.targets().into_iter().map(knee)).collect::<Vec<_>>().join(view.words.gap)
+}
+
+/// Where the limits are passed, that were asked for: a sentence each, on every target.
+pub(crate) fn limits(view: &View<'_>, steps: &Steps<'_, '_>) -> Vec<String> {
+    let [between, before, within, unknown] = view.words.pressure.limit;
+    let mut said = Vec::new();
+    for limit in &view.limits {
+        for target in steps.targets() {
+            let mut values = vec![
+                ("target", view.target_name(target)),
+                ("statistic", view.statistic(limit.statistic)),
+                ("limit", duration(limit.at_most.0 as f64)),
+            ];
+            said.push(match steps.crossing(target, limit) {
+                Crossing::Between([low, high], [below, above]) => {
+                    let (low, high) = (number::load(low), number::load(high));
+                    values.extend([
+                        ("low", low),
+                        ("high", high),
+                        ("below", view.step(&below)),
+                        ("above", view.step(&above)),
+                    ]);
+                    say(between, &values)
+                }
+                Crossing::Before(above) => {
+                    values.push(("above", view.step(&above)));
+                    say(before, &values)
+                }
+                Crossing::NotUpTo(load, later) => {
+                    values.push(("load", number::load(load)));
+                    let later = (later > 0).then(|| counted(view.words.pressure.later, later));
+                    values.extend(later.map(|text| ("later", text)));
+                    say(within, &values)
+                }
+                Crossing::Unknown => say(unknown, &values),
+            });
+        }
+    }
+    said
+}

@@ -1,0 +1,359 @@
+//! From hand-made records of steps to tables, sentences and pictures.
+
+use proptest::prelude::*;
+use qdepth_measure::{Code, Finding, LatencyHistogram, Nanos};
+use qdepth_record::{DirectionRecord, IntervalRecord, PointRecord, RunRecord};
+
+use crate::Telling;
+use crate::compose;
+use crate::document::{Block, Document, Mark};
+use crate::figure::MarkValue;
+use crate::html;
+use crate::point_tables;
+use crate::summary_sentences;
+use crate::tests::fixture;
+use crate::words::Lang;
+
+const SECOND: u64 = 1_000_000_000;
+const MIB: u64 = 1 << 20;
+
+/// The service times of reads, one after the other: half of them 10 % shorter than the mean, half
+/// of them longer.
+fn reader(target: u32, group: u32, step: &str, mean_ns: u64) -> PointRecord {
+    let completed = SECOND / mean_ns;
+    let mut service_time = LatencyHistogram::new();
+    for n in 0..completed {
+        service_time.record(Nanos(if n % 2 == 0 {
+            mean_ns - mean_ns / 10
+        } else {
+            mean_ns + mean_ns / 10
+        }));
+    }
+    let mut encoded = Vec::new();
+    let mut of_interval = LatencyHistogram::new();
+    of_interval.record(Nanos(mean_ns));
+    of_interval.encode(&mut encoded);
+    let interval = |n: u64| IntervalRecord {
+        start_ns: n * SECOND / 100,
+        length_ns: SECOND / 100,
+        reads: completed / 100,
+        read_service_time: qdepth_measure::EncodedHistogram(encoded.clone()),
+        ..IntervalRecord::default()
+    };
+    PointRecord {
+        profile: "reader".into(),
+        profile_title: "Reader".into(),
+        read_share: 1.0,
+        outstanding: 1,
+        arrivals: "closed".into(),
+        reads: DirectionRecord {
+            completed,
+            bytes: completed * 8192,
+            service_time,
+            ..DirectionRecord::default()
+        },
+        intervals: (0..100).map(interval).collect(),
+        ..point(target, group, step)
+    }
+}
+
+fn writers(target: u32, group: u32, step: &str, asked_mib: u64, achieved_mib: u64) -> PointRecord {
+    PointRecord {
+        profile: "writers".into(),
+        profile_title: "Writers".into(),
+        outstanding: 8,
+        offered_io_per_s: Some((asked_mib * MIB / 8192) as f64),
+        arrivals: format!("paced {}/s", asked_mib * MIB / 8192),
+        writes: DirectionRecord {
+            completed: achieved_mib * MIB / 8192,
+            bytes: achieved_mib * MIB,
+            ..DirectionRecord::default()
+        },
+        ..point(target, group, step)
+    }
+}
+
+fn point(target: u32, group: u32, step: &str) -> PointRecord {
+    PointRecord {
+        group,
+        target,
+        step: step.into(),
+        request_size: "8KiB".into(),
+        request_size_mean_bytes: 8192.0,
+        random_share: 1.0,
+        streams: 1,
+        workers: 1,
+        duration_ns: SECOND,
+        ..PointRecord::default()
+    }
+}
+
+/// Steps of 100 MiB/s each, with the reader's mean latencies by target; where the last write load is
+/// short, it is that.
+fn staircase(means_ns: &[&[u64]], last_achieved: Option<u64>) -> Vec<PointRecord> {
+    let mut points = Vec::new();
+    for (target, means) in means_ns.iter().enumerate() {
+        for (n, mean) in means.iter().enumerate() {
+            let (asked, group) = ((n as u64 + 1) * 100, (target * 100 + n) as u32);
+            let step = format!("{asked} MiB/s");
+            let last = n + 1 == means.len();
+            let achieved = last_achieved.filter(|_| last).unwrap_or(asked);
+            points.push(reader(target as u32, group, &step, *mean));
+            points.push(writers(target as u32, group, &step, asked, achieved));
+        }
+    }
+    for (index, point) in points.iter_mut().enumerate() {
+        point.index = index as u32;
+    }
+    points
+}
+
+/// A report of two targets under write pressure.
+pub(crate) fn example(lang: Lang) -> crate::Document {
+    compose(&run(2), &staircase(&[NAND, FLAT], Some(390)), lang)
+}
+
+fn run(targets: u32) -> RunRecord {
+    RunRecord { plan_name: "write-pressure".into(), ..fixture::run(targets) }
+}
+
+fn told(points: &[PointRecord], targets: u32, limit: &str) -> String {
+    let limits = vec![limit.parse().expect("a limit")];
+    summary_sentences(&run(targets), points, Telling { limits, ..Telling::default() }).join(" ")
+}
+
+fn document(points: &[PointRecord]) -> Document {
+    compose(&run(2), points, Lang::En)
+}
+
+/// Rates that scatter by some percent without a pattern, so that there is a 95 % interval.
+fn scatter(points: &mut [PointRecord]) {
+    let readers = points.iter_mut().filter(|point| point.read_share >= 1.0);
+    for (at, interval) in readers.flat_map(|point| point.intervals.iter_mut().enumerate()) {
+        let draw = (at as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59;
+        interval.reads += interval.reads * draw / 300;
+    }
+}
+
+const NAND: &[u64] = &[100_000, 150_000, 400_000, 1_000_000];
+const FLAT: &[u64] = &[10_000, 10_000, 11_000, 12_500];
+
+#[test]
+fn a_line_a_step_and_target_with_asked_and_achieved() {
+    let points = staircase(&[NAND, FLAT], Some(390));
+    let tables = point_tables(&run(2), &points, Lang::En);
+    assert_eq!(tables.len(), 1);
+    let rows: Vec<Vec<&str>> = tables[0]
+        .rows
+        .iter()
+        .map(|row| row.cells.iter().map(|cell| cell.text.as_str()).collect())
+        .collect();
+    assert_eq!(rows.len(), 8);
+    assert_eq!(&rows[0][..6], ["100 MiB/s", "nvme0n1", "100", "100", "100", "110"]);
+    assert_eq!(&rows[6][..5], ["400 MiB/s", "nvme0n1", "400", "390", "1,000"]);
+    // 1,000 reads bear a 99th percentile and no more.
+    assert_eq!(&rows[6][6..8], ["–", "–"]);
+    let marked: Vec<usize> = (0..8).filter(|row| rows[*row].contains(&"not followed")).collect();
+    assert_eq!(marked, [6, 7]);
+}
+
+#[test]
+fn the_comparison_is_at_the_highest_step_that_all_followed() {
+    let points = staircase(&[NAND, FLAT], Some(390));
+    let told = told(&points, 2, "mean=200us");
+    assert!(told.contains("At 300 MiB/s of writes"), "{told}");
+    assert!(told.contains("400 µs on nvme0n1 and 11.0 µs on nvme1n1"), "{told}");
+    assert!(told.contains("36.4 times as fast"), "{told}");
+    // No point lies between the two: where the limit is passed there is not known.
+    let between = "passes 200 µs between write loads of 200 and 300 MiB/s";
+    assert!(told.contains(between), "{told}");
+    assert!(told.contains("stays within 200 µs up to a write load of 390 MiB/s"), "{told}");
+}
+
+#[test]
+fn with_intervals_the_least_quotient_is_said_too() {
+    let mut points = staircase(&[NAND, FLAT], None);
+    scatter(&mut points);
+    let told = told(&points, 2, "mean=200us");
+    let said = number_before(&told, " times as fast").expect("a quotient");
+    let least = number_before(&told, " times, with both").expect("a least quotient");
+    assert!(least < said && least > 0.9 * said, "{told}");
+}
+
+#[test]
+fn an_invalid_step_is_struck_and_in_no_sentence_or_picture() {
+    let mut points = staircase(&[NAND, FLAT], None);
+    points[7].findings.push(Finding::invalid(Code::IoErrors));
+    let told = told(&points, 2, "mean=900us");
+    assert!(told.contains("At 300 MiB/s of writes"), "{told}");
+    assert!(told.contains("stays within 900 µs up to a write load of 300 MiB/s"), "{told}");
+    let table = &point_tables(&run(2), &points, Lang::En)[0];
+    assert_eq!(table.rows[6].cells[4].mark, Mark::Struck);
+    let document = document(&points);
+    let section = section(&document, "write-pressure");
+    let line = section.blocks.iter().find_map(|block| match block {
+        Block::Pictures(pictures) => Some(&pictures[0].figure.series[0]),
+        _ => None,
+    });
+    let after = line.expect("a picture").marks.iter().filter(|mark| mark.at > 3.0);
+    assert!(after.clone().all(|mark| mark.value == MarkValue::Missing), "{after:?}");
+}
+
+#[test]
+fn the_section_has_its_diagrams_and_every_percentile_its_count() {
+    let document = document(&staircase(&[NAND, FLAT], Some(390)));
+    let section = section(&document, "write-pressure");
+    assert_eq!(section.title, "Responsiveness under write pressure");
+    let mut ids = Vec::new();
+    let mut tables = Vec::new();
+    for block in &section.blocks {
+        match block {
+            Block::Pictures(pictures) => ids.extend(pictures.iter().map(|p| p.id.as_str())),
+            Block::Table(table) => tables.push(table),
+            _ => {}
+        }
+    }
+    assert_eq!(
+        ids,
+        ["pressure-time-linear", "pressure-time-log", "pressure-load-linear", "pressure-load-log"]
+    );
+    assert_eq!(tables.len(), 3);
+    let (values, counts) = (&tables[1].rows[0].cells, &tables[1].rows[1].cells);
+    // 10,000 reads of 100 µs: 100, 10, 1, 0 … beyond.
+    assert_eq!(values[1].text, "10,000");
+    let texts = |cells: &[crate::Cell]| cells.iter().map(|c| c.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&counts[2..6]), ["100", "10", "1", "0"]);
+    assert_eq!(texts(&values[4..6]), ["too few", "too few"]);
+    assert_eq!((values[3].mark, values[4].mark), (Mark::Plain, Mark::Unknown));
+    let page = html(&document).expect("a page");
+    assert!(page.contains("Write load [MiB/s]") && !page.contains("NaN"));
+    // No diagram of a single point of every step, and no table of maxima over steps.
+    assert!(!page.contains("id=\"diagrams\"") && !page.contains("id=\"key-figures\""));
+}
+
+#[test]
+fn what_a_writer_may_do_beside_a_reader_is_recommended() {
+    let at_once: &[u64] = &[100_000, 300_000, 400_000, 1_000_000];
+    let recommended = |means: &[u64]| {
+        let document = document(&staircase(&[means, FLAT], None));
+        let texts = |block: &Block| match block {
+            Block::Paragraph(text) => Some(text.clone()),
+            _ => None,
+        };
+        section(&document, "recommendation").blocks.iter().filter_map(texts).collect::<Vec<_>>()
+    };
+    let [nand, flat, ..] = &recommended(NAND)[..] else { panic!("one for each target") };
+    assert!(nand.starts_with("On nvme0n1, write no more than 200 MiB/s"), "{nand}");
+    assert!(nand.contains("from 300 MiB/s on"), "{nand}");
+    assert!(flat.starts_with("On nvme1n1 the mean latency of the reader does not pass"), "{flat}");
+    let told = &recommended(at_once)[0];
+    assert!(told.contains("keep writes away") && told.contains("already from 200 MiB/s"), "{told}");
+}
+
+#[test]
+fn the_knee_is_where_the_latency_doubles_for_good() {
+    let said = |means: &[u64]| {
+        let points = staircase(&[means], None);
+        let document = compose(&run(1), &points, Lang::En);
+        let blocks = document.sections.into_iter().flat_map(|section| section.blocks);
+        let mut texts =
+            blocks.filter_map(|b| if let Block::Paragraph(t) = b { Some(t) } else { None });
+        texts.find(|text| text.contains(" knee")).expect("a knee or none")
+    };
+    assert!(said(NAND).contains(
+        "knee of nvme0n1 lies between 200 MiB/s (mean read latency 150 µs) and 300 MiB/s (400 µs)"
+    ));
+    assert!(said(FLAT).contains("nvme0n1 has no knee"));
+    // Back below the double, so the first rise was not the knee.
+    assert!(said(&[100_000, 300_000, 120_000, 500_000]).contains("between 300 MiB/s"));
+}
+
+/// Reads that fell in step with an exact schedule made a curve of an emulated drive zigzag.
+#[test]
+fn a_shorter_wait_under_more_writes_is_said_with_its_cause() {
+    let falls = |points: &[PointRecord]| {
+        let document = document(points);
+        let blocks = &section(&document, "write-pressure").blocks;
+        let texts = blocks.iter().filter_map(|b| match b {
+            Block::Paragraph(text) if text.contains("does not grow") => Some(text.clone()),
+            _ => None,
+        });
+        texts.collect::<Vec<String>>()
+    };
+    let means = [100_000, 200_000, 150_000, 300_000];
+    let mut points = staircase(&[&means, NAND], None);
+    scatter(&mut points);
+    let said = falls(&points).join(" ");
+    assert!(said.contains("200 µs at 200 MiB/s and 150 µs at 300 MiB/s"), "{said}");
+    assert!(!said.contains("nvme1n1"), "{said}");
+}
+
+#[test]
+fn loads_that_are_no_write_pressure_are_told_one_by_one() {
+    let mut points = staircase(&[&[100_000, 200_000]], None);
+    for point in &mut points {
+        point.read_share = 0.5;
+    }
+    let table = &point_tables(&run(1), &points, Lang::En)[0];
+    let texts: Vec<&str> = table.rows.iter().map(|row| row.cells[1].text.as_str()).collect();
+    assert_eq!(texts, ["Reader", "Writers", "Reader", "Writers"]);
+    assert_eq!(section(&document(&points), "steps").title, "Steps");
+}
+
+fn section<'a>(document: &'a crate::Document, id: &str) -> &'a crate::Section {
+    document.sections.iter().find(|section| section.id == id).expect("the section")
+}
+
+/// The number before a word of a sentence.
+fn number_before(text: &str, word: &str) -> Option<f64> {
+    let (before, _) = text.split_once(word)?;
+    before.rsplit(' ').next()?.replace([',', '('], "").parse().ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn a_sentence_never_contradicts_its_data(
+        first in prop::collection::vec(10_000u64..2_000_000, 2..5),
+        second in prop::collection::vec(10_000u64..2_000_000, 2..5),
+        short in prop::option::of(1u64..100),
+        limit_us in 5u64..3_000,
+    ) {
+        let means: [&[u64]; 2] = [&first, &second];
+        let mut points = staircase(&means, short);
+        scatter(&mut points);
+        let told = told(&points, 2, &format!("mean={limit_us}us"));
+        // What followed on both: all but the last step of each where that fell short.
+        let followed = |means: &[u64]| means.len() - usize::from(short.is_some());
+        let common = followed(&first).min(followed(&second));
+        let mean = |means: &[u64]| {
+            let completed = SECOND / means[common - 1];
+            let (ns, odd) = (means[common - 1], completed / 2);
+            let sum = (completed - odd) * (ns - ns / 10) + odd * (ns + ns / 10);
+            sum as f64 / completed as f64
+        };
+        let (a, b) = (mean(&first), mean(&second));
+        let step = format!("At {} MiB/s of writes", common * 100);
+        prop_assert!(told.contains(&step), "{told}");
+        let better = if a <= b { "nvme0n1" } else { "nvme1n1" };
+        if told.contains("do not differ") {
+            prop_assert!(told.contains(&format!("There {better} and ")), "{told}");
+        } else {
+            prop_assert!(told.contains(&format!("There {better} answered")), "{told}");
+            let said = number_before(&told, " times as fast").expect("a quotient");
+            let truth = a.max(b) / a.min(b);
+            prop_assert!((said / truth - 1.0).abs() < 0.0051, "{said} {truth} {told}");
+            if let Some(least) = number_before(&told, " times, with both") {
+                prop_assert!(least <= truth && least >= 0.99, "{least} {truth} {told}");
+            }
+        }
+        let limit_ns = limit_us as f64 * 1e3;
+        for (name, means) in [("nvme0n1", &first), ("nvme1n1", &second)] {
+            let sentence = told.split(". ").find(|s| s.starts_with(&format!("On {name} the mean"))).expect("a limit");
+            let over = means.iter().any(|ns| *ns as f64 > limit_ns * 1.001);
+            let within = means.iter().all(|ns| (*ns as f64) < limit_ns * 0.999);
+            prop_assert!(!over || !sentence.contains("stays within"), "{sentence}");
+            prop_assert!(!within || sentence.contains("stays within"), "{sentence}");
+        }
+    }
+}

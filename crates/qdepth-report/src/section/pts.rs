@@ -1,0 +1,345 @@
+//! The tables that SNIA's tests ask for, of the plans after them.
+
+use qdepth_record::PointRecord;
+
+use crate::document::{Block, Cell, Row, Section, Table};
+use crate::number::{self, MIB, TimeUnit};
+use crate::section::explain::of_chapter;
+use crate::section::sweep::tables::{number_in, text, with_mark};
+use crate::trace::traced;
+use crate::view::{Point, View, percentile_ns};
+use crate::words::{PtsWords, say};
+
+/// Rows of write saturation.
+const PARTS: u64 = 25;
+/// How far below the throughput before another load counts as back, and in parts of what time.
+const BACK: f64 = 0.95;
+const BACK_PARTS: u64 = 100;
+
+/// What a table of sizes and shares shows.
+#[derive(Clone, Copy, PartialEq)]
+enum Shown {
+    Rate,
+    Throughput,
+    Mean,
+    FiveNines,
+    Longest,
+}
+
+/// The tables of the plan; none of any other.
+pub(crate) fn tables(view: &View<'_>) -> Vec<Table> {
+    if view.compared.is_some() || view.loads.is_empty() {
+        return Vec::new();
+    }
+    let words = view.words.pts;
+    let (caption, shown): (&str, &[Shown]) = match view.run.plan_name.as_str() {
+        "pts-iops" => (words.matrices[0], &[Shown::Rate]),
+        "pts-throughput" => (words.matrices[1], &[Shown::Throughput]),
+        "pts-latency" => (words.matrices[2], &[Shown::Mean, Shown::FiveNines, Shown::Longest]),
+        "pts-wsat" => return each(view, words.saturation, |t| saturation(view, words, t)),
+        "pts-hir" => return each(view, words.recovery, |t| Some(recovery(view, words, t))),
+        "pts-xsr" => return each(view, words.stimulus, |t| stimulus(view, words, t)),
+        _ => return Vec::new(),
+    };
+    each(view, caption, |target| Some(matrix(view, words, target, shown)))
+}
+
+/// Whether the plan has a course over time that its test asks for.
+pub(crate) fn goes_over_time(view: &View<'_>) -> bool {
+    ["pts-wsat", "pts-hir", "pts-xsr"].contains(&view.run.plan_name.as_str())
+}
+
+/// A section of them.
+pub(crate) fn section(view: &View<'_>) -> Option<Section> {
+    let mut blocks: Vec<Block> = tables(view).into_iter().map(Block::Table).collect();
+    if !blocks.is_empty() {
+        blocks.extend(of_chapter(view, "snia", sums(view)));
+    }
+    let title = view.words.pts.section.to_owned();
+    (!blocks.is_empty()).then(|| Section { id: "snia".to_owned(), title, blocks })
+}
+
+/// What the tables come to: of a course its first and its last value, else the ends of all.
+fn sums(view: &View<'_>) -> Vec<String> {
+    let words = view.words.pts;
+    let of_target = |target: &u32| {
+        let points: Vec<&Point<'_>> =
+            in_order(view, *target).into_iter().filter(|point| point.is_valid()).collect();
+        let (first, last) = (points.first()?, points.last()?);
+        let told = |point: &Point<'_>| {
+            let value = number::three_digits(point.main().value);
+            format!("{value} {}", if is_throughput(point) { "MiB/s" } else { "IO/s" })
+        };
+        let mut values = vec![("target", view.target_name(*target))];
+        if goes_over_time(view) {
+            values.extend([("first", told(first)), ("last", told(last))]);
+            let share = last.main().value / first.main().value;
+            values.push(("share", number::percent(share)));
+            return Some(say(words.course, &values));
+        }
+        let rate = |point: &&&Point<'_>| point.main().value;
+        let most = points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        let least = points.iter().min_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+        let at = |point: &Point<'_>| {
+            let share = number::percent(point.record.read_share);
+            let reads = say(view.words.answer.reads_of, &[("share", share)]);
+            [spaced(&point.record.request_size), reads].join(view.words.list[0])
+        };
+        values.extend([("most", told(most)), ("most_at", at(most))]);
+        values.extend([("least", told(least)), ("least_at", at(least))]);
+        Some(say(words.ends, &values))
+    };
+    view.targets.iter().filter_map(of_target).collect()
+}
+
+fn is_throughput(point: &Point<'_>) -> bool {
+    point.record.reported_as_throughput
+}
+
+/// A table for each target, named where there are several.
+fn each(
+    view: &View<'_>,
+    caption: &str,
+    table: impl Fn(u32) -> Option<(Table, Vec<Vec<u32>>)>,
+) -> Vec<Table> {
+    let words = view.words.pts;
+    let one = |target: &u32| {
+        let (table, points) = table(*target)?;
+        let named = [("caption", caption.to_owned()), ("target", view.target_name(*target))];
+        let caption = if view.compares() { say(words.on, &named) } else { caption.to_owned() };
+        Some(with_mark(view, traced(view, Table { caption, ..table }, points)))
+    };
+    view.targets.iter().filter_map(one).collect()
+}
+
+/// The points of a target in the order of the plan.
+fn in_order<'v, 'a>(view: &'v View<'a>, target: u32) -> Vec<&'v Point<'a>> {
+    let all = view.points().map(|(_, point)| point);
+    let mut all: Vec<&Point<'a>> = all.filter(|p| p.record.target == target).collect();
+    all.sort_by_key(|point| point.record.index);
+    all
+}
+
+/// The value at a point, and its unit.
+fn value(shown: Shown, point: &Point<'_>, unit: TimeUnit) -> Option<String> {
+    let time = |ns: Option<f64>| ns.map(|ns| unit.write(ns));
+    match shown {
+        Shown::Rate => Some(number::rounded(&point.summary.io_per_s).value),
+        Shown::Throughput => Some(number::rounded(&point.mib_per_s).value),
+        Shown::Mean => time(point.latency().mean_ns),
+        Shown::FiveNines => time(percentile_ns(point.latency(), 0.99999)),
+        Shown::Longest => time(point.latency().max_ns.map(|ns| ns as f64)),
+    }
+}
+
+/// `512 B`, `4 KiB`.
+fn spaced(size: &str) -> String {
+    let bytes = size.strip_suffix('B').and_then(|bytes| bytes.parse::<u64>().ok());
+    bytes.map_or_else(|| number::spaced_sizes(size), |bytes| format!("{bytes} B"))
+}
+
+/// What a row shows, where a size has several.
+fn name(view: &View<'_>, shown: Shown) -> &'static str {
+    match shown {
+        Shown::Rate => view.words.columns.rate,
+        Shown::Throughput => view.words.columns.throughput,
+        Shown::Mean => view.words.columns.mean,
+        Shown::FiveNines => "p99.999",
+        Shown::Longest => view.words.columns.maximum_time,
+    }
+}
+
+/// A row for each size, or for each figure of it; a column for each share of reads.
+fn matrix(
+    view: &View<'_>,
+    words: &PtsWords,
+    target: u32,
+    shown: &[Shown],
+) -> (Table, Vec<Vec<u32>>) {
+    let points = in_order(view, target);
+    let (mut sizes, mut shares): (Vec<&str>, Vec<f64>) = (Vec::new(), Vec::new());
+    for Point { record, .. } in &points {
+        if !sizes.contains(&&*record.request_size) {
+            sizes.push(&record.request_size);
+        }
+        if !shares.contains(&record.read_share) {
+            shares.push(record.read_share);
+        }
+    }
+    let unit = TimeUnit::suiting(points.iter().filter_map(|point| point.latency().mean_ns));
+    let symbol = match shown {
+        [Shown::Rate] => "IO/s",
+        [Shown::Throughput] => "MiB/s",
+        _ => unit.symbol(),
+    };
+    let mut columns = vec![text(words.size)];
+    columns.extend(shares.iter().map(|share| {
+        number_in(&format!("{:.0}/{:.0}", share * 100.0, 100.0 - share * 100.0), symbol)
+    }));
+    let (mut rows, mut of_rows) = (Vec::new(), Vec::new());
+    for size in sizes {
+        let at = |share: &f64| {
+            let same = |p: &&&Point<'_>| {
+                p.record.request_size == size && (p.record.read_share - share).abs() < 1e-9
+            };
+            points.iter().find(same).copied()
+        };
+        let found: Vec<Option<&Point<'_>>> = shares.iter().map(at).collect();
+        for (nth, figure) in shown.iter().enumerate() {
+            let cell = |point: &Option<&Point<'_>>| match point {
+                Some(point) => {
+                    Cell::or_dash(value(*figure, point, unit)).struck_if(!point.is_valid())
+                }
+                None => Cell::or_dash(None),
+            };
+            let size = spaced(size);
+            let head = match shown {
+                [_] => size,
+                _ => [&*size, name(view, *figure)].join(view.words.list[0]),
+            };
+            let mut cells = vec![Cell::head(head)];
+            cells.extend(found.iter().map(cell));
+            rows.push(Row { cells, opens_group: shown.len() > 1 && nth == 0 });
+            of_rows.push(found.iter().flatten().map(|point| point.record.index).collect());
+        }
+    }
+    let note = words.matrix_note.to_owned();
+    (Table { columns, rows, note, ..Table::default() }, of_rows)
+}
+
+/// Mean bytes per second over the intervals that begin from here on.
+fn throughput_from(record: &PointRecord, from_ns: u64) -> f64 {
+    let all = record.intervals.iter().filter(|interval| interval.start_ns >= from_ns);
+    let (bytes, ns) = all
+        .fold((0, 0), |(bytes, ns), i| (bytes + i.read_bytes + i.written_bytes, ns + i.length_ns));
+    bytes as f64 / (ns.max(1) as f64 / 1e9)
+}
+
+/// Intervals joined into parts of this length at least: end, I/Os, bytes, length.
+fn parts(record: &PointRecord, length_ns: u64) -> Vec<(u64, u64, u64, u64)> {
+    let (mut all, mut ios, mut bytes, mut took) = (Vec::new(), 0, 0, 0);
+    for interval in &record.intervals {
+        ios += interval.completed();
+        bytes += interval.read_bytes + interval.written_bytes;
+        took += interval.length_ns;
+        if took >= length_ns {
+            all.push((interval.start_ns + interval.length_ns, ios, bytes, took));
+            (ios, bytes, took) = (0, 0, 0);
+        }
+    }
+    all
+}
+
+fn saturation(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, Vec<Vec<u32>>)> {
+    let point = *in_order(view, target).first()?;
+    let record = point.record;
+    let area = view.run.targets.iter().find(|t| t.index == target).map_or(0, |t| t.area_bytes);
+    let mut written = 0;
+    let row = |(end, ios, bytes, took): (u64, u64, u64, u64)| {
+        written += bytes;
+        let rate = ios as f64 / (took as f64 / 1e9);
+        let times = written as f64 / area.max(1) as f64;
+        let cells = vec![
+            Cell::head(number::duration(end as f64)),
+            Cell::plain(number::decimal_bytes(written as f64)),
+            Cell::or_dash((area > 0).then(|| format!("{times:.2}"))),
+            Cell::plain(number::three_digits(rate)).struck_if(!point.is_valid()),
+        ];
+        Row { cells, ..Row::default() }
+    };
+    let rows: Vec<Row> = parts(record, record.duration_ns / PARTS).into_iter().map(row).collect();
+    let columns = vec![
+        text(words.until),
+        number_in(words.written, ""),
+        number_in(words.fills, ""),
+        number_in(view.words.columns.rate, "IO/s"),
+    ];
+    let points = vec![vec![record.index]; rows.len()];
+    Some((Table { columns, rows, ..Table::default() }, points))
+}
+
+/// The pause before a step, as its title says it: `after 5 s 3/6`.
+fn pause(point: &Point<'_>) -> Option<String> {
+    let words = point.record.step.strip_prefix("after ")?;
+    words.rsplit_once(' ').map(|(pause, _)| pause.to_owned())
+}
+
+fn recovery(view: &View<'_>, words: &PtsWords, target: u32) -> (Table, Vec<Vec<u32>>) {
+    let points = in_order(view, target);
+    let (mut rows, mut of_rows) = (Vec::new(), Vec::new());
+    let mut before: Option<&Point<'_>> = None;
+    for group in points.chunk_by(|a, b| pause(a).is_some() && pause(a) == pause(b)) {
+        let Some(title) = pause(group[0]) else {
+            before = group.last().copied();
+            continue;
+        };
+        let valid = group.iter().chain(&before).all(|point| point.is_valid());
+        let rates: Vec<f64> = group.iter().map(|point| point.summary.io_per_s.value).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        let without = before.map(|point| point.summary.io_per_s.value);
+        let gain = without.filter(|rate| *rate > 0.0).map(|rate| {
+            // A tenth of a per cent is less than any such rate is known to.
+            format!("{:+.1} %", (mean / rate - 1.0) * 100.0).replace('-', "−")
+        });
+        let shown = |rate: f64| Cell::plain(number::three_digits(rate)).struck_if(!valid);
+        let cells = vec![
+            Cell::head(title),
+            without.map_or(Cell::or_dash(None), shown),
+            shown(rates[0]),
+            shown(rates[rates.len() - 1]),
+            shown(mean),
+            Cell::or_dash(gain).struck_if(!valid),
+        ];
+        rows.push(Row { cells, ..Row::default() });
+        of_rows.push(before.iter().chain(group).map(|point| point.record.index).collect());
+    }
+    let mut columns = vec![text(words.pause)];
+    columns.extend(
+        [words.before, words.first, words.last, words.mean].map(|name| number_in(name, "IO/s")),
+    );
+    columns.push(number_in(words.gain, ""));
+    (Table { columns, rows, note: words.recovery_note.to_owned(), ..Table::default() }, of_rows)
+}
+
+fn stimulus(view: &View<'_>, words: &PtsWords, target: u32) -> Option<(Table, Vec<Vec<u32>>)> {
+    let points = in_order(view, target);
+    let (first, last) = (points.first()?.record, points.last()?.record);
+    let at_end = |record: &PointRecord| throughput_from(record, record.duration_ns / 10 * 9);
+    let wanted = BACK * at_end(first);
+    let back = parts(last, last.duration_ns / BACK_PARTS)
+        .into_iter()
+        .find(|(_, _, bytes, took)| *bytes as f64 / (*took as f64 / 1e9) >= wanted)
+        .map(|(end, ..)| number::duration(end as f64));
+    let times = points.iter().filter_map(|point| point.latency().mean_ns);
+    let unit = TimeUnit::suiting(times);
+    let row = |point: &&Point<'_>| {
+        let record = point.record;
+        let is_last = record.index == last.index && record.index != first.index;
+        let valid = point.is_valid();
+        let cells = vec![
+            Cell::head(
+                [view.step(&record.step), record.profile_title.clone()].join(view.words.list[0]),
+            ),
+            Cell::plain(number::rounded(&point.mib_per_s).value).struck_if(!valid),
+            Cell::plain(number::three_digits(at_end(record) / MIB)).struck_if(!valid),
+            Cell::or_dash(point.latency().mean_ns.map(|ns| unit.write(ns))).struck_if(!valid),
+            Cell::or_dash(point.latency().max_ns.map(|ns| unit.write(ns as f64))).struck_if(!valid),
+            Cell::or_dash(back.clone().filter(|_| is_last)),
+        ];
+        Row { cells, ..Row::default() }
+    };
+    let columns = vec![
+        text(view.words.columns.profile),
+        number_in(view.words.columns.throughput, "MiB/s"),
+        number_in(words.at_end, "MiB/s"),
+        number_in(view.words.columns.mean, unit.symbol()),
+        number_in(view.words.columns.maximum_time, unit.symbol()),
+        number_in(words.back, ""),
+    ];
+    let rows = points.iter().map(row).collect();
+    let of_rows = points.iter().map(|point| vec![point.record.index]).collect();
+    Some((
+        Table { columns, rows, note: words.stimulus_note.to_owned(), ..Table::default() },
+        of_rows,
+    ))
+}

@@ -1,0 +1,153 @@
+//! What stands in a diagram of rates beside what was measured: published figures, the limit of the
+//! connection, the maximum of a data sheet.
+
+use qdepth_record::PointRecord;
+use qdepth_reference::{PublishedDrive, Quantity};
+
+use crate::document::Cell;
+use crate::figure::{Mark, MarkValue, Markers, Series, Stroke};
+use crate::number::{self, MIB};
+use crate::section::comparison::tables::published_name;
+use crate::section::paper::media::{data_sheet, link_limit};
+use crate::view::{Load, View};
+use crate::words::say;
+
+/// The colour of a limit: grey, the last of the palette.
+const LIMIT: usize = 5;
+/// How far above the largest value a limit is drawn, at most: beyond, it presses the lines down.
+const NEAR: f64 = 1.6;
+/// Published figures that make a line; two would say that it is straight between them.
+const LINE: usize = 3;
+
+/// The loads that figures were published of: name, random share, read share, bytes of a request.
+const PUBLISHED: [(&str, f64, f64, f64); 5] = [
+    ("database", 1.0, 0.67, 8192.0),
+    ("file-server", 1.0, 0.67, 65_536.0),
+    ("file-copy", 1.0, 0.5, 65_536.0),
+    ("streaming", 0.0, 1.0, 65_536.0),
+    ("restore", 0.0, 0.0, 65_536.0),
+];
+
+/// Everything that stands beside the rates of a load.
+pub(crate) fn of_rate(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for (place, drive) in view.published.iter().enumerate() {
+        all.extend(published(view, load, drive, view.targets.len() + place));
+    }
+    // Columns of a comparison are no targets: several drives have several connections.
+    if view.compared.is_none() {
+        all.extend(connection(view, load));
+        all.extend(data_sheets(view, load));
+    }
+    all
+}
+
+/// The value of a series at a number of outstanding I/Os, for the table behind the picture.
+pub(crate) fn cell(series: &Series, outstanding: u32) -> Cell {
+    let at = series.marks.iter().find(|mark| (mark.at - f64::from(outstanding)).abs() < 0.5);
+    Cell::or_dash(at.and_then(|mark| match mark.value {
+        MarkValue::Known(value, _) => Some(number::three_digits(value)),
+        MarkValue::Invalid | MarkValue::Missing => None,
+    }))
+}
+
+/// Whether the load is the one of that name in the published documents.
+fn is_published(record: &PointRecord) -> bool {
+    let same = |(name, random, read, bytes): &(&str, f64, f64, f64)| {
+        *name == record.profile
+            && (random - record.random_share).abs() < 1e-6
+            && (read - record.read_share).abs() < 1e-6
+            && record.trim_share <= 0.0
+            && (bytes - record.request_size_mean_bytes).abs() < 0.5
+    };
+    record.streams == 1 && PUBLISHED.iter().any(same)
+}
+
+/// The published figures of a load, and the published maximum as a level.
+fn published(
+    view: &View<'_>,
+    load: &Load<'_>,
+    drive: &PublishedDrive,
+    colour: usize,
+) -> Vec<Series> {
+    let first = load.first();
+    if !is_published(first) {
+        return Vec::new();
+    }
+    let quantity = if first.reported_as_throughput { Quantity::Throughput } else { Quantity::Rate };
+    let mark = |outstanding: &u32| {
+        let value = drive.at(&first.profile, *outstanding, quantity)?;
+        Some(Mark::at(f64::from(*outstanding), MarkValue::Known(value, None)))
+    };
+    let marks: Vec<Mark> = view.intensities.iter().filter_map(mark).collect();
+    // Grey is kept for limits.
+    let colour = colour % LIMIT;
+    let stroke = if marks.len() < LINE { Stroke::None } else { Stroke::Dashed };
+    let points = (!marks.is_empty()).then(|| Series {
+        name: published_name(view, &drive.title),
+        colour,
+        stroke,
+        markers: Markers::Plain,
+        marks,
+    });
+    let name = [("name", drive.title.clone())];
+    let name = say(view.words.comparison.published_maximum, &name);
+    let maximum = drive.maximum(&first.profile, quantity);
+    let maximum = maximum.filter(|maximum| is_near(view, load, *maximum));
+    let maximum = maximum.map(|maximum| level(view, name, colour, Stroke::Dotted, maximum));
+    points.into_iter().chain(maximum).collect()
+}
+
+/// What the connection carries, where every target has the same.
+fn connection(view: &View<'_>, load: &Load<'_>) -> Option<Series> {
+    let limits = view.run.targets.iter().map(link_limit).collect::<Option<Vec<f64>>>()?;
+    let (first, others) = limits.split_first()?;
+    let same = others.iter().all(|limit| (limit / first - 1.0).abs() < 1e-6);
+    let record = load.first();
+    let size = record.request_size_mean_bytes / MIB;
+    let limit = if record.reported_as_throughput { *first } else { first / size };
+    let name = view.words.paper.link_limit.to_owned();
+    (same && is_near(view, load, limit)).then(|| level(view, name, LIMIT, Stroke::Dotted, limit))
+}
+
+/// The maxima of data sheets for this load: of the paper's file, then of the targets' descriptions.
+fn data_sheets(view: &View<'_>, load: &Load<'_>) -> Vec<Series> {
+    let record = load.first();
+    let described = view.run.targets.iter().map(|target| data_sheet(view, target));
+    let sheets = view.paper.data_sheet.iter().cloned().chain(described);
+    let mut levels: Vec<f64> = Vec::new();
+    let sheets = sheets.filter_map(|sheet| {
+        let maximum = sheet.maximum(
+            record.random_share,
+            record.read_share,
+            record.request_size_mean_bytes,
+        )?;
+        let maximum = if record.reported_as_throughput {
+            maximum * record.request_size_mean_bytes / MIB
+        } else {
+            maximum
+        };
+        // Drives of one model promise the same: one line, by the first of them.
+        if levels.iter().any(|known| (known / maximum - 1.0).abs() < 1e-9) {
+            return None;
+        }
+        levels.push(maximum);
+        let name = [("name", sheet.name.of(view.lang).to_owned())];
+        let name = say(view.words.paper.data_sheet, &name);
+        is_near(view, load, maximum).then(|| level(view, name, LIMIT, Stroke::Dashed, maximum))
+    });
+    sheets.collect()
+}
+
+/// Whether the load comes so near to a level that its line does not press the others down.
+fn is_near(view: &View<'_>, load: &Load<'_>, level: f64) -> bool {
+    let tops = view.targets.iter().filter_map(|target| load.maximum(*target));
+    let largest = tops.map(|point| point.main().value).fold(0.0, f64::max);
+    level.is_finite() && level > 0.0 && level <= NEAR * largest
+}
+
+fn level(view: &View<'_>, name: String, colour: usize, stroke: Stroke, value: f64) -> Series {
+    let mark = |at: &u32| Mark::at(f64::from(*at), MarkValue::Known(value, None));
+    let marks = view.intensities.iter().map(mark).collect();
+    Series { name, colour, stroke, markers: Markers::None, marks }
+}

@@ -1,0 +1,396 @@
+//! The summary: three sentences that say no more than the figures bear.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::{Code, Severity};
+
+use crate::number;
+use crate::section::answer;
+use crate::section::bandwidth::{self, Bandwidth};
+use crate::section::pressure;
+use crate::section::steps::Steps;
+use crate::section::sweep::tables;
+use crate::view::{Load, Point, View};
+use crate::words::{Words, counted, finding_text, say};
+
+/// How many kinds of doubt the summary names.
+const DOUBTS_NAMED: usize = 3;
+
+/// Targets that are named; of more than one beyond them only the number is.
+const TARGETS_NAMED: usize = 4;
+
+/// The answer; what was measured; how that compares with what was expected, where it was; how far it
+/// can be trusted.
+pub(crate) fn summary(view: &View<'_>) -> Vec<String> {
+    let mut all = vec![answer::sentence(view), measured(view)];
+    if view.loads.is_empty() {
+        all.swap(0, 1);
+    }
+    all.extend(expected(view));
+    all.push(trust(view));
+    all
+}
+
+/// The range of the shares of what the emulated medium does that valid points reached.
+fn expected(view: &View<'_>) -> Option<String> {
+    let words = view.words.summary;
+    let share = |point: &Point<'_>| {
+        let expected = view.run.expected_at(point.record.index)?;
+        expected.share_reached(point.summary.io_per_s.value)
+    };
+    let valid = || view.points().map(|(_, point)| point).filter(|point| point.is_valid());
+    let mut shares: Vec<f64> = valid().filter_map(share).collect();
+    shares.sort_by(f64::total_cmp);
+    let (low, high) = (shares.first()?, shares.last()?);
+    let is_below = |point: &Point<'_>| {
+        point.record.findings.iter().any(|finding| finding.code == Code::BelowExpected)
+    };
+    let below = valid().filter(|point| is_below(point)).count();
+    let mut values = vec![
+        ("medium", view.run.expected.first()?.medium.clone()),
+        ("low", number::percent(*low)),
+        ("high", number::percent(*high)),
+        ("middle", number::percent(shares[shares.len() / 2])),
+    ];
+    if below > 0 {
+        values.push(("below", counted(words.below, below)));
+    }
+    Some(say(words.expected, &values))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn list(view: &View<'_>, mut items: Vec<String>) -> String {
+    let Some(last) = items.pop() else { return String::new() };
+    if items.is_empty() {
+        return last;
+    }
+    let [comma, and] = view.words.list;
+    format!("{}{and}{last}", items.join(comma))
+}
+
+/// All of these names, what stands several times with its number before it.
+pub(crate) fn counted_names(view: &View<'_>, names: Vec<String>) -> String {
+    let mut kinds: Vec<(String, usize)> = Vec::new();
+    for name in names {
+        match kinds.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((name, 1)),
+        }
+    }
+    let one = |(name, count): (String, usize)| match count {
+        1 => name,
+        _ => format!("{count} × {name}"),
+    };
+    list(view, kinds.into_iter().map(one).collect())
+}
+
+/// The names of the targets; of many the first ones.
+pub(crate) fn targets(view: &View<'_>) -> String {
+    names(view, view.run.targets.iter().map(|t| view.shown(&t.name)).collect())
+}
+
+/// These names, several of one kind (`drive #1`, `drive #2`) as `2 × drive`; of many the first ones.
+pub(crate) fn names(view: &View<'_>, names: Vec<String>) -> String {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for name in &names {
+        let kind = name.rsplit_once(" #").map_or(name.as_str(), |(kind, _)| kind);
+        match kinds.iter_mut().find(|(other, _)| *other == kind) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((kind, 1)),
+        }
+    }
+    let one = |(kind, count): (&str, usize)| match count {
+        1 => names.iter().find(|name| name.starts_with(kind)).cloned().unwrap_or_default(),
+        _ => format!("{count} × {kind}"),
+    };
+    let mut names: Vec<String> = kinds.into_iter().map(one).collect();
+    let more = names.len().saturating_sub(TARGETS_NAMED);
+    if more > 1 {
+        names.truncate(TARGETS_NAMED);
+        names.push(say(view.words.summary.more, &[("n", more.to_string())]));
+    }
+    list(view, names)
+}
+
+/// The day of an RFC 3339 time.
+pub(crate) fn date(at: &str, words: &Words) -> String {
+    let day = at.split('T').next().unwrap_or(at);
+    let parts: Vec<&str> = day.split('-').collect();
+    let [year, month, day] = parts.as_slice() else { return day.to_owned() };
+    let values = [("year", *year), ("month", *month), ("day", *day)];
+    say(words.date, &values.map(|(name, value)| (name, value.to_owned())))
+}
+
+/// An RFC 3339 time to the minute, UTC, as people write it.
+pub(crate) fn moment(at: &str, words: &Words) -> String {
+    match at.split_once('T') {
+        Some((_, time)) if at.ends_with('Z') && time.is_ascii() && time.len() > 5 => {
+            format!("{} {} UTC", date(at, words), &time[..5])
+        }
+        _ => at.to_owned(),
+    }
+}
+
+fn measured(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let names = match view.run.targets.is_empty() {
+        true => list(view, view.targets.iter().map(|t| view.target_name(*t)).collect()),
+        false => targets(view),
+    };
+    let mut values = vec![
+        ("date", date(&view.run.started_at, view.words)),
+        ("targets", names),
+        ("planned", view.planned().to_string()),
+        ("points", told_points(view)),
+        ("profiles", list(view, view.loads.iter().map(|l| l.title.clone()).collect())),
+        ("intensities", intensities(view)),
+    ];
+    let steps = Steps::new(view);
+    if !steps.all.is_empty() {
+        let ranges = [Some(intensities(view)).filter(|text| !text.is_empty())];
+        let with = ranges.into_iter().flatten().chain([pressure::sentences::range(view, &steps)]);
+        values.push(("intensities", list(view, with.collect())));
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        let directions = view.words.bandwidth.directions.map(str::to_owned);
+        values.push(("profiles", list(view, directions.to_vec())));
+        values.push(("intensities", bandwidth::sentences::range(view, &bandwidth)));
+    }
+    let windows: std::collections::BTreeSet<u64> =
+        view.points().map(|(_, p)| p.record.duration_ns / 100_000_000).collect();
+    if windows.len() == 1 && !windows.contains(&0) {
+        let tenths = windows.first().copied().unwrap_or_default();
+        values.push(("window", number::duration(tenths as f64 * 1e8)));
+    }
+    let template = match view.loads.is_empty() {
+        true => words.nothing,
+        false if view.run.emulated => words.emulated_run,
+        false => words.measured,
+    };
+    say(template, &values)
+}
+
+/// How many of the planned points were measured.
+fn told_points(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let (measured, planned) = (view.points().count(), view.planned());
+    if measured as u64 == planned as u64 {
+        return counted(words.points_measured, measured);
+    }
+    let values = [("planned", planned.to_string()), ("measured", measured.to_string())];
+    say(words.points_of, &values)
+}
+
+fn intensities(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let (Some(low), Some(high)) = (view.intensities.first(), view.intensities.last()) else {
+        return String::new();
+    };
+    let template = if low == high { words.single } else { words.range };
+    say(template, &[view.per(), ("low", low.to_string()), ("high", high.to_string())])
+}
+
+/// The maximum of the leading load of each kind on every target, and the latency of the first of
+/// them at the lowest intensity. The other loads are in the table below the summary.
+pub(crate) fn maxima(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let leading: Vec<&Load<'_>> =
+        [false, true].into_iter().filter_map(|throughput| leader(view, throughput)).collect();
+    let maxima: Vec<String> = leading.iter().filter_map(|load| maximum(view, load)).collect();
+    if maxima.is_empty() {
+        return words.no_result.to_owned();
+    }
+    let mut values = vec![("maxima", maxima.join(view.words.clause))];
+    let latency = leading.first().and_then(|load| lowest_latency(view, load));
+    values.extend(latency.map(|text| ("latency", text)));
+    say(words.maxima, &values)
+}
+
+/// The first load of its kind that has a valid point.
+fn leader<'v, 'a>(view: &'v View<'a>, throughput: bool) -> Option<&'v Load<'a>> {
+    view.loads.iter().find(|load| {
+        load.first().reported_as_throughput == throughput && load.points.iter().any(Point::is_valid)
+    })
+}
+
+fn maximum(view: &View<'_>, load: &Load<'_>) -> Option<String> {
+    let words = view.words.summary;
+    let template = if view.compares() { words.maximum_on } else { words.maximum };
+    let one = |target: &u32| {
+        let best = load.maximum(*target)?;
+        Some(say(
+            template,
+            &[
+                view.per(),
+                ("value", number::in_prose(best.main())),
+                ("unit", load.unit().to_owned()),
+                ("target", view.target_name(*target)),
+                ("outstanding", best.record.outstanding.to_string()),
+            ],
+        ))
+    };
+    let best = |target: &u32| Some((*target, load.maximum(*target)?.main().value));
+    let known: Vec<(u32, f64)> = view.targets.iter().filter_map(best).collect();
+    if let Some([most, least]) = ends(&known) {
+        let values = [
+            ("profile", load.title.clone()),
+            ("n", known.len().to_string()),
+            ("most", one(&most)?),
+            ("least", one(&least)?),
+        ];
+        return Some(say(words.maximum_of_many, &values));
+    }
+    let values: Vec<String> = view.targets.iter().filter_map(one).collect();
+    if values.is_empty() {
+        return None;
+    }
+    let values = [("profile", load.title.clone()), ("values", list(view, values))];
+    Some(say(words.maximum_is, &values))
+}
+
+/// Of more targets than a sentence can name: the one with the largest value, and that with the
+/// smallest.
+fn ends(known: &[(u32, f64)]) -> Option<[u32; 2]> {
+    if known.len() <= TARGETS_NAMED {
+        return None;
+    }
+    let by_value = |a: &&(u32, f64), b: &&(u32, f64)| a.1.total_cmp(&b.1);
+    // Of equals the first.
+    let most = known.iter().rev().max_by(by_value)?;
+    let least = known.iter().min_by(by_value)?;
+    Some([most.0, least.0])
+}
+
+fn lowest_latency(view: &View<'_>, load: &Load<'_>) -> Option<String> {
+    let words = view.words.summary;
+    let one = |target: &u32| {
+        let mean = load.at(*target, view.lowest())?.latency().mean_ns?;
+        let value = number::duration(mean);
+        let target = view.target_name(*target);
+        let on = || say(words.on, &[("value", value.clone()), ("target", target)]);
+        Some(if view.compares() { on() } else { value.clone() })
+    };
+    let mean = |target: &u32| Some((*target, load.at(*target, view.lowest())?.latency().mean_ns?));
+    let known: Vec<(u32, f64)> = view.targets.iter().filter_map(mean).collect();
+    let latencies: Vec<String> = match ends(&known) {
+        Some([longest, shortest]) => {
+            let values = [("shortest", one(&shortest)?), ("longest", one(&longest)?)];
+            vec![say(words.from_to, &values)]
+        }
+        None => view.targets.iter().filter_map(one).collect(),
+    };
+    if latencies.is_empty() {
+        return None;
+    }
+    let kind = if load.is_open_loop() { words.response_time } else { words.service_time };
+    let kind = [("kind", kind.to_owned()), ("profile", load.title.clone())];
+    Some(say(
+        words.latency,
+        &[
+            view.per(),
+            ("kind", say(words.latency_of, &kind)),
+            ("outstanding", view.lowest().to_string()),
+            ("latencies", list(view, latencies)),
+        ],
+    ))
+}
+
+fn trust(view: &View<'_>) -> String {
+    let words = view.words.summary;
+    let points = view.points().count();
+    let [a, b, c] = tables::grades(view);
+    let doubts = doubts(view);
+    let missing = view.planned().saturating_sub(points);
+    let mut remarks = Vec::new();
+    if missing > 0 {
+        remarks.push(counted(words.missing, missing));
+    }
+    if !doubts.is_empty() {
+        remarks.push(say(words.doubts, &[("doubts", list(view, doubts))]));
+    }
+    let mut values = vec![
+        ("all_a", counted(words.all_a, points)),
+        ("points", points.to_string()),
+        ("a", a.to_string()),
+        ("b", b.to_string()),
+        ("c", c.to_string()),
+    ];
+    if !remarks.is_empty() {
+        values.push(("doubts", remarks.join(view.words.clause)));
+    }
+    if view.run.emulated {
+        values.push(("emulated", words.emulated.to_owned()));
+    }
+    let clean = a == points;
+    say(
+        if points == 0 {
+            words.no_points
+        } else if clean {
+            words.no_cause
+        } else {
+            words.graded
+        },
+        &values,
+    )
+}
+
+/// The heaviest kinds of doubt, then the most frequent.
+fn doubts(view: &View<'_>) -> Vec<String> {
+    let words = view.words.summary;
+    let mut seen: BTreeMap<Code, (Severity, usize, String)> = BTreeMap::new();
+    // A point of several drives may have a doubt more than once.
+    let first = |p: &Point<'_>, at: usize| {
+        let findings = &p.record.findings;
+        findings[..at].iter().all(|earlier| earlier.code != findings[at].code)
+    };
+    let on_points = view.points().flat_map(|(_, p): (_, &Point<'_>)| {
+        let numbered = p.record.findings.iter().enumerate();
+        numbered.map(move |(at, finding)| (finding, usize::from(first(p, at))))
+    });
+    for (finding, weight) in view.run.findings.iter().map(|f| (f, 0)).chain(on_points) {
+        let entry = seen
+            .entry(finding.code)
+            .or_insert_with(|| (finding.severity, 0, finding_text(finding, view.lang).title));
+        entry.0 = entry.0.max(finding.severity);
+        entry.1 += weight;
+    }
+    let mut kinds: Vec<_> = seen.into_values().collect();
+    kinds.sort_by_key(|(severity, points, _)| std::cmp::Reverse((*severity, *points)));
+    let named = kinds.into_iter().take(DOUBTS_NAMED).map(|(_, points, title)| {
+        let values = [("title", lower_first(&title)), ("points", counted(words.points, points))];
+        say(if points == 0 { words.run_doubts } else { words.doubt }, &values)
+    });
+    named.collect()
+}
+
+/// A title within a sentence; names such as I/O keep their capitals.
+fn lower_first(title: &str) -> String {
+    let mut chars = title.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            first.to_lowercase().chain(chars).collect()
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// The conclusion: the maximum of every load, the shortest latency or the reader's, and how far it
+/// can be trusted.
+pub(crate) fn conclusion(view: &View<'_>) -> Vec<String> {
+    let words = view.words;
+    let maxima: Vec<String> = view.swept().filter_map(|load| maximum(view, load)).collect();
+    let mut told = Vec::new();
+    if !maxima.is_empty() {
+        let maxima = maxima.join(words.clause);
+        told.push(say(words.paper.concluded, &[("maxima", maxima)]));
+    }
+    if let Some(bandwidth) = Bandwidth::new(view) {
+        told.extend(bandwidth::sentences::results(view, &bandwidth));
+    }
+    let steps = Steps::new(view);
+    if steps.are_write_pressure() {
+        told.push(pressure::sentences::responsiveness(view, &steps));
+    }
+    told.push(trust(view));
+    told
+}

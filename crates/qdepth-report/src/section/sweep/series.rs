@@ -1,0 +1,204 @@
+//! The sentences beside a diagram: what its claims say in words.
+
+use crate::number;
+use crate::section::sweep::statements::{
+    At, Between, Beyond, Course, Line, Said, between, claims, crossing, line, said,
+};
+use crate::view::{Load, Point, View, percentile_ns};
+use crate::words::{counted, say};
+
+/// Targets of which one paragraph tells; more have one each.
+const ONE_PARAGRAPH: usize = 4;
+/// Targets that have one each; of more those with the highest and the lowest values alone.
+const PARAGRAPHS: usize = 12;
+
+/// The sentences of a load: how its main value goes on each target, how the targets compare, and
+/// its latency.
+pub(crate) fn of_load(view: &View<'_>, load: &Load<'_>) -> Vec<String> {
+    let lines: Vec<(u32, Vec<At>)> = view.targets.iter().map(|t| (*t, line(load, *t))).collect();
+    let goes = |(target, points): &(u32, Vec<At>)| {
+        Some(who(view, *target) + &course(view, load, &claims(points)?))
+    };
+    let waits = |target: &u32| Some(who(view, *target) + &latency(view, load, *target)?);
+    let mut told = Vec::new();
+    if lines.len() > ONE_PARAGRAPH {
+        told.extend(compared(view, load, &lines));
+        let of_target = |line: &(u32, Vec<At>)| {
+            let parts = [goes(line), latency(view, load, line.0)];
+            parts.into_iter().flatten().collect::<Vec<_>>().join(view.words.gap)
+        };
+        let told_of = outermost(load, &lines);
+        told.extend(told_of.iter().map(|line| of_target(line)));
+        let left = lines.len() - told_of.len();
+        told.extend((left > 0).then(|| counted(view.words.paper.course.others, left)));
+    } else {
+        let courses: Vec<String> = lines.iter().filter_map(goes).collect();
+        told.push(courses.join(view.words.gap));
+        told.extend(compared(view, load, &lines));
+        let latencies: Vec<String> = view.targets.iter().filter_map(waits).collect();
+        told.push(latencies.join(view.words.gap));
+    }
+    told.retain(|text| !text.is_empty());
+    told
+}
+
+/// The lines with the two highest and the two lowest maxima, where there are very many.
+fn outermost<'l>(load: &Load<'_>, lines: &'l [(u32, Vec<At>)]) -> Vec<&'l (u32, Vec<At>)> {
+    if lines.len() <= PARAGRAPHS {
+        return lines.iter().collect();
+    }
+    let maximum = |line: &&(u32, Vec<At>)| {
+        load.maximum(line.0).map_or(f64::NEG_INFINITY, |point| point.main().value)
+    };
+    let mut ranked: Vec<&(u32, Vec<At>)> = lines.iter().collect();
+    ranked.sort_by(|a, b| maximum(b).total_cmp(&maximum(a)));
+    ranked.drain(2..ranked.len() - 2);
+    ranked
+}
+
+fn who(view: &View<'_>, target: u32) -> String {
+    let name = [("target", view.target_name(target))];
+    if view.compares() { say(view.words.paper.course.who, &name) } else { String::new() }
+}
+
+/// A value with its unit, hedged as its interval asks.
+fn value(view: &View<'_>, load: &Load<'_>, at: &At) -> String {
+    let [plain, about, under, over] = view.words.paper.course.said;
+    let (template, round) = match said(at) {
+        Said::Plain(round) => (plain, round),
+        Said::About(round) => (about, round),
+        Said::Under(round) => (under, round),
+        Said::Over(round) => (over, round),
+    };
+    let value = number::three_digits(round);
+    say(template, &[("value", value), ("unit", load.unit().to_owned())])
+}
+
+fn course(view: &View<'_>, load: &Load<'_>, line: &Line) -> String {
+    let words = view.words.paper.course;
+    let place = |at: &At| number::count(at.outstanding.into());
+    let of = |at: &At| value(view, load, at);
+    let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
+    let mut values = vec![
+        view.per(),
+        ("quantity", quantity.to_owned()),
+        ("first", of(&line.first)),
+        ("first_at", place(&line.first)),
+        ("last", of(&line.last)),
+        ("last_at", place(&line.last)),
+        ("largest", of(&line.largest)),
+        ("largest_at", place(&line.largest)),
+    ];
+    let template = match line.course {
+        Course::Single => words.single,
+        Course::Level(share) => {
+            values.push(("share", number::percent(share)));
+            words.level
+        }
+        Course::Rises { evenly } => {
+            values.extend(evenly.then(|| ("evenly", words.evenly.to_owned())));
+            words.rises
+        }
+        Course::Falls => words.falls,
+        Course::Open => words.open,
+    };
+    let beyond = match line.beyond {
+        Beyond::Plateau(from, share) => {
+            values.push(("from", number::count(from.into())));
+            values.push(("share", number::percent(share)));
+            words.plateau
+        }
+        Beyond::Drops => words.drops,
+        Beyond::Nothing => "",
+    };
+    let dip = line.dip.map_or("", |dip| {
+        values.extend([("dip", of(&dip)), ("dip_at", place(&dip))]);
+        words.dip
+    });
+    let told = [template, dip, beyond].map(|template| say(template, &values));
+    told.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(view.words.gap)
+}
+
+fn compared(view: &View<'_>, load: &Load<'_>, lines: &[(u32, Vec<At>)]) -> Option<String> {
+    let words = view.words.paper.course;
+    let measured: Vec<&(u32, Vec<At>)> =
+        lines.iter().filter(|(_, points)| !points.is_empty()).collect();
+    let points: Vec<Vec<At>> = measured.iter().map(|(_, points)| points.clone()).collect();
+    let name = |place: usize| view.target_name(measured[place].0);
+    let quantity = words.quantities[usize::from(load.first().reported_as_throughput)];
+    let mut values =
+        vec![view.per(), ("n", measured.len().to_string()), ("quantity", quantity.to_owned())];
+    let template = match between(&points) {
+        Between::Alike(share) => {
+            values.push(("share", number::percent(share)));
+            words.alike
+        }
+        Between::Above(best, worst, quotient, least) => {
+            values.extend([
+                ("best", name(best)),
+                ("worst", name(worst)),
+                ("quotient", number::three_digits(quotient)),
+                ("least", number::at_least(least)),
+            ]);
+            words.above
+        }
+        Between::WithinIntervals => words.within,
+        Between::Unknown => return None,
+    };
+    let ahead = match between(&points) {
+        Between::Above(best, worst, ..) => crossing(&points, best, worst),
+        _ => None,
+    };
+    let ahead = ahead.map(|(best, worst)| {
+        values.extend([
+            ("at", number::count(best.outstanding.into())),
+            ("least_value", value(view, load, &best)),
+            ("most_value", value(view, load, &worst)),
+        ]);
+        say(words.crossing, &values)
+    });
+    let told = std::iter::once(say(template, &values)).chain(ahead);
+    Some(told.collect::<Vec<_>>().join(view.words.gap))
+}
+
+/// Mean latency at both ends, and what one I/O in a thousand exceeds at the upper.
+fn latency(view: &View<'_>, load: &Load<'_>, target: u32) -> Option<String> {
+    let words = view.words.paper.course;
+    let valid: Vec<&Point<'_>> = load.on(target).filter(|point| point.is_valid()).collect();
+    let (first, last) = (valid.first()?, valid.last()?);
+    let mean = |point: &Point<'_>| point.latency().mean_ns.map(number::duration);
+    let place = |point: &Point<'_>| number::count(point.record.outstanding.into());
+    let mut values = vec![view.per(), ("first", mean(first)?), ("first_at", place(first))];
+    values.extend([("last", mean(last)?), ("last_at", place(last))]);
+    let tail = percentile_ns(last.latency(), 0.999).map(number::duration);
+    values.extend(tail.map(|tail| ("tail", tail)));
+    let template = if valid.len() > 1 { words.latency } else { words.latency_single };
+    Some(say(template, &values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::Telling;
+    use crate::tests::fixture;
+    use crate::words::Lang;
+
+    #[test]
+    fn every_load_has_its_sentences_in_both_languages() {
+        for lang in Lang::ALL {
+            for targets in [1, 2] {
+                let (run, points) =
+                    (fixture::run(targets), fixture::troubled(fixture::points(targets)));
+                let telling = Telling::from(lang);
+                let view = View::new(&run, &points, None, &telling);
+                let told: Vec<Vec<String>> =
+                    view.swept().map(|load| of_load(&view, load)).collect();
+                assert!(told.iter().all(|of_load| of_load.len() >= 2), "{told:?}");
+                for text in told.iter().flatten() {
+                    assert!(!text.contains(['{', '}', '[', ']']), "{text}");
+                    assert!(text.ends_with(['.', '。']), "{text}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The run over time: the throughput of every target, and below it what the witnesses saw of the
+//! devices. Points stand in a row, each with its warm-up; what lies between them is left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use qdepth_record::{IntervalRecord, WitnessRecord};
+
+use crate::document::{Block, Cell, Picture, Row, Section, Table};
+use crate::figure::{
+    Figure, Horizontal, Mark, MarkValue, Markers, RightAxis, Scale, Series, Stroke,
+};
+use crate::number::{MIB, thousands, three_digits};
+use crate::section::explain::of_chapter;
+use crate::section::pressure::slice_ns;
+use crate::section::pts::goes_over_time;
+use crate::section::sweep::pictures::data_table;
+use crate::section::sweep::tables::{number_in, text};
+use crate::trace;
+use crate::view::{Load, Point, View};
+use crate::words::say;
+
+const BUSY: &str = " busy_share";
+const HEAT: &str = " celsius";
+/// Targets of which the course is summed up.
+const COURSES: usize = 4;
+/// A witness looks once a second.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What ran at the same time, and when: nanoseconds on the axis.
+struct Stretch<'v, 'a> {
+    from_ns: u64,
+    points: Vec<(&'v Load<'a>, &'v Point<'a>)>,
+}
+
+/// The section; nothing where no witness watched a device, and the plan's test asks for no course over
+/// time.
+pub(crate) fn section(view: &View<'_>) -> Option<Section> {
+    let words = view.words.timeline;
+    let (stretches, end_ns) = stretches(view);
+    let devices = devices(&stretches);
+    let witnessed = witnessed(view, &stretches, end_ns, &devices);
+    if witnessed.is_none() && !goes_over_time(view) {
+        return None;
+    }
+    let intro = if witnessed.is_some() { words.intro } else { words.intro_alone };
+    let pictures = std::iter::once(throughput(view, &stretches, end_ns)).chain(witnessed);
+    let mut blocks = vec![Block::Paragraph(intro.to_owned()), Block::Pictures(pictures.collect())];
+    blocks.extend(of_chapter(view, "over-time", course(view, &stretches, end_ns)));
+    Some(Section { id: "over-time".to_owned(), title: words.section.to_owned(), blocks })
+}
+
+/// Between which values the throughput of each target went, and where it ended.
+fn course(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Vec<String> {
+    let slice = slice_ns(end_ns);
+    let of_target = |target: &u32| {
+        let marks = stretches.iter().flat_map(|stretch| rates(view, stretch, *target, slice));
+        let known = |mark: Mark| match mark.value {
+            MarkValue::Known(value, _) => Some(value),
+            _ => None,
+        };
+        let values: Vec<f64> = marks.filter_map(known).collect();
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        let told = [
+            ("target", view.target_name(*target)),
+            ("low", three_digits(low)),
+            ("high", three_digits(high)),
+            ("last", three_digits(*values.last()?)),
+        ];
+        Some(say(view.words.timeline.course, &told))
+    };
+    let few = view.targets.iter().take(COURSES);
+    few.filter_map(of_target).collect()
+}
+
+/// The groups of the run in the order of the plan, and where the last ends.
+fn stretches<'v, 'a>(view: &'v View<'a>) -> (Vec<Stretch<'v, 'a>>, u64) {
+    let mut groups: BTreeMap<u32, Vec<(&'v Load<'a>, &'v Point<'a>)>> = BTreeMap::new();
+    for (load, point) in view.points() {
+        groups.entry(point.record.group).or_default().push((load, point));
+    }
+    let mut from_ns = 0u64;
+    let mut all = Vec::new();
+    for points in groups.into_values() {
+        let lasts =
+            |(_, p): &(_, &Point<'_>)| p.record.warm_up_ns.saturating_add(p.record.duration_ns);
+        let length = points.iter().map(lasts).max().unwrap_or(0);
+        all.push(Stretch { from_ns, points });
+        from_ns = from_ns.saturating_add(length);
+    }
+    (all, from_ns)
+}
+
+/// Names of devices that were watched.
+fn devices<'a>(stretches: &[Stretch<'_, 'a>]) -> BTreeSet<&'a str> {
+    let points = stretches.iter().flat_map(|stretch| &stretch.points);
+    let names = points.flat_map(|(_, point)| &point.record.witnesses).filter_map(|witness| {
+        witness.name.strip_suffix(BUSY).or_else(|| witness.name.strip_suffix(HEAT))
+    });
+    names.filter(|device| *device != "cpu").collect()
+}
+
+fn throughput(view: &View<'_>, stretches: &[Stretch<'_, '_>], end_ns: u64) -> Picture {
+    let words = view.words.timeline;
+    let slice = slice_ns(end_ns);
+    let series = view.targets.iter().enumerate().map(|(colour, target)| Series {
+        name: if view.compares() { view.target_name(*target) } else { String::new() },
+        colour,
+        stroke: Stroke::Solid,
+        markers: Markers::None,
+        marks: stretches.iter().flat_map(|stretch| rates(view, stretch, *target, slice)).collect(),
+    });
+    Picture {
+        id: "time-throughput".to_owned(),
+        title: view.marked(words.throughput_title.to_owned()),
+        description: words.throughput_description.to_owned(),
+        data: data(view, stretches),
+        origin: view.origin(),
+        figure: figure(
+            words.x,
+            end_ns,
+            view.words.pictures.throughput_y.to_owned(),
+            series.collect(),
+            None,
+        ),
+    }
+}
+
+fn figure(
+    x: &str,
+    end_ns: u64,
+    y_label: String,
+    series: Vec<Series>,
+    right: Option<RightAxis>,
+) -> Figure {
+    Figure {
+        panels: Vec::new(),
+        x_label: x.to_owned(),
+        x_axis: Horizontal::UpTo(end_ns as f64 / 1e9),
+        y_label,
+        y_scale: Scale::FromZero,
+        series,
+        right,
+    }
+}
+
+/// The throughput of a target in each slice of a stretch, after a gap.
+fn rates(view: &View<'_>, stretch: &Stretch<'_, '_>, target: u32, slice_ns: u64) -> Vec<Mark> {
+    let mut marks = vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
+    for (_, point) in stretch.points.iter().filter(|(_, p)| p.record.target == target) {
+        let from = stretch.from_ns.saturating_add(point.record.warm_up_ns) as f64;
+        let same =
+            |a: &IntervalRecord, b: &IntervalRecord| a.start_ns / slice_ns == b.start_ns / slice_ns;
+        let of_slice = |slice: &[IntervalRecord]| {
+            let (first, last) = (slice.first()?, slice.last()?);
+            let bytes: f64 =
+                slice.iter().map(|i| i.read_bytes as f64 + i.written_bytes as f64).sum();
+            let ns: u64 = slice.iter().map(|i| i.length_ns).sum();
+            let middle =
+                (first.start_ns as f64 + last.start_ns as f64 + last.length_ns as f64) / 2.0;
+            let rate = bytes / MIB / (ns as f64 / 1e9);
+            let value =
+                if rate.is_finite() { MarkValue::Known(rate, None) } else { MarkValue::Missing };
+            Some(Mark { at: (from + middle) / 1e9, value, points: trace::of(view, point) })
+        };
+        marks.extend(point.record.intervals.chunk_by(same).filter_map(of_slice));
+    }
+    marks
+}
+
+/// Utilisation, and the temperature on the right; of which only one was seen, that alone.
+fn witnessed(
+    view: &View<'_>,
+    stretches: &[Stretch<'_, '_>],
+    end_ns: u64,
+    devices: &BTreeSet<&str>,
+) -> Option<Picture> {
+    let words = view.words.timeline;
+    let lines = |suffix: &str, word: &str, stroke: Stroke, of: fn(&[f64]) -> f64| {
+        let line = |(colour, device): (usize, &&str)| {
+            let name = format!("{device}{suffix}");
+            let marks: Vec<Mark> =
+                stretches.iter().flat_map(|stretch| levels(stretch, &name, end_ns, of)).collect();
+            let seen = marks.iter().any(|mark| matches!(mark.value, MarkValue::Known(..)));
+            let name = say(word, &[("device", (*device).to_owned())]);
+            seen.then_some(Series { name, colour, stroke, markers: Markers::None, marks })
+        };
+        devices.iter().enumerate().filter_map(line).collect::<Vec<Series>>()
+    };
+    let busy = lines(BUSY, words.busy, Stroke::Solid, |shares| {
+        shares.iter().sum::<f64>() / shares.len() as f64 * 100.0
+    });
+    let heat =
+        lines(HEAT, words.heat, Stroke::Dashed, |all| all.iter().copied().fold(f64::MIN, f64::max));
+    let (busy_y, heat_y) = (words.busy_y.to_owned(), words.heat_y.to_owned());
+    let figure = match (busy.is_empty(), heat.is_empty()) {
+        (true, true) => return None,
+        (true, false) => figure(words.x, end_ns, heat_y, heat, None),
+        (false, true) => figure(words.x, end_ns, busy_y, busy, None),
+        (false, false) => {
+            let right = RightAxis { label: heat_y, series: heat };
+            figure(words.x, end_ns, busy_y, busy, Some(right))
+        }
+    };
+    Some(Picture {
+        id: "time-witnesses".to_owned(),
+        title: view.marked(words.witness_title.to_owned()),
+        description: words.witness_description.to_owned(),
+        data: data(view, stretches),
+        origin: view.origin(),
+        figure,
+    })
+}
+
+/// What a witness said in a stretch, each slice as one.
+fn levels(stretch: &Stretch<'_, '_>, name: &str, end_ns: u64, of: fn(&[f64]) -> f64) -> Vec<Mark> {
+    let slice = slice_ns(end_ns).max(SECOND_NS);
+    // Points that ran together were watched together.
+    let said = stretch.points.iter().find_map(|(_, point)| {
+        let own = point.record.witnesses.iter().filter(|witness| witness.name == name);
+        let own: Vec<&WitnessRecord> = own.collect();
+        (!own.is_empty()).then_some((own, point.record.index))
+    });
+    let Some((said, index)) = said else {
+        return vec![Mark::at(stretch.from_ns as f64 / 1e9, MarkValue::Missing)];
+    };
+    let slices = said.chunk_by(|a, b| a.at_ns / slice == b.at_ns / slice);
+    let mark = |slice: &[&WitnessRecord]| {
+        let values: Vec<f64> = slice.iter().map(|witness| witness.value).collect();
+        let value = MarkValue::Known(of(&values), None);
+        let at = slice.last().map_or(0, |last| last.at_ns).saturating_add(stretch.from_ns);
+        Mark { at: at as f64 / 1e9, value, points: vec![index] }
+    };
+    slices.map(mark).collect()
+}
+
+/// Every slice would be hundreds of rows: the numbers behind the picture are those of the points.
+fn data(view: &View<'_>, stretches: &[Stretch<'_, '_>]) -> Table {
+    let (words, columns) = (view.words.timeline, view.words.columns);
+    let headings = vec![
+        number_in(words.from, "s"),
+        text(columns.profile),
+        text(columns.outstanding),
+        number_in(columns.throughput, "MiB/s"),
+        number_in(words.busiest, "%"),
+        number_in(words.hottest, "°C"),
+    ];
+    let (mut rows, mut points) = (Vec::new(), Vec::new());
+    for stretch in stretches {
+        for (load, point) in &stretch.points {
+            let record = point.record;
+            let at = view.at(load, record);
+            let [busy, heat] = crate::section::witnesses::device(record);
+            let cells = vec![
+                Cell::head(three_digits(stretch.from_ns as f64 / 1e9)),
+                Cell::plain(&*load.title),
+                Cell::plain(at),
+                Cell::plain(three_digits(point.mib_per_s.value)),
+                Cell::or_dash(busy.map(|share| thousands(share * 100.0, 1))),
+                Cell::or_dash(heat.map(|celsius| thousands(celsius, 0))),
+            ];
+            rows.push(Row { cells, opens_group: false });
+            points.push(trace::of(view, point));
+        }
+    }
+    trace::traced(view, data_table(view, headings, rows), points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Lang;
+    use crate::compose::Telling;
+    use crate::tests::fixture;
+
+    fn saw(at_s: u64, name: &str, value: f64) -> WitnessRecord {
+        WitnessRecord { at_ns: at_s * SECOND_NS, name: name.to_owned(), value }
+    }
+
+    fn known(series: &Series) -> Vec<(f64, f64)> {
+        let value = |mark: &Mark| match mark.value {
+            MarkValue::Known(value, _) => Some((mark.at, value)),
+            _ => None,
+        };
+        series.marks.iter().filter_map(value).collect()
+    }
+
+    /// Two points of 1 s warm-up and 3 s: the second begins at 4 s.
+    #[test]
+    fn points_stand_in_a_row_with_what_the_witnesses_saw_below() {
+        let mut points = vec![fixture::one_point(1), fixture::one_point(8)];
+        for (nth, point) in points.iter_mut().enumerate() {
+            (point.index, point.group) = (nth as u32, nth as u32);
+            (point.warm_up_ns, point.duration_ns) = (SECOND_NS, 3 * SECOND_NS);
+            let more = nth as f64;
+            point.witnesses = vec![
+                saw(1, "nvme0n1 busy_share", 0.25 + more / 2.0),
+                saw(1, "cpu busy_share", 1.0),
+                saw(1, "nvme0n1 celsius", 40.0 + more),
+                saw(3, "nvme0n1 celsius", 42.0 + more),
+            ];
+        }
+        let (run, telling) = (fixture::run(1), Telling::from(Lang::En));
+        let view = View::new(&run, &points, None, &telling);
+        let section = section(&view).unwrap();
+        let [_, Block::Pictures(pictures), Block::SumUp { sentences, .. }] = &section.blocks[..]
+        else {
+            panic!("{section:?}")
+        };
+        assert!(
+            sentences[0].starts_with("The throughput of nvme0n1 lies between 88.8 MiB/s and 776")
+        );
+        let seen = &pictures[1].figure;
+        assert_eq!(seen.series.len(), 1, "a processor is no device");
+        assert_eq!(known(&seen.series[0]), [(1.0, 25.0), (5.0, 75.0)]);
+        let heat = &seen.right.as_ref().unwrap().series[0];
+        assert_eq!(known(heat), [(1.0, 40.0), (3.0, 42.0), (5.0, 41.0), (7.0, 43.0)]);
+        assert_eq!(heat.marks[2].points, [1]);
+        // The bytes under the line are those of the record.
+        let line = &pictures[0].figure.series[0];
+        let first: Vec<f64> =
+            known(line).into_iter().filter(|(at, _)| *at < 4.0).map(|(_, rate)| rate).collect();
+        let intervals = &points[0].intervals;
+        let bytes: u64 = intervals.iter().map(|i| i.read_bytes + i.written_bytes).sum();
+        let seconds = intervals.iter().map(|i| i.length_ns).sum::<u64>() as f64 / 1e9;
+        let mean = first.iter().sum::<f64>() / first.len() as f64;
+        assert!((mean * MIB * seconds / bytes as f64 - 1.0).abs() < 0.01, "{mean}");
+        assert!(known(line).iter().all(|(at, _)| *at > 1.0), "nothing in the warm-up");
+    }
+
+    #[test]
+    fn nothing_is_drawn_that_nobody_watched() {
+        let (run, telling) = (fixture::run(1), Telling::from(Lang::En));
+        let mut points = vec![fixture::one_point(1)];
+        assert!(section(&View::new(&run, &points, None, &telling)).is_none());
+        points[0].witnesses = vec![saw(1, "cpu busy_share", 1.0)];
+        assert!(section(&View::new(&run, &points, None, &telling)).is_none());
+    }
+}

@@ -1,0 +1,120 @@
+//! What the witnesses saw while the points ran: a line a point.
+
+use qdepth_record::PointRecord;
+
+use crate::document::{Cell, Row, Table};
+use crate::number::thousands;
+use crate::section::sweep::tables::{number_in, target_cell, target_column, text};
+use crate::view::View;
+
+/// The table; none where nothing was witnessed (imported and emulated runs).
+pub(crate) fn table(view: &View<'_>) -> Option<Table> {
+    let words = view.words.host;
+    let [device, in_flight, heat, cpu, stolen, thread, waiting] = words.witness_columns;
+    let mut columns = vec![text(view.words.columns.profile)];
+    columns.extend(target_column(view));
+    columns.push(text(words.witness_at));
+    columns.extend([
+        number_in(device, "%"),
+        number_in(in_flight, ""),
+        number_in(heat, "°C"),
+        number_in(cpu, "%"),
+        number_in(stolen, "%"),
+        number_in(thread, "%"),
+        number_in(waiting, "%"),
+    ]);
+    let watched = view.points().filter(|(_, point)| !point.record.witnesses.is_empty());
+    let rows: Vec<Row> = watched
+        .map(|(load, point)| {
+            let record = point.record;
+            let at = view.at(load, record);
+            let mut cells = vec![Cell::head(&*load.title)];
+            cells.extend(target_cell(view, record.target));
+            cells.push(Cell::plain(at));
+            cells.extend(figures(record));
+            Row { cells, opens_group: false }
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: words.witnesses.to_owned(),
+        columns,
+        rows,
+        note: words.witness_note.to_owned(),
+    })
+}
+
+/// The share of the time that the busiest device worked, and the highest temperature, °C.
+pub(crate) fn device(record: &PointRecord) -> [Option<f64>; 2] {
+    [busiest(record, " busy_share", &mean), busiest(record, " celsius", &highest)]
+}
+
+fn figures(record: &PointRecord) -> [Cell; 7] {
+    let share = |value: Option<f64>| Cell::or_dash(value.map(|share| thousands(share * 100.0, 1)));
+    [
+        share(busiest(record, " busy_share", &mean)),
+        Cell::or_dash(busiest(record, " in_flight", &mean).map(|n| thousands(n, 1))),
+        Cell::or_dash(busiest(record, " celsius", &highest).map(|celsius| thousands(celsius, 0))),
+        share(of(record, "cpu busy_share", &mean)),
+        share(of(record, "cpu steal_share", &mean)),
+        share(of(record, "busiest_thread_share", &mean)),
+        share(of(record, "pressure cpu_share", &mean)),
+    ]
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+fn highest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::MIN, f64::max)
+}
+
+fn of(record: &PointRecord, name: &str, figure: &dyn Fn(&[f64]) -> f64) -> Option<f64> {
+    let own = record.witnesses.iter().filter(|witness| witness.name == name);
+    let values: Vec<f64> = own.map(|witness| witness.value).filter(|v| v.is_finite()).collect();
+    (!values.is_empty()).then(|| figure(&values))
+}
+
+/// The largest of the devices below.
+fn busiest(record: &PointRecord, key: &str, figure: &dyn Fn(&[f64]) -> f64) -> Option<f64> {
+    let own = |name: &&str| name.ends_with(key) && !name.starts_with("cpu ");
+    let names = record.witnesses.iter().map(|witness| witness.name.as_str()).filter(own);
+    names.filter_map(|name| of(record, name, figure)).max_by(f64::total_cmp)
+}
+
+#[cfg(test)]
+mod tests {
+    use qdepth_record::WitnessRecord;
+
+    use super::*;
+    use crate::Lang;
+    use crate::compose::Telling;
+    use crate::tests::fixture::{one_point, run};
+
+    #[test]
+    fn a_point_is_a_line_with_its_busiest_device_and_its_hottest_moment() {
+        let mut point = one_point(8);
+        let saw = |name: &str, value| WitnessRecord { at_ns: 1, name: name.to_owned(), value };
+        point.witnesses = vec![
+            saw("md0 busy_share", 0.2),
+            saw("nvme0n1 busy_share", 0.5),
+            saw("nvme0n1 busy_share", 0.7),
+            saw("cpu busy_share", 0.9),
+            saw("nvme0n1 celsius", 41.0),
+            saw("nvme0n1 celsius", 44.0),
+        ];
+        let (run, points) = (run(1), [point]);
+        let telling = Telling::from(Lang::En);
+        let view = View::new(&run, &points, None, &telling);
+        let table = table(&view).unwrap();
+        let cells: Vec<&str> = table.rows[0].cells.iter().map(|cell| &*cell.text).collect();
+        let last = &cells[cells.len() - 7..];
+        assert_eq!(last, ["60.0", "–", "44", "90.0", "–", "–", "–"]);
+    }
+
+    #[test]
+    fn nothing_is_said_where_nothing_was_witnessed() {
+        let (run, points) = (run(1), [one_point(8)]);
+        assert_eq!(table(&View::new(&run, &points, None, &Telling::from(Lang::En))), None);
+    }
+}

@@ -1,0 +1,223 @@
+//! The same for what explains, sums up and recommends.
+
+use super::{Curve, Values, certain, figure, near, read, time};
+use crate::document::Block;
+use crate::section::explain;
+use crate::view::{Load, View};
+
+/// The size of the requests, bytes.
+const REQUEST: f64 = 8192.0;
+
+struct Results<'r> {
+    curves: &'r [&'r Curve; 2],
+    names: [String; 2],
+    /// What each connection carries, bytes per second.
+    limits: [f64; 2],
+}
+
+impl Results<'_> {
+    /// The places of the targets whose names a text has.
+    fn of(&self, text: &str) -> Vec<usize> {
+        let places: Vec<usize> = (0..2).filter(|at| text.contains(&*self.names[*at])).collect();
+        assert!(!places.is_empty(), "no target in {text}");
+        places
+    }
+    fn top(&self, target: usize) -> &(u32, super::Estimate, f64) {
+        let by = |a: &&(u32, super::Estimate, f64), b: &&(u32, super::Estimate, f64)| {
+            a.1.value.total_cmp(&b.1.value)
+        };
+        // Of equal ones the first, as it is told.
+        self.curves[target].iter().rev().max_by(by).expect("points")
+    }
+    fn at(&self, target: usize, outstanding: f64) -> &(u32, super::Estimate, f64) {
+        let all = &mut self.curves[target].iter();
+        all.find(|(at, ..)| *at == outstanding as u32).expect("a point that was measured")
+    }
+}
+
+pub(super) fn refute(view: &View<'_>, load: &Load<'_>, curves: &[&Curve; 2]) {
+    let limit = |target: usize| {
+        let facts = &view.run.targets[target].facts;
+        let fact = facts.iter().find(|fact| fact.key == "link_limit_bytes_per_s");
+        figure(fact.and_then(|fact| fact.value.as_deref().ok()).expect("a limit"))
+    };
+    let names = [view.target_name(0), view.target_name(1)];
+    let results = Results { curves, names, limits: [limit(0), limit(1)] };
+    let mut known = 0;
+    for sentence in explain::of_load(view, load) {
+        known += below_a_diagram(view, &results, &sentence);
+    }
+    if let Some(Block::SumUp { sentences, .. }) = explain::of_diagrams(view) {
+        sentences.iter().for_each(|sentence| of_a_chapter(view, &results, sentence, known));
+    }
+    for block in explain::recommendation(view) {
+        match block {
+            Block::Paragraph(text) => recommended(view, &results, &text),
+            Block::Table(table) => {
+                for row in &table.rows {
+                    let cells: Vec<&str> = row.cells.iter().map(|cell| &*cell.text).collect();
+                    let [_, target, outstanding, share, value, _, latency, _] = cells[..] else {
+                        panic!("{cells:?}")
+                    };
+                    enough(&results, target, figure(outstanding), figure(share));
+                    let point = results.at(results.of(target)[0], figure(outstanding));
+                    assert!(near(figure(value), point.1.value), "{cells:?}");
+                    let unit = time(&format!("1 {}", table.columns[6].unit));
+                    let decimals = latency.split_once('.').map_or(0, |(_, rest)| rest.len());
+                    let half = 0.51 * 0.1f64.powi(decimals as i32);
+                    let (said, mean) = (figure(latency), point.2 / unit);
+                    assert!(near(said, mean) || (said - mean).abs() <= half, "{cells:?}");
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn enough(results: &Results<'_>, targets: &str, outstanding: f64, share: f64) {
+    for target in results.of(targets) {
+        let (_, there, _) = results.at(target, outstanding);
+        let (_, top, _) = results.top(target);
+        assert!(there.value >= share / 100.0 * top.value, "{targets} {outstanding} {share}");
+    }
+}
+
+/// Reads a sentence; how many curves it says the limit of.
+fn below_a_diagram(view: &View<'_>, results: &Results<'_>, sentence: &str) -> usize {
+    let words = view.words.explain;
+    if let Some((values, "")) = read(words.enough_on, sentence) {
+        let share = figure(&values["share"]);
+        enough(results, &values["targets"], figure(&values["outstanding"]), share);
+        return 0;
+    }
+    let (names, rest) = sentence.split_once(": ").expect("whose it is");
+    let targets = results.of(names);
+    if let Some((values, "")) = read(words.level, rest) {
+        let share = 1.0 + figure(&values["share"]) / 100.0 + 1e-9;
+        for target in targets {
+            let values = || results.curves[target].iter().map(|(_, v, _)| v.value);
+            let low = values().fold(f64::INFINITY, f64::min);
+            assert!(values().all(|value| value <= share * low), "{sentence}");
+        }
+        return 0;
+    }
+    let kind = words.causes.iter().position(|words| read(words, rest).is_some());
+    let kind = kind.unwrap_or_else(|| panic!("no template reads {rest}"));
+    let (values, _) = read(words.causes[kind], rest).expect("it was read");
+    targets.iter().for_each(|target| limited(results, *target, kind, &values, sentence));
+    targets.len()
+}
+
+fn limited(results: &Results<'_>, target: usize, kind: usize, values: &Values, sentence: &str) {
+    let (outstanding, top, _) = results.top(target);
+    let outstanding = f64::from(*outstanding);
+    let served = || top.value / results.at(target, 1.0).1.value;
+    match kind {
+        1 => {
+            let share = top.value * REQUEST / results.limits[target];
+            assert!(share >= figure(&values["figure"]) / 100.0 && share > 0.9, "{sentence}");
+        }
+        5 => {
+            let ends: Vec<f64> = values["figure"].split(" to ").map(figure).collect();
+            let (low, high) = (ends[0], ends[ends.len() - 1]);
+            assert!(served() >= 0.98 * low && served() <= 1.02 * high, "{sentence}: {}", served());
+            assert!(served() <= outstanding / 2.0, "{sentence}");
+        }
+        6 => {
+            assert!(served() >= 0.9 * outstanding, "{sentence}: {}", served());
+            let last = results.curves[target].last().expect("points").0;
+            assert!((f64::from(last) - outstanding).abs() < 0.5, "{sentence}");
+        }
+        // No finding, and no description of a medium, is among these results.
+        _ => panic!("{sentence}"),
+    }
+}
+
+fn of_a_chapter(view: &View<'_>, results: &Results<'_>, sentence: &str, known: usize) {
+    let words = view.words.explain;
+    if sentence == words.nothing_told {
+        assert_eq!(known, 0, "{sentence}");
+    } else if let Some((values, "")) = read(words.not_told, sentence) {
+        assert_eq!(figure(&values["n"]) as usize + known, 2, "{sentence}");
+    } else if let Some((values, "")) = read(words.limited, sentence) {
+        let counts = values["items"].matches("2 curve").count() * 2
+            + values["items"].matches("1 curve").count();
+        assert_eq!(counts, known, "{sentence}");
+    } else if let Some((values, "")) = read(words.depths, sentence) {
+        for item in values["items"].split("; ") {
+            let (target, outstanding) = item.rsplit_once(": ").expect("a number");
+            enough(results, target, figure(outstanding), 90.0);
+        }
+    } else if let Some((values, "")) = read(words.ahead, sentence) {
+        ahead(results, &values["best"]);
+    } else {
+        assert!(
+            read(words.even, sentence).is_some() || sentence == words.no_depths,
+            "no template reads {sentence}"
+        );
+        if sentence != words.no_depths {
+            let [a, b] = [0, 1].map(|target| &results.top(target).1);
+            assert!(!certain(a, b, 0.0) && !certain(b, a, 0.0), "{sentence}");
+        }
+    }
+}
+
+fn ahead(results: &Results<'_>, best: &str) -> f64 {
+    let best = results.of(best)[0];
+    let [best, other] = [best, 1 - best].map(|target| &results.top(target).1);
+    assert!(certain(other, best, 0.0), "{best:?} beside {other:?}");
+    best.interval.expect("known").0 / other.interval.expect("known").1
+}
+
+/// Reads the sentences of a paragraph one after the other.
+fn recommended(view: &View<'_>, results: &Results<'_>, text: &str) {
+    let words = view.words.explain;
+    let templates =
+        [words.choose, words.open, words.short, words.beyond, words.overtaken, words.more];
+    let mut rest = text;
+    while !rest.is_empty() {
+        let read = templates.iter().enumerate().find_map(|(kind, words)| {
+            read(words, rest).map(|(values, behind)| (kind, values, behind))
+        });
+        let (kind, values, behind) = read.unwrap_or_else(|| panic!("no template reads {rest}"));
+        let sentence = &rest[..rest.len() - behind.len()];
+        match kind {
+            0 => {
+                let least = ahead(results, &values["best"]);
+                assert!(figure(&values["least"]) <= least * (1.0 + 1e-9), "{sentence}");
+            }
+            1 => {
+                let [a, b] = [0, 1].map(|target| &results.top(target).1);
+                assert!(!certain(a, b, 0.0) && !certain(b, a, 0.0), "{sentence}");
+            }
+            2 => {
+                let lowest = figure(&values["lowest"]);
+                let means = || (0..2).map(|target| results.at(target, lowest).2);
+                let low = means().fold(f64::INFINITY, f64::min);
+                let high = means().fold(0.0, f64::max);
+                let told = [&values["low"], &values["high"]].map(|text| time(text));
+                assert!(near(told[0], low) && near(told[1], high), "{sentence}");
+            }
+            3 => {
+                let target = results.of(&values["load"])[0];
+                let (top_at, top, _) = results.top(target);
+                let (_, last, _) = results.at(target, figure(&values["last_at"]));
+                assert!(near(figure(&values["last"]), last.value), "{sentence}");
+                assert!(f64::from(*top_at) <= figure(&values["largest_at"]), "{sentence}");
+                assert!(last.value < 0.95 * top.value, "{sentence}");
+            }
+            4 => {
+                let [best, worst] = ["best", "worst"].map(|name| results.of(&values[name])[0]);
+                let at = figure(&values["at"]);
+                let (best, worst) = (&results.at(best, at).1, &results.at(worst, at).1);
+                assert!(certain(best, worst, 0.0), "{sentence}");
+            }
+            _ => {
+                for target in results.of(&values["items"]) {
+                    limited(results, target, 6, &values, sentence);
+                }
+            }
+        }
+        rest = behind;
+    }
+}

@@ -1,0 +1,149 @@
+//! Findings in words; all other words are those of the catalogues.
+
+use std::collections::BTreeMap;
+
+use qdepth_measure::Finding;
+
+use crate::number;
+
+pub use qdepth_words::Lang;
+pub(crate) use qdepth_words::{
+    CampaignWords, CertificateWords, CompareWords, ComparisonWords, HostWords, PtsWords,
+    ReproductionWords, Words, about, aside, counted, entry, fact_name, fill, heading, say, told,
+    words,
+};
+
+/// A finding in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingText {
+    /// What kind of doubt, in a few words.
+    pub title: String,
+    /// What was found, with its figures.
+    pub explanation: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+/// Words a finding: title, explanation from its own figures, advice.
+pub fn finding_text(finding: &Finding, lang: Lang) -> FindingText {
+    findings_text(finding, &[], lang)
+}
+
+/// Words a finding and others of its code and labels: each figure from its lowest to its highest.
+pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -> FindingText {
+    let words = words(lang);
+    // A test holds each code to words of its own.
+    let [title, explanation, advice] =
+        entry(words.finding, finding.code.as_str()).unwrap_or_default();
+    let mut values: BTreeMap<&str, String> =
+        finding.labels.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
+    for (name, value) in &finding.values {
+        let all = others.iter().filter_map(|other| other.values.get(name)).chain([value]);
+        let (low, high) =
+            all.fold((*value, *value), |(low, high), next| (low.min(*next), high.max(*next)));
+        let [low, high] = [low, high].map(|value| figure_text(name, value));
+        let span = [("low", low.clone()), ("high", high.clone())];
+        values.insert(name, if low == high { low } else { say(words.findings.span, &span) });
+    }
+    FindingText {
+        title: title.to_owned(),
+        explanation: fill(explanation, &values),
+        advice: fill(advice, &values),
+    }
+}
+
+/// A figure of a finding with the unit that its name carries.
+fn figure_text(name: &str, value: f64) -> String {
+    match name {
+        _ if name.ends_with("_ns") => number::duration(value),
+        _ if name == "bytes" || name.ends_with("_bytes") => number::binary_bytes(value),
+        _ if name.ends_with("mib_per_s") => format!("{} MiB/s", number::three_digits(value)),
+        _ if name.ends_with("io_per_s") => format!("{} IO/s", number::three_digits(value)),
+        "difference" | "drift" => number::percent(value),
+        _ if name.ends_with("share") => number::percent(value),
+        _ if (value - value.round()).abs() < 1e-9 => number::thousands(value, 0),
+        _ => number::three_digits(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::disallowed_methods, reason = "tests read the profiles")]
+
+    use qdepth_measure::Code;
+    use qdepth_reference::{Reference, Use};
+
+    use super::*;
+    use crate::tests::style::is_japanese;
+
+    #[test]
+    fn every_code_of_a_finding_has_words_and_no_words_lack_their_code() {
+        let mut codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        codes.sort_unstable();
+        let worded: Vec<&str> =
+            words(Lang::default()).finding.iter().map(|(code, _)| *code).collect();
+        assert_eq!(worded, codes);
+    }
+
+    /// The `{names}` of a text.
+    fn names(text: &str) -> impl Iterator<Item = &str> {
+        text.split('{').skip(1).filter_map(|rest| rest.split('}').next())
+    }
+
+    #[test]
+    fn no_finding_names_a_figure_that_it_does_not_have() {
+        for code in Code::ALL {
+            let row = code.meaning();
+            let all = entry(words(Lang::default()).finding, code.as_str()).unwrap();
+            let has = |name: &&str| [row.values, row.labels].concat().contains(name);
+            let missing: Vec<&str> =
+                all.into_iter().flat_map(names).filter(|name| !has(name)).collect();
+            assert!(missing.is_empty(), "`{code}` has no {missing:?} in the table of codes");
+        }
+    }
+
+    #[test]
+    fn the_words_of_the_reference_data_are_told_in_japanese() {
+        let reference = Reference::shipped().unwrap();
+        let assert_told = |text: &str| assert!(is_japanese(&told(Lang::Ja, text)), "{text}");
+        reference.goals.iter().for_each(|goal| assert_told(&goal.title));
+        reference.diagrams.iter().for_each(|diagram| assert_told(&diagram.title));
+        let counted = reference.published.iter().filter(|figure| figure.used != Use::Given);
+        counted.for_each(|figure| assert_told(&figure.quantity));
+        let reasons = reference.relations.iter().map(|relation| &relation.why);
+        reasons.filter(|why| !why.is_empty()).for_each(|why| assert_told(why));
+        let sections = reference.published.iter().map(|figure| &figure.section);
+        for section in sections.filter(|section| !section.contains("Test ")) {
+            assert!(is_japanese(&heading(Lang::Ja, section)), "{section}");
+        }
+    }
+
+    /// The value of a key at the start of a line.
+    fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
+        let lines =
+            text.lines().filter_map(|line| line.strip_prefix(key)?.trim().strip_prefix('='));
+        lines.map(|value| value.trim().trim_matches('"')).next()
+    }
+
+    #[test]
+    fn every_load_profile_that_is_shipped_has_its_title_in_every_language() {
+        let shipped = [include_str!("../../../plans/write-pressure.toml")];
+        let shipped = shipped.iter().flat_map(|plan| plan.split("[[profile]]").skip(1));
+        let profiles = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles");
+        let files = std::fs::read_dir(profiles).unwrap().map(|file| file.unwrap().path());
+        let mut texts: Vec<String> =
+            files.map(|file| std::fs::read_to_string(file).unwrap()).collect();
+        texts.extend(shipped.map(str::to_owned));
+        assert!(texts.len() > 15, "{} profiles were found", texts.len());
+        for text in &texts {
+            let (name, title) = (value(text, "name").unwrap(), value(text, "title").unwrap());
+            // A name, and not words.
+            if title == "JESD219" {
+                continue;
+            }
+            let of = |lang| entry(words(lang).titles, name).unwrap();
+            assert_eq!(of(Lang::En), title, "{name}");
+            assert!(is_japanese(of(Lang::Ja)), "{name}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Makes Rust of the catalogues in `text/`: a type whose fields are the keys of the English one, and
+//! a value of it for each language. What a language lacks is said in English until it has it, and
+//! stands in `MISSING`, which a test wants empty.
+
+#![expect(clippy::disallowed_methods, reason = "a build script reads the catalogues")]
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use toml::{Table, Value};
+
+/// The language whose keys are those of all.
+const BASE: &str = "en";
+/// Tables whose keys are names that are looked up, and no fields.
+const MAPS: [&str; 7] = [
+    "answer.questions",
+    "applications",
+    "certificate.proofs",
+    "fact_names",
+    "finding",
+    "paper.media.facts",
+    "titles",
+];
+/// As those, for phrases; their keys are made of the English.
+const PHRASES: &str = "phrases";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=text");
+    let mut languages = BTreeMap::new();
+    for entry in std::fs::read_dir("text")? {
+        let path = entry?.path();
+        let tag = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+        let text = std::fs::read_to_string(&path)?;
+        let table = text.parse::<Table>().map_err(|e| format!("{}: {e}", path.display()))?;
+        languages.insert(tag, table);
+    }
+    let base = languages.get(BASE).ok_or("text/en.toml is missing")?;
+    let mut out = String::new();
+    types(&mut out, "", base)?;
+    let mut lacking = String::new();
+    // The base is first: it is what is spoken where nothing is chosen.
+    let others = languages.keys().filter(|tag| *tag != BASE);
+    let tags: Vec<&str> = std::iter::once(BASE).chain(others.map(String::as_str)).collect();
+    for tag in &tags {
+        let value = value(base, &languages[*tag], "", tag, &mut lacking)?;
+        let name = tag.to_uppercase().replace('-', "_");
+        writeln!(out, "static {name}: Words = {value};")?;
+        surplus(base, &languages[*tag], "", tag, &mut lacking)?;
+    }
+    language(&mut out, &tags)?;
+    writeln!(
+        out,
+        "/// Language and key of what a catalogue lacks, or has beyond the English one."
+    )?;
+    writeln!(out, "pub const MISSING: &[[&str; 2]] = &[{lacking}];")?;
+    let folder = std::env::var("OUT_DIR")?;
+    Ok(std::fs::write(Path::new(&folder).join("catalogues.rs"), out)?)
+}
+
+/// The enum of languages, and the way from each to its words.
+fn language(out: &mut String, tags: &[&str]) -> std::fmt::Result {
+    let names: Vec<String> = tags.iter().map(|tag| camel(tag)).collect();
+    writeln!(out, "/// A language of reports.")?;
+    writeln!(out, "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]")?;
+    writeln!(out, "pub enum Lang {{ #[default]")?;
+    for (name, tag) in names.iter().zip(tags) {
+        writeln!(out, "/// `{tag}`.\n{name},")?;
+    }
+    writeln!(out, "}}\nimpl Lang {{\n/// Every language there is.")?;
+    let all: Vec<String> = names.iter().map(|name| format!("Self::{name}")).collect();
+    writeln!(out, "pub const ALL: [Self; {}] = [{}];", all.len(), all.join(", "))?;
+    writeln!(out, "/// Its BCP 47 tag.\npub fn tag(self) -> &'static str {{ match self {{")?;
+    for (name, tag) in names.iter().zip(tags) {
+        writeln!(out, "Self::{name} => {tag:?},")?;
+    }
+    writeln!(out, "}} }} }}\n/// The words of a language.")?;
+    writeln!(out, "pub fn words(lang: Lang) -> &'static Words {{ match lang {{")?;
+    for (name, tag) in names.iter().zip(tags) {
+        writeln!(out, "Lang::{name} => &{},", tag.to_uppercase().replace('-', "_"))?;
+    }
+    writeln!(out, "}} }}")
+}
+
+fn camel(name: &str) -> String {
+    let parts = name.split(['.', '_', '-']);
+    parts
+        .map(|part| {
+            let mut letters = part.chars();
+            letters.next().map_or_else(String::new, |first| {
+                first.to_uppercase().collect::<String>() + letters.as_str()
+            })
+        })
+        .collect()
+}
+
+fn type_name(path: &str) -> String {
+    camel(path) + "Words"
+}
+
+fn is_map(path: &str) -> bool {
+    path == PHRASES || MAPS.contains(&path)
+}
+
+fn below(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// The type of a table, and before it those of the tables in it.
+fn types(out: &mut String, path: &str, table: &Table) -> Result<(), Box<dyn Error>> {
+    let mut fields = String::new();
+    for (key, value) in table {
+        let path = below(path, key);
+        let of = match value {
+            Value::Table(map) if is_map(&path) => {
+                let first = map.values().next().ok_or("an empty table")?;
+                format!("Map<{}>", shape(first)?)
+            }
+            Value::Table(inner) => {
+                types(out, &path, inner)?;
+                format!("&'static {}", type_name(&path))
+            }
+            other => shape(other)?,
+        };
+        writeln!(fields, "/// `{path}`\npub {key}: {of},")?;
+    }
+    let about = if path.is_empty() { "all".to_owned() } else { format!("`{path}`") };
+    writeln!(out, "/// Words: {about}.\n#[derive(Debug)]\npub struct {} {{", type_name(path))?;
+    writeln!(out, "{fields}}}")?;
+    Ok(())
+}
+
+/// The type of a text or a list.
+fn shape(value: &Value) -> Result<String, Box<dyn Error>> {
+    match value {
+        Value::String(_) => Ok("&'static str".to_owned()),
+        Value::Array(all) => {
+            let first = all.first().ok_or("an empty list")?;
+            Ok(format!("[{}; {}]", shape(first)?, all.len()))
+        }
+        other => Err(format!("neither text nor list: {other}").into()),
+    }
+}
+
+/// The value of a table in a language; what it lacks comes from the base.
+fn value(
+    base: &Table,
+    own: &Table,
+    path: &str,
+    tag: &str,
+    lacking: &mut String,
+) -> Result<String, Box<dyn Error>> {
+    let nothing = Table::new();
+    let map = is_map(path);
+    let mut fields = String::new();
+    for (key, model) in base {
+        let path = below(path, key);
+        let text = match model {
+            Value::Table(inner) => {
+                let own = own.get(key).and_then(Value::as_table).unwrap_or(&nothing);
+                let of = value(inner, own, &path, tag, lacking)?;
+                if is_map(&path) { of } else { format!("&{of}") }
+            }
+            model => match own.get(key) {
+                Some(own) if shape(own).ok() == shape(model).ok() => literal(own)?,
+                _ => {
+                    write!(lacking, "[{tag:?}, {path:?}], ")?;
+                    literal(model)?
+                }
+            },
+        };
+        match map {
+            true => write!(fields, "({key:?}, {text}), ")?,
+            false => write!(fields, "{key}: {text}, ")?,
+        }
+    }
+    Ok(if map { format!("&[{fields}]") } else { format!("{} {{ {fields} }}", type_name(path)) })
+}
+
+/// Keys of a language that the base does not have.
+fn surplus(
+    base: &Table,
+    own: &Table,
+    path: &str,
+    tag: &str,
+    lacking: &mut String,
+) -> Result<(), std::fmt::Error> {
+    for (key, value) in own {
+        let path = below(path, key);
+        match (base.get(key), value) {
+            (Some(Value::Table(base)), Value::Table(own)) => {
+                surplus(base, own, &path, tag, lacking)?;
+            }
+            (Some(_), _) => {}
+            (None, _) => write!(lacking, "[{tag:?}, {path:?}], ")?,
+        }
+    }
+    Ok(())
+}
+
+fn literal(value: &Value) -> Result<String, Box<dyn Error>> {
+    match value {
+        Value::String(text) => Ok(format!("{text:?}")),
+        Value::Array(all) => {
+            let parts: Result<Vec<String>, _> = all.iter().map(literal).collect();
+            Ok(format!("[{}]", parts?.join(", ")))
+        }
+        other => Err(format!("neither text nor list: {other}").into()),
+    }
+}

@@ -1,0 +1,95 @@
+//! Templates: `{name}` stands for a value, `[ ]` for a part that may be left out.
+
+use std::collections::BTreeMap;
+
+use crate::{Lang, words};
+
+/// Puts values for `{name}`. A part in `[` `]` is left out where a value in it is missing, so that
+/// a finding of an older version, with fewer figures, still reads well.
+pub fn fill(template: &str, values: &BTreeMap<&str, String>) -> String {
+    let mut out = String::new();
+    for (index, part) in template.split('[').enumerate() {
+        if index == 0 {
+            out.push_str(&fill_plain(part, values).unwrap_or_default());
+            continue;
+        }
+        let (optional, rest) = part.split_once(']').unwrap_or((part, ""));
+        out.push_str(&fill_plain(optional, values).unwrap_or_default());
+        out.push_str(&fill_plain(rest, values).unwrap_or_default());
+    }
+    out
+}
+
+fn fill_plain(part: &str, values: &BTreeMap<&str, String>) -> Option<String> {
+    let mut out = String::new();
+    for (index, piece) in part.split('{').enumerate() {
+        if index == 0 {
+            out.push_str(piece);
+            continue;
+        }
+        let (name, rest) = piece.split_once('}')?;
+        out.push_str(values.get(name)?);
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
+/// [`fill`] with the values written beside the names.
+pub fn say(template: &str, values: &[(&str, String)]) -> String {
+    fill(template, &values.iter().cloned().collect())
+}
+
+/// Words with a number `{n}` in them: the form for one, and that for any other number. A language
+/// without the difference says both alike.
+pub type Counted = [&'static str; 2];
+
+/// The form of the words that suits the number, with the number in it.
+pub fn counted([one, other]: Counted, n: usize) -> String {
+    let form = if n == 1 { one } else { other };
+    say(form, &[("n", thousands(n))])
+}
+
+/// A whole number with a comma between thousands.
+fn thousands(n: usize) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// What stands behind something in brackets.
+pub fn aside(lang: Lang, text: &str) -> String {
+    say(words(lang).aside, &[("text", text.to_owned())])
+}
+
+/// A text with what it is about before it.
+pub fn about(lang: Lang, subject: &str, text: &str) -> String {
+    say(words(lang).about, &[("subject", subject.to_owned()), ("text", text.to_owned())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_has_its_form_and_its_commas() {
+        let forms = ["{n} run", "{n} runs"];
+        for (n, text) in
+            [(0, "0 runs"), (1, "1 run"), (999, "999 runs"), (1_234_567, "1,234,567 runs")]
+        {
+            assert_eq!(counted(forms, n), text);
+        }
+    }
+
+    #[test]
+    fn a_part_without_its_value_is_left_out() {
+        let values = [("a", "1".to_owned())];
+        assert_eq!(say("x[ {a}][ and {b}].", &values), "x 1.");
+        assert_eq!(say("{b} stays silent[ {a}]", &values), " 1");
+    }
+}

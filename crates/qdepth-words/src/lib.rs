@@ -1,0 +1,24 @@
+//! The words of reports: one flat catalogue a language, in `text/`, whose keys are the fields of
+//! [`Words`]. A language is one file; [`MISSING`] says what it lacks, which is said in English
+//! meanwhile.
+//!
+//! Nothing here knows what a run is: how a text is filled, counted and looked up, and no more.
+
+mod fill;
+mod phrases;
+#[cfg(test)]
+mod tests;
+
+pub use fill::{Counted, about, aside, counted, fill, say};
+pub use phrases::{fact_name, heading, told};
+
+/// Texts by names that are not known before, in the order of the names.
+pub type Map<T> = &'static [(&'static str, T)];
+
+/// What a map has of a name.
+pub fn entry<T: Copy>(map: Map<T>, name: &str) -> Option<T> {
+    let place = map.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    map.get(place).map(|(_, text)| *text)
+}
+
+include!(concat!(env!("OUT_DIR"), "/catalogues.rs"));
