@@ -17,7 +17,7 @@ use kuva::render::layout::TickFormat;
 use kuva::render::render::{render_multiple, render_twin_y};
 
 pub use crate::figure::frame::escaped;
-use crate::figure::frame::{body_of, framed, legend};
+use crate::figure::frame::{body_of, cleared, framed, legend};
 use crate::number;
 
 /// Colours that stay apart for colour-blind readers and in grey (after Okabe and Ito 2008,
@@ -224,7 +224,8 @@ impl Figure {
         };
         let bottom = bottom.max(HEIGHT);
         let (legend, below) = legend(&named.collect::<Vec<_>>(), self.groups().is_some(), bottom);
-        framed(&(body + &legend), (width, bottom + below), label)
+        let (body, left) = cleared(body + &legend);
+        framed(&body, left, (width, bottom + below), label)
     }
 
     /// Names of groups of bars, where there are such.

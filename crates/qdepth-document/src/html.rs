@@ -142,7 +142,8 @@ impl Page<'_> {
     }
 }
 
-fn data_uri(logo: &Logo) -> String {
+/// A picture as an address that the page itself holds.
+pub fn data_uri(logo: &Logo) -> String {
     format!("data:{};base64,{}", logo.kind.media_type(), STANDARD.encode(&logo.bytes))
 }
 

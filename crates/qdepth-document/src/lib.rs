@@ -14,7 +14,8 @@ mod typst;
 
 pub use export::{figures_csv, figures_json, figures_schema, pretty};
 pub use html::{
-    ReportError, SCRIPT, aids_words, html, html_part, html_table, reading_aids, style_sheet,
+    ReportError, SCRIPT, aids_words, data_uri, html, html_part, html_table, reading_aids,
+    style_sheet,
 };
 pub use markdown::{markdown, table_markdown};
 pub use typst::typst;

@@ -2,7 +2,7 @@
 // "less than" in here, so that a page can be read as XML.
 "use strict";
 (() => {
-  const [FILTER, COPY, COPIED, LINK, SORT, CONTENTS] = document.querySelector("main").dataset.aids.split("|");
+  const [FILTER, COPY, COPIED, LINK, SORT, LOG, CONTENTS] = document.querySelector("main").dataset.aids.split("|");
   const MARK = document.body.dataset.mark || "";
   const make = (name, attributes = {}, text = "") => {
     const node = document.createElement(name);
@@ -125,6 +125,104 @@
     table.closest(".scroll").before(aids);
   });
 
+  // Diagrams with one vertical axis: from zero, or logarithmic. What is drawn says its values itself.
+  const numbers = (node, names) => names.map((name) => parseFloat(node.getAttribute(name)));
+  const steps = (low, high, log) => {
+    const all = [];
+    if (log) {
+      const few = Math.log10(high / low) > 4;
+      for (let power = low; high * 1.001 > power; power *= 10)
+        for (const factor of few ? [1] : [1, 2, 5]) if (high * 1.001 > power * factor) all.push(power * factor);
+    } else {
+      const raw = high / 6;
+      const power = 10 ** Math.floor(Math.log10(raw));
+      const step = [1, 2, 2.5, 5, 10].find((factor) => factor * power > raw * 0.999) * power;
+      for (let at = 0; high + step * 0.999 > at; at += step) all.push(at);
+    }
+    return all;
+  };
+  const scaled = (svg) => {
+    const areas = svg.querySelectorAll("g[clip-path]");
+    const own = (selector) => [...svg.querySelectorAll(selector)].filter((node) => node.parentNode === svg);
+    const labels = own('text[text-anchor="end"]:not(.stamp)');
+    const lines = areas.length === 1 ? [...areas[0].querySelectorAll('path[fill="none"]')] : [];
+    if (3 > labels.length || !lines.length || own('text[text-anchor="start"]').length) return null;
+    const [left, top, height] = numbers(svg.querySelector("clipPath rect"), ["x", "y", "height"]);
+    const bottom = top + height;
+    const said = labels.map((label) => parseFloat(label.textContent.replace(/,/g, "")));
+    const [low, high] = [said[0], said[said.length - 1]];
+    const log = low > 0;
+    if (log && 1.5 > said[1] / low) return null;
+    const value = (y) => {
+      const part = (bottom - y) / height;
+      return log ? low * (high / low) ** part : high * part;
+    };
+    const points = lines.map((line) => line.getAttribute("d").match(/-?[\d.]+ -?[\d.]+/g) || []).flat();
+    const values = points.map((point) => value(parseFloat(point.split(" ")[1]))).filter((v) => v > 0);
+    if (!values.length) return null;
+    const least = log ? 0 : 10 ** Math.floor(Math.log10(Math.min(...values)) + 1e-9);
+    const ticks = steps(log ? 0 : least, log ? Math.max(...values) : high, !log);
+    const most = log ? ticks[ticks.length - 1] : high;
+    const place = (y) => {
+      const v = value(y);
+      const part = log ? v / most : v > 0 ? Math.log(v / least) / Math.log(most / least) : -1;
+      return bottom - height * part;
+    };
+    // Attributes of what is drawn, as they are and as they become.
+    const changes = [];
+    const change = (node, name, now) => changes.push([node, name, node.getAttribute(name), now]);
+    for (const node of areas[0].querySelectorAll("path,line,circle,rect,polygon")) {
+      if (node.localName === "line") {
+        const [x1, x2, y1, y2] = numbers(node, ["x1", "x2", "y1", "y2"]);
+        if (x1 !== x2 && y1 !== y2) continue;
+        change(node, "y1", place(y1));
+        change(node, "y2", place(y2));
+      } else if (lines.includes(node)) {
+        const d = node.getAttribute("d").replace(/(-?[\d.]+) (-?[\d.]+)/g, (_, x, y) => x + " " + place(+y).toFixed(2));
+        change(node, "d", d);
+      } else {
+        const box = node.getBBox();
+        const middle = box.y + box.height / 2;
+        change(node, "transform", `translate(0 ${place(middle) - middle})`);
+      }
+    }
+    const flat = own("line").filter((node) => node.getAttribute("y1") === node.getAttribute("y2"));
+    const [grid, tick] = [
+      flat.filter((node) => numbers(node, ["x1"])[0] >= left && numbers(node, ["stroke-width"])[0] !== 1),
+      flat.filter((node) => left > numbers(node, ["x1"])[0]),
+    ];
+    const [line, dash, label] = [grid[0], tick[0], labels[0]];
+    if (!line || !dash) return null;
+    const axis = document.createElementNS(svg.namespaceURI, "g");
+    const lift = numbers(label, ["y"])[0] - bottom;
+    for (const v of ticks) {
+      const y = bottom - height * (log ? v / most : Math.log(v / least) / Math.log(most / least));
+      for (const model of [line, dash, label]) {
+        const copy = axis.appendChild(model.cloneNode());
+        if (model === label) {
+          copy.setAttribute("y", y + lift);
+          copy.textContent = parseFloat(v.toPrecision(6)).toLocaleString("en-US");
+        } else {
+          copy.setAttribute("y1", y);
+          copy.setAttribute("y2", y);
+        }
+      }
+    }
+    const before = [...grid, ...tick, ...labels];
+    let other = false;
+    const toggle = button(LOG, () => {
+      other = !other;
+      for (const [node, name, was, now] of changes)
+        other ? node.setAttribute(name, now) : was === null ? node.removeAttribute(name) : node.setAttribute(name, was);
+      for (const node of before) node.style.display = other ? "none" : "";
+      other ? areas[0].before(axis) : axis.remove();
+      toggle.setAttribute("aria-pressed", String(log !== other));
+    });
+    toggle.className = "scale";
+    toggle.setAttribute("aria-pressed", String(log));
+    return toggle;
+  };
+
   // Diagrams: hide a line, and the value at the pointer.
   const hide = (svg, keys) => {
     const hidden = keys.filter((key) => key.hidden);
@@ -174,9 +272,11 @@
       const dashes = line && line.getAttribute("stroke-dasharray");
       return { key, name: key.textContent, colour, dashes, hidden: false };
     });
-    if (2 > keys.length) return;
+    const scale = scaled(svg);
+    if (2 > keys.length && !scale) return;
     const aids = make("div", { class: "aids keys aid" });
-    for (const one of keys) {
+    if (scale) aids.append(scale);
+    for (const one of keys.length > 1 ? keys : []) {
       const toggle = button(one.name, () => {
         one.hidden = !one.hidden;
         toggle.setAttribute("aria-pressed", String(!one.hidden));

@@ -45,6 +45,8 @@ pub struct Telling {
     pub paper: Paper,
     /// Their mark, as `paper` names it.
     pub logo: Option<Logo>,
+    /// Their picture of the storage, as `paper` names it.
+    pub topology: Option<Logo>,
     /// Drives of which published figures stand in the diagrams beside what was measured.
     pub published: Vec<PublishedDrive>,
     /// Whether serial numbers, names of hosts and places of files are replaced by pseudonyms.
@@ -314,7 +316,6 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
     let mut all: Vec<Section> = paper::introduction(view);
     all.push(std::mem::take(first));
     all.extend(paper::media::section(&[view]));
-    all.push(section("method", names.method, method(&[view])));
     all.extend(others.iter_mut().map(std::mem::take));
     if !view.loads.is_empty() {
         all.push(section("best-practice", view.words.paper.sections[1], practice(view)));
@@ -323,6 +324,8 @@ fn sections(view: &View<'_>, results: &str) -> Vec<Section> {
         all.push(section("recommendation", title, recommendation(view)));
     }
     all.push(section("findings", names.findings, findings(view)));
+    // Behind what it came to: a reader wants the results, and looks up how they were had.
+    all.push(section("method", names.method, method(&[view])));
     all.push(section("points", names.points, all_points(view)));
     // Behind the results, as the ioDrive paper has it: it is long, and most readers only look things up in it.
     all.push(section("environment", names.environment, environment(view)));

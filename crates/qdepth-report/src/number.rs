@@ -60,7 +60,12 @@ pub(crate) fn in_prose(estimate: &Estimate) -> String {
 
 /// The name of a step: its sizes with their units apart, its rate in the unit of all our rates.
 pub(crate) fn step(title: &str) -> String {
-    spaced_sizes(&shown_step(title))
+    let shown = shown_step(title);
+    let rate = shown.strip_suffix(" MiB/s").and_then(|rate| rate.parse::<f64>().ok());
+    match rate.filter(|rate| *rate >= 1000.0 && rate.fract() == 0.0) {
+        Some(rate) => format!("{} MiB/s", thousands(rate, 0)),
+        None => spaced_sizes(&shown),
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +82,7 @@ mod tests {
         for (title, name) in [
             ("100 MB/s", "100 MiB/s"),
             ("12.5 MB/s", "12.5 MiB/s"),
+            ("1200 MB/s", "1,200 MiB/s"),
             ("100 MB/s of it", "100 MB/s of it"),
             ("2 × 16MiB", "2 × 16 MiB"),
             ("fast MB/s", "fast MB/s"),

@@ -9,13 +9,13 @@ use qdepth_record::{
 use qdepth_reference::PublishedDrive;
 
 use crate::compose::Telling;
-use crate::document::Origin;
+use crate::document::{Logo, Origin};
 use crate::limit::{Limit, Statistic};
 use crate::names;
 use crate::number;
 use crate::section::comparison::Compared;
 use crate::section::paper::Paper;
-use crate::words::{Lang, Words, aside, counted, entry, say, told, words};
+use crate::words::{Lang, Words, aside, counted, say, title_of, told, words};
 
 /// The percentiles with a column of their own.
 pub(crate) const QUANTILES: [(f64, &str); 4] =
@@ -42,6 +42,8 @@ pub(crate) struct View<'a> {
     pub(crate) limits: Vec<Limit>,
     /// Who publishes the report.
     pub(crate) paper: &'a Paper,
+    /// Their picture of the storage.
+    pub(crate) topology: Option<&'a Logo>,
     /// Whether the run never ended, and no process is measuring it.
     pub(crate) killed: bool,
     /// Drives of which published figures stand in the diagrams, each once.
@@ -189,6 +191,7 @@ impl<'a> View<'a> {
             compared,
             limits: telling.limits.clone(),
             paper: &telling.paper,
+            topology: telling.topology.as_ref(),
             killed: run.state == RunState::Running
                 && telling.alive.as_ref().is_some_and(|alive| !alive.contains(&run.id)),
             published,
@@ -335,14 +338,7 @@ fn load_key(record: &PointRecord) -> String {
 
 /// The stored title; that of a shipped profile in the language of the report.
 pub(crate) fn profile_title(record: &PointRecord, words: &Words) -> String {
-    let title = &record.profile_title;
-    let of = |words: &Words| entry(words.titles, &record.profile);
-    let shipped = of(crate::words::words(Lang::En)).is_some_and(|known| known == title);
-    match of(words).filter(|_| shipped) {
-        Some(title) => title.to_owned(),
-        None if title.is_empty() => record.profile.clone(),
-        None => title.clone(),
-    }
+    title_of(&record.profile, &record.profile_title, words)
 }
 
 /// Loads of one title get what sets them apart into it: size, arrivals, streams, where they differ.

@@ -13,6 +13,22 @@ pub(crate) use qdepth_words::{
     words,
 };
 
+/// The title of a load profile; that of a shipped one in the language of the words.
+pub(crate) fn title_of(profile: &str, title: &str, in_words: &Words) -> String {
+    let of = |words: &Words| entry(words.titles, profile);
+    let shipped = of(words(Lang::default())).is_some_and(|known| known == title);
+    match of(in_words).filter(|_| shipped) {
+        Some(title) => title.to_owned(),
+        None => (if title.is_empty() { profile } else { title }).to_owned(),
+    }
+}
+
+/// A load in words: the title of its profile, and its step where it has such.
+pub(crate) fn load_in_words(lang: Lang, profile: &str, title: &str, step: &str) -> String {
+    let title = title_of(profile, title, words(lang));
+    if step.is_empty() { title } else { [title, told(lang, step)].join(words(lang).phrase) }
+}
+
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingText {
@@ -52,6 +68,11 @@ pub(crate) fn findings_text(finding: &Finding, others: &[Finding], lang: Lang) -
     }
 }
 
+/// From the one to the other.
+pub(crate) fn span(lang: Lang, [low, high]: [String; 2]) -> String {
+    say(words(lang).findings.span, &[("low", low), ("high", high)])
+}
+
 /// A figure of a finding with the unit that its name carries.
 fn figure_text(name: &str, value: f64) -> String {
     match name {
@@ -71,7 +92,7 @@ mod tests {
     #![expect(clippy::disallowed_methods, reason = "tests read the profiles")]
 
     use qdepth_measure::Code;
-    use qdepth_reference::{Reference, Use};
+    use qdepth_reference::{Published, Reference};
 
     use super::*;
     use crate::tests::style::is_japanese;
@@ -108,8 +129,10 @@ mod tests {
         let assert_told = |text: &str| assert!(is_japanese(&told(Lang::Ja, text)), "{text}");
         reference.goals.iter().for_each(|goal| assert_told(&goal.title));
         reference.diagrams.iter().for_each(|diagram| assert_told(&diagram.title));
-        let counted = reference.published.iter().filter(|figure| figure.used != Use::Given);
-        counted.for_each(|figure| assert_told(&figure.quantity));
+        // Names of what stands in the machine are the same in every language.
+        let named = |figure: &&Published| !["CPU", "DRAM"].contains(&figure.quantity.as_str());
+        let quantities = reference.published.iter().filter(named);
+        quantities.for_each(|figure| assert_told(&figure.quantity));
         let reasons = reference.relations.iter().map(|relation| &relation.why);
         reasons.filter(|why| !why.is_empty()).for_each(|why| assert_told(why));
         let sections = reference.published.iter().map(|figure| &figure.section);

@@ -7,6 +7,7 @@ mod tests {
 
     use crate::common::{Place, Running, sh};
 
+    const OPTIONS: &str = "media:iodrive-320gb/advertised media:iodrive-320gb/maximum-write";
     const QUICK: &str = "--profile database --duration 1s --no-report";
 
     /// Whether a browser can be driven here; says so where it cannot.
@@ -104,13 +105,32 @@ mod tests {
             addresses.push(format!("{base}{page}"));
             addresses.push(format!("{base}{page}{and}lang=ja"));
         }
+        let short = "--duration 100ms --warm-up 20ms --no-report";
+        let loads = "--profile database,streaming --outstanding 1,8,64";
+        for (name, words) in [
+            ("pressure", format!("write-pressure media:p3700-800gb media:p4800x-375gb {short}")),
+            ("options", format!("options {OPTIONS} {loads} {short}")),
+            ("seven", format!("quick {} {loads} {short}", "media:p3700-800gb ".repeat(7))),
+            ("course", format!("pts-wsat media:sas-2-ssd-400gb {short}")),
+        ] {
+            // The status says whether points are valid: these are short.
+            place.run(&format!("run {words} --logbook {name}.db"));
+            let report = format!("report --logbook {name}.db --lang en,ja --output {name}");
+            place.run(&report).expect(0);
+        }
+        place.run("report latest latest~1 --lang en,ja --output campaign").expect(0);
+        place.run("compare latest latest~1 --output compared.html");
+        let edition = "reproduce write-pressure --paper edition --format html --lang en,ja";
+        place.run(edition);
         let files = sh(&format!("ls {}/*.html", place.path().display())).unwrap();
-        assert_eq!(files.lines().count(), 2, "{files}");
+        assert_eq!(files.lines().count(), 15, "{files}");
         addresses.extend(files.lines().map(|file| format!("file://{file}")));
         assert_eq!(look("pages", &addresses), "");
+        let report = |name: &str| format!("file://{}", place.join(name).display());
+        assert_eq!(look("scales", &["report.en.html", "pressure.ja.html"].map(report)), "");
         assert_eq!(look("compare", std::slice::from_ref(&base)), "");
-        let first = files.lines().next().unwrap();
-        assert_eq!(look("aids", &[format!("{base}runs/{}", id(2)), format!("file://{first}")]), "");
+        let aided = [format!("{base}runs/{}", id(2)), report("report.en.html")];
+        assert_eq!(look("aids", &aided), "");
         let run = format!("{base}runs/{}", id(2));
         pictures(&place, &[("serve-runs", base), ("serve-run", run)]);
         end(running);

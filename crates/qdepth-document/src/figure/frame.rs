@@ -33,19 +33,39 @@ pub(super) fn body_of(svg: &str, id: &str) -> (f64, String) {
     (width, body.trim_end().trim_end_matches("</svg>").to_owned())
 }
 
+/// The drawing with the name of its axis clear of the numbers beside it, and where it begins then:
+/// kuva keeps room for the numbers that it would write itself.
+pub(super) fn cleared(body: String) -> (String, f64) {
+    const TURNED: &str = "transform=\"rotate(-90,";
+    let begins = |text: &str| {
+        let x = text.split_once("x=\"")?.1.split('"').next()?.parse::<f64>().ok()?;
+        let said = text.split_once('>')?.1.split('<').next()?;
+        Some(x - text_width(said) * 1.05)
+    };
+    let numbers = body.split("<text ").filter(|text| text.contains("text-anchor=\"end\""));
+    let least = numbers.filter_map(begins).fold(f64::INFINITY, f64::min);
+    let x = body.split_once(TURNED).and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
+    // Turned, a name reaches 4 units to the right of where it stands, and 11 to the left.
+    let Some(x) = x.filter(|x: &f64| *x > least - 6.0) else { return (body, 0.0) };
+    let moved = format!("transform=\"translate({:.2} 0) rotate(-90,", least - 6.0 - x);
+    (body.replacen(TURNED, &moved, 1), (least - 17.0).floor().min(0.0))
+}
+
 /// The picture: a view box instead of a fixed size, a role, a title and a description.
 pub(super) fn framed(
     body: &str,
+    left: f64,
     (width, height): (f64, f64),
     &Label { id, title, description, mark }: &Label<'_>,
 ) -> String {
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 {width} {height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"{left} 0 {} {height}\" \
          font-family=\"{FONT}\" fill=\"{INK}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
          <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}{}</svg>",
+        width - left,
         escaped(title),
         escaped(description),
-        stamp(mark, width - 12.0),
+        stamp(mark, plot_right(body).unwrap_or(width) - 12.0),
     )
 }
 
@@ -103,6 +123,14 @@ pub(super) fn text_width(name: &str) -> f64 {
     name.chars().map(|c| if c >= '\u{2e80}' { 12.0 } else { 6.4 }).sum()
 }
 
+/// Where the lines of a single diagram end, before what an axis to the right says.
+fn plot_right(body: &str) -> Option<f64> {
+    let mut areas = body.split("<clipPath");
+    let area = areas.nth(1).filter(|_| areas.next().is_none())?;
+    let number = |name: &str| area.split_once(name)?.1.split('"').next()?.parse::<f64>().ok();
+    Some(number(" x=\"")? + number(" width=\"")? + 8.0)
+}
+
 /// The mark of what was not measured on a device, within the picture: it stays there when the
 /// picture is taken out of its page.
 fn stamp(mark: &str, right: f64) -> String {
@@ -154,4 +182,25 @@ fn own_names(svg: &str, id: &str) -> String {
 pub fn escaped(text: &str) -> String {
     let text = text.replace(char::is_control, "");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cleared;
+
+    #[test]
+    fn the_name_of_an_axis_stands_clear_of_its_numbers() {
+        let axis = |x: f64, number: &str| {
+            let number =
+                format!("<text x=\"52\" font-size=\"12\" text-anchor=\"end\">{number}</text>");
+            format!("{number}<text x=\"{x}\" transform=\"rotate(-90,{x},145)\">Rate</text>")
+        };
+        let clear = axis(16.6, "20");
+        assert_eq!(cleared(clear.clone()), (clear, 0.0));
+        let (moved, left) = cleared(axis(16.6, "250,000"));
+        assert!(
+            moved.contains("translate(-17") && (-14.0..-10.0).contains(&left),
+            "{moved}: {left}"
+        );
+    }
 }

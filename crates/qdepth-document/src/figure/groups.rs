@@ -9,7 +9,7 @@ use super::frame::escaped;
 /// Stands before a group's number in a drawing, where its name will stand: a letter of private use.
 const HOLD: char = '\u{e000}';
 /// Between two names.
-const GAP: f64 = 6.0;
+const GAP: f64 = 5.0;
 /// Height of a line.
 const LINE: f64 = 14.0;
 /// Lines of a name.

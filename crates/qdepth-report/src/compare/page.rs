@@ -1,6 +1,6 @@
 //! The comparison of two groups of runs as a page: the verdict first, then quotients, then all of it.
 
-use crate::compare::tables::{answer, decisive, farthest, figure, load, table_of};
+use crate::compare::tables::{answer, decisive, farthest, figure, load, short, table_of};
 use crate::compare::{Versus, VersusRow, VersusSide};
 use crate::document::{Banner, Block, Cell, Cover, Document, Origin, Picture, Row, Section, Table};
 use crate::figure::{Figure, Horizontal, Mark, MarkValue, Markers, Scale, Series, Stroke};
@@ -29,7 +29,7 @@ impl Page<'_> {
     fn document(&self) -> Document {
         let (versus, words) = (self.versus, self.words);
         let [a, b] = &versus.sides;
-        let names = [("a", a.name.clone()), ("b", b.name.clone())];
+        let names = [("a", short(&a.name)), ("b", short(&b.name))];
         let counts = [("na", a.runs.len().to_string()), ("nb", b.runs.len().to_string())];
         let all: Vec<_> = names.clone().into_iter().chain(counts).collect();
         let mark = if versus.emulated { words::words(self.lang).emulated[0] } else { "" };
@@ -99,9 +99,9 @@ impl Page<'_> {
     fn title_of(&self, of: &OfLoad<'_>) -> String {
         let Some(first) = of.first() else { return String::new() };
         if self.versus.rows.iter().all(|row| row.target == 0) {
-            return load(first);
+            return load(self.lang, first);
         }
-        let values = [("load", load(first)), ("n", (first.target + 1).to_string())];
+        let values = [("load", load(self.lang, first)), ("n", (first.target + 1).to_string())];
         say(self.words.of_target, &values)
     }
 

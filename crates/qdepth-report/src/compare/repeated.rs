@@ -14,7 +14,7 @@ use crate::compose::Measured;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{Lang, aside, say, words};
+use crate::words::{Lang, aside, load_in_words, say, span, words};
 
 /// Version of [`Repeated`]'s JSON form.
 const VERSION: u32 = 1;
@@ -188,13 +188,9 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let mark = if repeated.emulated { aside(lang, "EMULATED") } else { String::new() };
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
     let row = |row: &RepeatedRow| {
-        let load = match row.step.as_str() {
-            "" => row.profile_title.clone(),
-            step => format!("{}, {step}", row.profile_title),
-        };
+        let load = load_in_words(lang, &row.profile, &row.profile_title, &row.step);
         let interval = row.interval.map(|ends| {
-            let [low, high] = ends.map(|end| shown(row.figure, end));
-            format!("{low} to {high}")
+            span(lang, ends.map(|end| shown(row.figure, end)))
         });
         let cells = vec![
             Cell::head(load),

@@ -14,7 +14,7 @@ use crate::compare::trend::picture;
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{Lang, aside, say, words};
+use crate::words::{Lang, aside, load_in_words, say, words};
 
 /// Version of [`SteadyTold`]'s JSON form.
 const VERSION: u32 = 1;
@@ -215,7 +215,7 @@ pub fn steady_table(told: &SteadyTold, lang: Lang) -> Table {
         });
         let figures: Vec<Option<f64>> = point.rounds.iter().map(|rate| Some(*rate)).collect();
         let cells = vec![
-            Cell::head(point.profile_title.clone()),
+            Cell::head(load_in_words(lang, &point.profile, &point.profile_title, "")),
             Cell::plain(point.outstanding.to_string()),
             Cell::plain(picture(&figures)),
             Cell::or_dash(window.map(|window| shown("io_per_s", window.mean))),

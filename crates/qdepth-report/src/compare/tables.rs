@@ -5,7 +5,7 @@ use crate::compare::{Versus, VersusRow, is_rate};
 use crate::document::{Cell, Row, Table};
 use crate::number::{percent, thousands};
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{CompareWords, Lang, aside, say, words};
+use crate::words::{CompareWords, Lang, aside, load_in_words, say, span, words};
 
 /// So many differences and unmatched loads are told; all are in the JSON.
 const TOLD: usize = 8;
@@ -20,7 +20,7 @@ pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table 
     let words = words(lang).compare;
     let [a, b] = &versus.sides;
     let mark = if versus.emulated { aside(lang, "EMULATED") } else { String::new() };
-    let caption = say(words.caption, &[("a", a.name.clone()), ("b", b.name.clone())]);
+    let caption = say(words.caption, &[("a", short(&a.name)), ("b", short(&b.name))]);
     let targets = of.iter().any(|row| row.target > 0);
     let columns = [
         Some(text(words.profile)),
@@ -38,14 +38,14 @@ pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table 
         let [of_a, of_b] = row.means.map(|mean| shown(row.figure, mean));
         let verdict = judged(words, versus, row);
         let cells = [
-            Some(Cell::head(load(row))),
+            Some(Cell::head(load(lang, row))),
             targets.then(|| Cell::plain((row.target + 1).to_string())),
             Some(Cell::plain(row.outstanding.to_string())),
             Some(Cell::plain(figure(words, row.figure))),
             Some(Cell::plain(of_a)),
             Some(Cell::plain(of_b)),
             Some(Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))),
-            Some(Cell::or_dash(row.interval.map(|[low, high]| format!("{low:.3} to {high:.3}")))),
+            Some(Cell::or_dash(row.interval.map(|ends| span(lang, ends.map(|end| format!("{end:.3}")))))),
             Some(if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }),
         ];
         rows.push(Row { cells: cells.into_iter().flatten().collect(), ..Row::default() });
@@ -153,7 +153,7 @@ fn lead(versus: &Versus, lang: Lang) -> Vec<String> {
     let others = (others > 0).then(|| ("others", others.to_string()));
     let values: Vec<_> = values.into_iter().chain(faster).chain(others).collect();
     let mut all = vec![say(words.lead[place], &values)];
-    all.extend(decisive(versus).map(|row| of_farthest(words, row)));
+    all.extend(decisive(versus).map(|row| of_farthest(lang, row)));
     all
 }
 
@@ -163,11 +163,12 @@ pub(super) fn farthest<'a>(rows: impl Iterator<Item = &'a VersusRow>) -> Option<
     rows.filter(|row| row.ratio.is_some()).max_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
-fn of_farthest(words: &CompareWords, row: &VersusRow) -> String {
+fn of_farthest(lang: Lang, row: &VersusRow) -> String {
+    let words = words(lang).compare;
     let [low, high] = row.interval.unwrap_or([f64::NAN; 2]);
     let of_two = |value: Option<f64>| value.map_or_else(String::new, |v| format!("{v:.3}"));
     let values = [
-        ("load", load(row)),
+        ("load", load(lang, row)),
         ("outstanding", row.outstanding.to_string()),
         ("figure", figure(words, row.figure).to_owned()),
         ("ratio", of_two(row.ratio)),
@@ -177,12 +178,15 @@ fn of_farthest(words: &CompareWords, row: &VersusRow) -> String {
     say(words.farthest, &values)
 }
 
+/// The name of a side; an id of a run by its beginning, as lists of runs have it.
+pub(super) fn short(name: &str) -> String {
+    let is_id = name.len() == 36 && name.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    (if is_id { &name[..13] } else { name }).to_owned()
+}
+
 /// The load of a row in words.
-pub(super) fn load(row: &VersusRow) -> String {
-    match row.step.as_str() {
-        "" => row.profile_title.clone(),
-        step => format!("{}, {step}", row.profile_title),
-    }
+pub(super) fn load(lang: Lang, row: &VersusRow) -> String {
+    load_in_words(lang, &row.profile, &row.profile_title, &row.step)
 }
 
 /// What the figures say, and what must be known to trust it.

@@ -11,7 +11,7 @@ use crate::compare::{VersusSchema, is_rate};
 use crate::document::{Cell, Row, Table};
 use crate::number::percent;
 use crate::section::sweep::tables::{number_in, text};
-use crate::words::{CompareWords, Lang, aside, say, words};
+use crate::words::{CompareWords, Lang, aside, load_in_words, say, words};
 
 /// Version of [`Trend`]'s JSON form.
 const VERSION: u32 = 1;
@@ -179,11 +179,8 @@ pub fn trend_table(trend: &Trend, lang: Lang) -> Table {
 }
 
 /// The load of a row in words.
-pub(super) fn load(row: &TrendRow) -> String {
-    match row.step.as_str() {
-        "" => row.profile_title.clone(),
-        step => format!("{}, {step}", row.profile_title),
-    }
+pub(super) fn load(lang: Lang, row: &TrendRow) -> String {
+    load_in_words(lang, &row.profile, &row.profile_title, &row.step)
 }
 
 /// Those rows of it.
@@ -201,7 +198,7 @@ pub(super) fn table_of_rows(trend: &Trend, of: &[&TrendRow], lang: Lang) -> Tabl
         let slower = row.changes.last().is_some_and(|change| change.verdict == "slower");
         let told = told(words, trend, row);
         let cells = [
-            Some(Cell::head(load(row))),
+            Some(Cell::head(load(lang, row))),
             targets.then(|| Cell::plain((row.target + 1).to_string())),
             Some(Cell::plain(row.outstanding.to_string())),
             Some(Cell::plain(figure(words, row.figure))),

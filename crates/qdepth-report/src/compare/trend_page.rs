@@ -73,7 +73,7 @@ impl Page<'_> {
         };
         let most = self.decisive().map(|row| {
             let values = [
-                ("load", load(row)),
+                ("load", load(self.lang, row)),
                 ("outstanding", row.outstanding.to_string()),
                 ("figure", figure(words, row.figure).to_owned()),
                 ("told", told(words, trend, row)),
@@ -118,7 +118,7 @@ impl Page<'_> {
 
     fn loads(&self) -> Vec<OfLoad<'_>> {
         let mut all: Vec<OfLoad<'_>> = Vec::new();
-        let of = |row: &TrendRow| (load(row), row.target, row.figure);
+        let of = |row: &TrendRow| (load(self.lang, row), row.target, row.figure);
         for row in &self.trend.rows {
             match all.iter_mut().find(|known| known.first().is_some_and(|k| of(k) == of(row))) {
                 Some(known) => known.push(row),
@@ -191,7 +191,7 @@ impl Page<'_> {
         let (trend, words) = (self.trend, self.words);
         let first = of.first();
         let name = first.map_or("", |row| figure(words, row.figure));
-        let (load, target) = first.map_or_else(Default::default, |row| (load(row), row.target));
+        let (load, target) = first.map_or_else(Default::default, |row| (load(self.lang, row), row.target));
         let load = if trend.rows.iter().all(|row| row.target == 0) {
             load
         } else {

@@ -3,7 +3,7 @@
 
 use qdepth_reference::{Comparison, Errors, Use};
 
-use super::tables::{figures, load, relations, shading};
+use super::tables::{figures, load, relations, shading, stated};
 use super::{View, banners, facts, pictures, summary, titled};
 use crate::document::{Block, Cover, Document, Section};
 use crate::number;
@@ -70,6 +70,10 @@ fn results(view: &View<'_>) -> Vec<Section> {
     // Also those beside which nothing stands: they give the order of the document's sections.
     for figure in &view.comparison.figures {
         place(&mut all, &format!("{}: {}", figure.published.document, figure.published.section));
+    }
+    for (title, table) in stated(view) {
+        let at = place(&mut all, &title);
+        all[at].blocks.push(Block::Table(table));
     }
     for (title, diagrams) in pictures::by_section(view) {
         let at = place(&mut all, &title);

@@ -295,6 +295,35 @@ pub(super) fn figures(view: &View<'_>) -> Vec<(String, Table)> {
     all
 }
 
+/// What each section states without being compared: data of media, machine and measurement.
+pub(super) fn stated(view: &View<'_>) -> Vec<(String, Table)> {
+    let [caption, note] = view.words.edition.stated;
+    let mut all: Vec<(String, Table)> = Vec::new();
+    let given = view.comparison.figures.iter().map(|figure| &figure.published);
+    for published in given.filter(|published| published.used == Use::Given) {
+        let title = format!("{}: {}", published.document, published.section);
+        let of_section = all.iter().position(|(other, _)| *other == title).unwrap_or_else(|| {
+            let words = view.words;
+            let columns = vec![
+                text(words.storage),
+                text(words.quantity),
+                number_in(words.published, ""),
+                text(words.unit),
+            ];
+            all.push((title, table(caption, columns, Vec::new(), note)));
+            all.len() - 1
+        });
+        let cells = vec![
+            Cell::head(told(view.lang, &published.medium)),
+            Cell::plain(told(view.lang, &published.quantity)),
+            Cell::plain(as_worded(published)),
+            Cell::plain(&*published.unit),
+        ];
+        all[of_section].1.rows.push(row(cells, false));
+    }
+    all
+}
+
 /// All figures, or those beyond their bars.
 pub(super) fn figures_of_all(view: &View<'_>, all: bool) -> Option<Table> {
     let wanted = |f: &&ComparedFigure| {

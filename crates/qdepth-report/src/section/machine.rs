@@ -188,7 +188,7 @@ pub(crate) fn unknown<'a>(facts: impl IntoIterator<Item = &'a Observation>, lang
         row(vec![
             Cell::head(told(lang, subject)),
             Cell::unknown(keys.join(between)),
-            Cell::plain(why),
+            Cell::plain(told(lang, why)),
         ])
     });
     let columns = words.unknown_columns.iter().map(|heading| text(heading)).collect();
@@ -225,6 +225,20 @@ mod tests {
             value: value.map(str::to_owned).map_err(str::to_owned),
             source: "here".to_owned(),
         }
+    }
+
+    #[test]
+    fn why_something_is_not_known_is_told_in_the_language_of_the_report() {
+        let why = "No such file or directory (os error 2)";
+        let fact = Observation {
+            subject: "cpu".to_owned(),
+            key: "governor".to_owned(),
+            value: Err(why.to_owned()),
+            source: "/sys".to_owned(),
+        };
+        let said = |lang| unknown([&fact], lang).rows[0].cells[2].text.clone();
+        assert_eq!(said(Lang::En), why);
+        assert_eq!(said(Lang::Ja), "ファイルがありません");
     }
 
     #[test]

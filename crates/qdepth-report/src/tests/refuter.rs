@@ -2,6 +2,7 @@
 //! template and held against the values of the points. One that no template reads is refuted too.
 
 mod explained;
+mod over_time;
 
 use std::collections::BTreeMap;
 

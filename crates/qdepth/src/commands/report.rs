@@ -32,7 +32,7 @@ const STANDARD: &str = "-";
 pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
     let runs = chosen_all(&options.runs, &options.logbook)?;
     let alive = Logbook::open_read_only(&options.logbook.logbook)?.alive();
-    let (mut paper, logo) = paper(options.paper.as_deref())?;
+    let (mut paper, logo, topology) = paper(options.paper.as_deref())?;
     let published = published(&options.published)?;
     paper.data_sheet.extend(published.iter().filter_map(data_sheet));
     let formats = formats(&options.format, options.output.as_deref())?;
@@ -42,6 +42,7 @@ pub(crate) fn report(options: &ReportOptions) -> Result<Status> {
         limits: options.limit.clone(),
         paper: paper.clone(),
         logo: logo.clone(),
+        topology: topology.clone(),
         published: published.clone(),
         redact: options.redact,
         alive: Some(alive.clone()),
@@ -193,22 +194,28 @@ fn data_sheet(drive: &PublishedDrive) -> Option<DataSheet> {
     Some(sheet)
 }
 
-/// What the file of the paper says, and the logo that it names.
-fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>)> {
+/// What the file of the paper says, and the pictures that it names: logo, topology.
+fn paper(path: Option<&Path>) -> Result<(Paper, Option<Logo>, Option<Logo>)> {
     let Some(path) = path else { return Ok(Default::default()) };
     let usage = |why: String| Usage(format!("--paper {}: {why}", path.display()));
     let text = Input::file(path, limit::PAPER).text()?;
     let paper = Paper::from_toml(&text).map_err(|error| usage(error.to_string()))?;
-    let Some(name) = &paper.logo else { return Ok((paper, None)) };
-    let file = path.with_file_name(name);
-    let bytes = Input::file(&file, limit::PICTURE).bytes()?;
-    let kind = match bytes.as_slice() {
-        [0x89, b'P', b'N', b'G', ..] => LogoKind::Png,
-        [0xff, 0xd8, ..] => LogoKind::Jpeg,
-        text if String::from_utf8_lossy(text).contains("<svg") => LogoKind::Svg,
-        _ => bail!(usage(format!("the logo {} is neither SVG, PNG nor JPEG", file.display()))),
+    let picture = |name: Option<&String>| -> Result<Option<Logo>> {
+        let Some(name) = name else { return Ok(None) };
+        let file = path.with_file_name(name);
+        let bytes = Input::file(&file, limit::PICTURE).bytes()?;
+        let kind = match bytes.as_slice() {
+            [0x89, b'P', b'N', b'G', ..] => LogoKind::Png,
+            [0xff, 0xd8, ..] => LogoKind::Jpeg,
+            text if String::from_utf8_lossy(text).contains("<svg") => LogoKind::Svg,
+            _ => {
+                bail!(usage(format!("the picture {} is neither SVG, PNG nor JPEG", file.display())))
+            }
+        };
+        Ok(Some(Logo { kind, bytes }))
     };
-    Ok((paper, Some(Logo { kind, bytes })))
+    let (logo, topology) = (picture(paper.logo.as_ref())?, picture(paper.topology.as_ref())?);
+    Ok((paper, logo, topology))
 }
 
 /// The program that sets PDF, once it has answered.

@@ -74,11 +74,48 @@ const modes = {
     if (!text.includes("B ÷ A")) complain(page.url(), "compares nothing", text.slice(0, 300));
     await judged(page, page.url());
   },
+  /** A diagram from zero becomes logarithmic and back: its marks stand where their values say. */
+  async scales() {
+    for (const address of addresses) {
+      const page = await opened(address);
+      const count = await page.$$eval("button.scale", (all) => all.length);
+      if (count === 0) complain(address, "no scale can be changed");
+      for (let place = 0; place < count; place += 1) {
+        // Value and height of each mark, and whether the axis says that it is logarithmic.
+        const seen = () => page.evaluate((place) => {
+          const button = document.querySelectorAll("button.scale")[place];
+          const svg = button.closest("figure").querySelector("svg.figure");
+          const marks = [...svg.querySelectorAll("g.tt")].map((mark) => {
+            const box = mark.querySelector("circle,rect,path,polygon").getBoundingClientRect();
+            const said = mark.dataset.value.replace(/,(?=\d{3})/g, "").match(/(?:: |^)([\d.]+) /);
+            return { value: said ? Number(said[1]) : 0, y: box.y + box.height / 2 };
+          });
+          const axis = [...svg.querySelectorAll('text[text-anchor="end"]')].filter((text) => text.style.display !== "none");
+          return { marks: marks.filter((mark) => mark.value > 0), log: button.ariaPressed === "true", axis: axis.length };
+        }, place);
+        for (const step of ["as it was", "changed", "back"]) {
+          if (step !== "as it was") await page.evaluate((place) => document.querySelectorAll("button.scale")[place].click(), place);
+          const { marks, log, axis } = await seen();
+          const of = (value) => (log ? Math.log(value) : value);
+          marks.sort((a, b) => a.value - b.value);
+          const [low, high] = [marks[0], marks.at(-1)];
+          if (!low || of(high.value) === of(low.value)) continue;
+          if (axis < 3) complain(address, `diagram ${place}, ${step}`, `${axis} values at its axis`);
+          for (const { value, y } of marks) {
+            const due = low.y + ((of(value) - of(low.value)) / (of(high.value) - of(low.value))) * (high.y - low.y);
+            if (Math.abs(due - y) > 2) { complain(address, `diagram ${place}, ${step}`, `${value} stands ${y - due} pixels off`); break; }
+          }
+        }
+      }
+      await judged(page, address);
+      await page.close();
+    }
+  },
   /** A line is hidden by its name, a value stands at the pointer, a table is sorted by a column. */
   async aids() {
     for (const address of addresses) {
       const page = await opened(address);
-      const toggle = await page.$(".aids.keys button");
+      const toggle = await page.$(".aids.keys button:not(.scale)");
       if (!toggle) { complain(address, "no line can be hidden"); continue; }
       const hidden = () => page.$$eval("svg.figure [stroke]", (parts) => parts.filter((part) => part.style.display === "none").length);
       await toggle.click();

@@ -39,6 +39,9 @@ pub struct Paper {
     pub organisation: Text,
     /// File with their mark: SVG, PNG or JPEG, from the folder of this file.
     pub logo: Option<String>,
+    /// A picture of how the storage hangs together, in the place of the one that is drawn: SVG, PNG or
+    /// JPEG, beside the paper's file.
+    pub topology: Option<String>,
     /// In place of the generated boxes that sum up a chapter, by the chapter's name in the page.
     pub sum_up: BTreeMap<String, Text>,
     /// In place of the generated recommendation; blank lines part its paragraphs.

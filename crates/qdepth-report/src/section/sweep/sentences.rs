@@ -327,6 +327,8 @@ fn trust(view: &View<'_>) -> String {
             words.no_points
         } else if clean {
             words.no_cause
+        } else if c == 0 && points > 1 {
+            words.all_valid[usize::from(b == points)]
         } else {
             words.graded
         },
