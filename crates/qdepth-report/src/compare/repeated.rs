@@ -189,9 +189,7 @@ pub fn repeated_table(repeated: &Repeated, lang: Lang) -> Table {
     let values = [("n", repeated.side.runs.len().to_string()), ("a", repeated.side.name.clone())];
     let row = |row: &RepeatedRow| {
         let load = load_in_words(lang, &row.profile, &row.profile_title, &row.step);
-        let interval = row.interval.map(|ends| {
-            span(lang, ends.map(|end| shown(row.figure, end)))
-        });
+        let interval = row.interval.map(|ends| span(lang, ends.map(|end| shown(row.figure, end))));
         let cells = vec![
             Cell::head(load),
             Cell::plain(row.outstanding.to_string()),

@@ -45,7 +45,9 @@ pub(super) fn table_of(versus: &Versus, of: &[&VersusRow], lang: Lang) -> Table 
             Some(Cell::plain(of_a)),
             Some(Cell::plain(of_b)),
             Some(Cell::or_dash(row.ratio.map(|ratio| format!("{ratio:.3}")))),
-            Some(Cell::or_dash(row.interval.map(|ends| span(lang, ends.map(|end| format!("{end:.3}")))))),
+            Some(Cell::or_dash(
+                row.interval.map(|ends| span(lang, ends.map(|end| format!("{end:.3}")))),
+            )),
             Some(if row.verdict == "slower" { Cell::alarm(verdict) } else { Cell::plain(verdict) }),
         ];
         rows.push(Row { cells: cells.into_iter().flatten().collect(), ..Row::default() });

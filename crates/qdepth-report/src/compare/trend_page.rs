@@ -191,7 +191,8 @@ impl Page<'_> {
         let (trend, words) = (self.trend, self.words);
         let first = of.first();
         let name = first.map_or("", |row| figure(words, row.figure));
-        let (load, target) = first.map_or_else(Default::default, |row| (load(self.lang, row), row.target));
+        let (load, target) =
+            first.map_or_else(Default::default, |row| (load(self.lang, row), row.target));
         let load = if trend.rows.iter().all(|row| row.target == 0) {
             load
         } else {

@@ -63,13 +63,15 @@ fn framed(own: &Logo, title: &str) -> String {
 fn size(own: &Logo) -> Option<(f64, f64)> {
     match own.kind {
         LogoKind::Png => {
-            let number = |at: usize| own.bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
+            let number =
+                |at: usize| own.bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes);
             Some((f64::from(number(16)?), f64::from(number(20)?)))
         }
         LogoKind::Svg => {
             let text = String::from_utf8_lossy(&own.bytes);
             let numbers = text.split_once("viewBox=")?.1.get(1..)?.split(['"', '\'']).next()?;
-            let mut numbers = numbers.split([' ', ',']).filter_map(|n| n.parse::<f64>().ok()).skip(2);
+            let mut numbers =
+                numbers.split([' ', ',']).filter_map(|n| n.parse::<f64>().ok()).skip(2);
             Some((numbers.next()?, numbers.next()?))
         }
         LogoKind::Jpeg => None,

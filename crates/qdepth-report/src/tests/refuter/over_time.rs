@@ -45,7 +45,8 @@ fn refuted(said: &Values, counts: &[Vec<u64>]) -> Option<String> {
     let mean = tenths().sum::<f64>() / tenths().count() as f64;
     let [low, high, last] = ["low", "high", "last"].map(|name| figure(&said[name]));
     let not_above = |a: f64, b: f64| a <= b || near(a, b);
-    let ordered = [(least, low), (low, mean), (mean, high), (high, most), (low, last), (last, high)];
+    let ordered =
+        [(least, low), (low, mean), (mean, high), (high, most), (low, last), (last, high)];
     let wrong = ordered.iter().find(|(a, b)| !not_above(*a, *b));
     wrong.map(|(a, b)| format!("{a} is above {b}: {said:?}, mean {mean}"))
 }
