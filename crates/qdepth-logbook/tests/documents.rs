@@ -31,6 +31,52 @@ fn listed(page: &str) -> Listed {
     found
 }
 
+/// Type and meaning of a row, by heading and name.
+type Rows = BTreeMap<(String, String), (String, Option<String>)>;
+
+/// The rows of a page below headings that are known are these, in the page's order, new ones last.
+/// `QDEPTH_WRITE_REFERENCE=1` writes them anew; a meaning that is none is the page's own.
+fn is_as_told(page: &str, rows: &Rows) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let (mut told, mut heading, mut open) = (String::new(), String::new(), BTreeMap::new());
+    let span = |line: &str| line.split('`').nth(1).map(str::to_owned);
+    let line_of =
+        |name: &str, kind: &str, meaning: &str| format!("| `{name}` | {kind} | {meaning} |\n");
+    for line in text.lines().chain([""]) {
+        if let Some(name) = line.strip_prefix("## ").and_then(span) {
+            let of = rows.iter().filter(|((of, _), _)| *of == name);
+            open = of.map(|((_, name), row)| (name.clone(), row.clone())).collect();
+            heading = name;
+        }
+        let name = line.strip_prefix("| ").and_then(span);
+        match name.as_ref().and_then(|name| open.remove(name)) {
+            Some((kind, meaning)) => {
+                let own = line.rsplit('|').nth(1).unwrap().trim().to_owned();
+                told += &line_of(&name.unwrap(), &kind, &meaning.unwrap_or(own));
+            }
+            // A row of a heading that is known, and that is none of it, goes.
+            None if name.is_some() && rows.keys().any(|(of, _)| *of == heading) => {}
+            None => {
+                // A table ends: what the page did not have yet.
+                if line.is_empty() && told.ends_with(" |\n") {
+                    for (name, (kind, meaning)) in std::mem::take(&mut open) {
+                        told += &line_of(&name, &kind, &meaning.unwrap_or_default());
+                    }
+                }
+                told += line;
+                told.push('\n');
+            }
+        }
+    }
+    let told = format!("{}\n", told.trim_end());
+    if std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some() {
+        std::fs::write(&path, told).unwrap();
+    } else {
+        assert_eq!(text, told, "QDEPTH_WRITE_REFERENCE=1 writes docs/{page} anew");
+    }
+}
+
 #[test]
 fn the_page_on_the_tables_names_every_column() {
     let directory = tempfile::tempdir().unwrap();
@@ -39,16 +85,27 @@ fn the_page_on_the_tables_names_every_column() {
     let connection = rusqlite::Connection::open(file).unwrap();
     let mut query = connection
         .prepare(
-            "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
+            "SELECT t.name, c.name, c.type || iif(c.\"notnull\" OR c.pk, '', ', may be NULL')
+             FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
              WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'",
         )
         .unwrap();
-    let mut columns = Listed::new();
-    for row in query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap() {
-        let (table, column): (String, String) = row.unwrap();
+    let (mut columns, mut rows) = (Listed::new(), Rows::new());
+    let found = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    for row in found {
+        let (table, column, kind): (String, String, String) = row.unwrap();
+        let mut meanings = PointRecord::columns().filter(|known| known.name == column);
+        let meaning = meanings.next().filter(|_| table == "point");
+        let meaning = meaning.map(|column| column.meaning.to_owned());
+        rows.insert((table.clone(), column.clone()), (kind, meaning));
         columns.entry(table).or_default().insert(column);
     }
+    is_as_told("schema.md", &rows);
     assert_eq!(listed("schema.md"), columns);
+    // What is stored of a point is in the table of fields, but for what only SQL needs.
+    let kept: BTreeSet<String> = PointRecord::columns().map(|column| column.name.into()).collect();
+    let own = ["id", "run", "attempt"].map(str::to_owned).into_iter().collect();
+    assert_eq!(columns["point"], &kept | &own);
     let version: i64 = connection
         .query_row("SELECT user_version FROM pragma_user_version", [], |r| r.get(0))
         .unwrap();
@@ -65,9 +122,44 @@ fn names(object: &Value) -> BTreeSet<String> {
     object["properties"].as_object().unwrap().keys().cloned().collect()
 }
 
+/// A type of JSON in words.
+fn kind(of: &Value) -> String {
+    if let Some(reference) = of["$ref"].as_str() {
+        return format!("`{}`", reference.rsplit('/').next().unwrap());
+    }
+    if let Some(choices) = of["anyOf"].as_array() {
+        return format!("{}, or null", kind(&choices[0]));
+    }
+    let or_null = of["type"].as_array().is_some();
+    let name = of["type"].as_str().or(of["type"][0].as_str()).unwrap_or_default();
+    let length = of["maxItems"].as_u64().map_or_else(String::new, |length| format!("{length} "));
+    let text = match name {
+        "string" => "text".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "array" if length.is_empty() => format!("array of {}", kind(&of["items"])),
+        "array" => format!("array of {length}{}s", kind(&of["items"])),
+        "object" => format!("map to {}", kind(&of["additionalProperties"])),
+        other => other.to_owned(),
+    };
+    if or_null { format!("{text}, or null") } else { text }
+}
+
+fn rows_of(name: &str, object: &Value, rows: &mut Rows) {
+    for (field, of) in object["properties"].as_object().unwrap() {
+        let meaning = of["description"].as_str().unwrap().split_whitespace().collect::<Vec<_>>();
+        rows.insert((name.into(), field.clone()), (kind(of), Some(meaning.join(" "))));
+    }
+}
+
 #[test]
 fn the_page_on_json_names_every_field() {
     let schema = schema();
+    let mut rows = Rows::new();
+    rows_of("Document", &schema, &mut rows);
+    for (name, object) in schema["$defs"].as_object().unwrap() {
+        rows_of(name, object, &mut rows);
+    }
+    is_as_told("json.md", &rows);
     let mut fields = Listed::new();
     fields.insert("Document".into(), names(&schema));
     for (name, object) in schema["$defs"].as_object().unwrap() {
