@@ -1,7 +1,8 @@
 //! `cargo xtask book`: the pages of `docs` as a site in `target/book`, and a look at each of its
 //! links. What leads out of `docs` leads to the repository.
 //!
-//! The crates that make it are built for it alone: without them this program builds itself once more.
+//! The crates that make it are built for it alone: without them this program builds itself once
+//! more.
 
 use anyhow::Result;
 

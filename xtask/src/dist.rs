@@ -27,8 +27,8 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/qdepth.fish"),
 ];
 const DOCS: &str = "usr/share/doc/qdepth";
-/// Largest tree of an installed package without qdepth-pdf, and with it, bytes. Typst alone is 23 MB
-/// where it is built to be small: code 11, tables of languages, styles and syntaxes 9.
+/// Largest tree of an installed package without qdepth-pdf, and with it, bytes. Typst alone is 23
+/// MB where it is built to be small: code 11, tables of languages, styles and syntaxes 9.
 const INSTALLED_MAX: [u64; 2] = [18_000_000, 40_000_000];
 const WHEEL: &str = include_str!("dist/wheel.py");
 const READER: &str = include_str!("dist/reader.py");
@@ -76,8 +76,8 @@ fn build_pdf(quick: bool) -> Result<PathBuf> {
     let (profile, folder) = if quick { ("dev", "debug") } else { ("dist-pdf", "dist-pdf") };
     let words = ["rustc", "--locked", "--package", "qdepth-pdf", "--bin", "qdepth-pdf"];
     let profile_words = ["--profile", profile];
-    // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that qdepth
-    // wrote, and nothing from elsewhere.
+    // Addresses that the loader would have to move are 1.7 MB. The program reads a folder that
+    // qdepth wrote, and nothing from elsewhere.
     let fixed = ["--", "-C", "relocation-model=static"];
     show("cargo", &[&words[..], &profile_words, &fixed].concat())?;
     Ok(root().join("target").join(folder).join("qdepth-pdf"))
@@ -250,8 +250,8 @@ fn wheel(to: &Path, stage: &Path, version: &str) -> Result<Option<PathBuf>> {
     Ok(Some(made))
 }
 
-/// The platform of a wheel, which says by PEP 600 on which machines it starts: those whose glibc has
-/// every version of a symbol that one of the programs asks for.
+/// The platform of a wheel, which says by PEP 600 on which machines it starts: those whose glibc
+/// has every version of a symbol that one of the programs asks for.
 fn platform(programs: &Path) -> Result<String> {
     if !there_is("objdump") {
         println!("objdump is not installed: the wheel does not say which glibc it needs");

@@ -88,8 +88,8 @@ impl Counts {
     }
 }
 
-/// The inner loop, before a commit: structure, format, and the tests that need no disk, no clock and
-/// no other program.
+/// The inner loop, before a commit: structure, format, and the tests that need no disk, no clock
+/// and no other program.
 pub fn quick() -> Result<()> {
     tidy::tidy()?;
     if there_is("cargo-fmt") {
@@ -223,8 +223,8 @@ fn readers() {
     }
 }
 
-/// Puts fio's own example job files beside the build, for the tests that read them. Their package is
-/// unpacked and not installed, since slim systems install no documents.
+/// Puts fio's own example job files beside the build, for the tests that read them. Their package
+/// is unpacked and not installed, since slim systems install no documents.
 fn fio_examples() -> Option<PathBuf> {
     let folder = root().join("target/fio-examples");
     let jobs = folder.join("usr/share/doc/fio/examples");
@@ -240,7 +240,8 @@ fn fio_examples() -> Option<PathBuf> {
     (shell(unpack) && jobs.is_dir()).then_some(jobs)
 }
 
-/// Runs the workspace's tests, all or those that these words leave, shows what they print, and counts.
+/// Runs the workspace's tests, all or those that these words leave, shows what they print, and
+/// counts.
 fn run(which: &[&str], counts: &mut Counts) -> Result<()> {
     let failed = counts.failed;
     let mut cargo = Command::new("cargo");

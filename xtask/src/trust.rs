@@ -1,5 +1,6 @@
-//! `cargo xtask trust`: runs the campaigns that the project's trust rests on, and writes what came of
-//! them to docs/method/trust.md. Each is a test that prints a line `TRIES NAME COUNT KEY=VALUE …`.
+//! `cargo xtask trust`: runs the campaigns that the project's trust rests on, and writes what came
+//! of them to docs/method/trust.md. Each is a test that prints a line `TRIES NAME COUNT KEY=VALUE
+//! …`.
 
 #![expect(clippy::disallowed_methods, reason = "running other programs is what xtask is for")]
 

@@ -219,8 +219,8 @@ fn run(row: &Row, program: &str, options: &str) -> Result<Figure> {
     )
 }
 
-/// Why the ceiling program gave no rate. One branch of it asks each target for its size, and refuses
-/// a character device, which has none.
+/// Why the ceiling program gave no rate. One branch of it asks each target for its size, and
+/// refuses a character device, which has none.
 fn in_short(why: &anyhow::Error) -> String {
     let text = format!("{why:#}");
     if text.contains("failed getting size") {

@@ -1,5 +1,5 @@
-//! Instructions of the loop for each I/O, counted by callgrind: unlike times, the same on every run;
-//! and whether the system calls of each engine are in the loop itself.
+//! Instructions of the loop for each I/O, counted by callgrind: unlike times, the same on every
+//! run; and whether the system calls of each engine are in the loop itself.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What it costs a measurement that it is looked at: the same point alone, and with a live screen, a
-//! live page and Prometheus' metrics, in pairs on a memory device.
+//! What it costs a measurement that it is looked at: the same point alone, and with a live screen,
+//! a live page and Prometheus' metrics, in pairs on a memory device.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -178,8 +178,8 @@ fn fio(load: &Load<'_>) -> Result<Figure> {
     )
 }
 
-/// The fios to compare with, by path: those of the variable `FIO`, separated by colons, else the one
-/// that is installed.
+/// The fios to compare with, by path: those of the variable `FIO`, separated by colons, else the
+/// one that is installed.
 fn fios() -> Vec<String> {
     let named = std::env::var("FIO").unwrap_or_default();
     let named: Vec<String> =

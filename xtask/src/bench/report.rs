@@ -12,7 +12,8 @@ use crate::command::{output, output_and_errors, root, show, there_is};
 
 /// Load profiles of ten intensities each.
 const PROFILES: [u32; 2] = [25, 100];
-/// A slow medium has its forty intervals of 100 ms with few I/Os: it is the report that is measured.
+/// A slow medium has its forty intervals of 100 ms with few I/Os: it is the report that is
+/// measured.
 const MEDIUM: &str = "media:generic-7200rpm-hdd";
 /// What HTML and Markdown of 1,000 points may take: CPU seconds, and KiB of memory.
 const BUDGET: (f64, u64) = (5.0, 500 * 1024);

@@ -37,8 +37,8 @@ struct Counts {
     excluding: usize,
 }
 
-/// `count` comparisons of a directory with its twin by `--repeat`, half as many within one run, then
-/// ten of disks that differ by 5 %.
+/// `count` comparisons of a directory with its twin by `--repeat`, half as many within one run,
+/// then ten of disks that differ by 5 %.
 pub fn same(count: usize) -> Result<()> {
     if let Some(missing) = ["nbdkit", "nbdfuse", "losetup"].iter().find(|name| !there_is(name)) {
         bail!("{missing} cannot be started: `cargo xtask test` installs it");

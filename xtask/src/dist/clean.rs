@@ -1,5 +1,5 @@
-//! A clean Debian, in which each package is installed as a user does it: nothing that builds programs
-//! is there, and nothing of this machine but its kernel.
+//! A clean Debian, in which each package is installed as a user does it: nothing that builds
+//! programs is there, and nothing of this machine but its kernel.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,8 @@ use syn::visit::{self, Visit};
 
 use super::sizes::is_test;
 
-/// Crates whose circles are not taken apart yet: what is in them is not said. This list only shrinks.
+/// Crates whose circles are not taken apart yet: what is in them is not said. This list only
+/// shrinks.
 const TO_BE_TAKEN_APART: &[&str] = &["qdepth-report"];
 
 /// Who uses whom: the modules of a crate.

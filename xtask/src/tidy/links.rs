@@ -1,5 +1,5 @@
-//! Links between pages: each leads to a page, or to a heading of it, that is there; and every page of
-//! `docs` stands in the table of contents of the site.
+//! Links between pages: each leads to a page, or to a heading of it, that is there; and every page
+//! of `docs` stands in the table of contents of the site.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The block `stations` of ARCHITECTURE.md: each station names a file and a name that is in it, and no
-//! value has more of them than it may.
+//! The block `stations` of ARCHITECTURE.md: each station names a file and a name that is in it, and
+//! no value has more of them than it may.
 
 use std::fs;
 

@@ -1,0 +1,89 @@
+//! Words that the glossary gave up, in its last column between back ticks, are used nowhere.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use anyhow::{Context, Result};
+
+use crate::command::root;
+
+/// The words that were given up, each with the one to use.
+pub(super) struct Words(BTreeMap<String, String>);
+
+impl Words {
+    /// Those of the glossary.
+    pub(super) fn read(broken: &mut Vec<String>) -> Result<Self> {
+        let text = fs::read_to_string(root().join("GLOSSARY.md")).context("GLOSSARY.md")?;
+        let words = Self::of(&text);
+        if words.0.is_empty() {
+            broken.push("GLOSSARY.md: no word is given up between back ticks".to_owned());
+        }
+        Ok(words)
+    }
+
+    fn of(glossary: &str) -> Self {
+        let rows = glossary.lines().filter(|line| line.starts_with("| "));
+        let cells = rows.filter_map(|row| {
+            let mut cells = row.trim_matches(['|', ' ']).split('|').map(str::trim);
+            Some((cells.next()?, cells.next_back()?))
+        });
+        let words = cells.flat_map(|(use_it, avoid)| {
+            let quoted = avoid.split('`').skip(1).step_by(2);
+            quoted.map(move |word| (word.to_owned(), use_it.to_owned()))
+        });
+        Self(words.collect())
+    }
+
+    /// Says which of them a source file has, once each.
+    pub(super) fn check(&self, name: &str, text: &str, broken: &mut Vec<String>) {
+        let mut found = BTreeMap::new();
+        for word in parts(text) {
+            let one = ["es", "s"]
+                .into_iter()
+                .find_map(|end| word.strip_suffix(end).and_then(|stem| self.0.get_key_value(stem)));
+            if let Some((word, instead)) = self.0.get_key_value(&word).or(one) {
+                found.insert(word, instead);
+            }
+        }
+        for (word, instead) in found {
+            broken.push(format!("{name}: `{word}` is called {instead} (GLOSSARY.md)"));
+        }
+    }
+}
+
+/// The words of a text, names taken apart, in small letters.
+fn parts(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(|name| {
+        let mut words = vec![String::new()];
+        let mut was_small = false;
+        for letter in name.chars() {
+            if letter.is_ascii_uppercase() && was_small {
+                words.push(String::new());
+            }
+            was_small = letter.is_ascii_lowercase();
+            words.last_mut().expect("one word at least").push(letter.to_ascii_lowercase());
+        }
+        words
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let row = "| monitor | – | `peeper`, noise |";
+        let words = Words::of(&format!("| a | b | avoid |\n|---|---|---|\n{row}"));
+        let mut broken = Vec::new();
+        words.check("a.rs", text, &mut broken);
+        broken
+    }
+
+    #[test]
+    fn names_are_taken_apart_and_only_words_between_back_ticks_are_given_up() {
+        for text in ["fn of_peepers()", "struct PeeperRecord;", "// A peeper.", "PEEPER_MAX"] {
+            assert_eq!(found(text), ["a.rs: `peeper` is called monitor (GLOSSARY.md)"], "{text}");
+        }
+        assert!(found("fn noise() { monitor(); outpeeper() }").is_empty());
+    }
+}
