@@ -37,6 +37,8 @@ mod fio_runs;
 #[cfg(test)]
 mod first_minute;
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod host;
 #[cfg(test)]
 mod ior;

@@ -1,0 +1,174 @@
+//! Figures that do not depend on the machine do not change unawares: every shipped plan on emulated
+//! media, fio's words, the numbers of reports and the reproduction of the papers, each by a hash of
+//! all that it says. `QDEPTH_WRITE_REFERENCE=1` writes `golden.txt` anew; CHANGELOG.md then has to
+//! say why, with the mark of the new file that the test names.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::common::Place;
+
+/// Tests that run at the same time write one after the other.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// What has a hash, and its hash.
+type Hashes = BTreeMap<String, String>;
+
+#[cfg(test)]
+fn hash(text: &str) -> String {
+    Sha256::digest(text).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Takes out what is of the machine, the moment and the build.
+#[cfg(test)]
+fn without(mut value: Value, names: &[&str]) -> Value {
+    match &mut value {
+        Value::Object(map) => {
+            map.retain(|name, _| !names.contains(&name.as_str()));
+            map.values_mut().for_each(|inner| *inner = without(inner.take(), names));
+        }
+        Value::Array(all) => all.iter_mut().for_each(|inner| *inner = without(inner.take(), names)),
+        _ => {}
+    }
+    value
+}
+
+/// The words that measure a shipped plan on emulated media, for a short time.
+#[cfg(test)]
+fn words(plan: &str) -> String {
+    let short = "--duration 20ms --warm-up 5ms";
+    match plan {
+        "arrays" => format!("media:p3700-800gb raid0(media:p3700-800gb*2) {short}"),
+        "devices" => format!("media:p3700-800gb*2 {short}"),
+        "media-comparison" => format!("media:p3700-800gb media:sas-2-ssd-400gb {short}"),
+        "bandwidth" => "media:p3700-800gb --bytes-per-thread 16MiB --threads 1,2".to_owned(),
+        _ => format!("media:p3700-800gb {short}"),
+    }
+}
+
+/// The numbers of a document, in its order.
+#[cfg(test)]
+fn numbers(value: &Value, all: &mut String) {
+    match value {
+        Value::Number(number) => drop(write!(all, "{number} ")),
+        Value::Array(inner) => inner.iter().for_each(|inner| numbers(inner, all)),
+        Value::Object(inner) => inner.values().for_each(|inner| numbers(inner, all)),
+        _ => {}
+    }
+}
+
+/// The numbers in the tables of a report, whose rows are all marked.
+#[cfg(test)]
+fn of_tables(markdown: &str) -> String {
+    let rows = markdown.lines().filter(|line| line.starts_with('|') && line.contains("EMULATED"));
+    let figure = |c: char| c.is_ascii_digit() || ".,".contains(c);
+    let cells = rows.flat_map(|row| row.split(|c: char| !figure(c)));
+    let cells = cells.filter(|cell| cell.contains(|c: char| c.is_ascii_digit()));
+    cells.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+fn read(place: &Place, name: &str) -> String {
+    std::fs::read_to_string(place.join(name)).unwrap()
+}
+
+/// Holds hashes against the file's, or writes them into it.
+#[cfg(test)]
+fn are_as_before(found: &Hashes) {
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let pairs = text.lines().filter_map(|line| line.split_once(' '));
+    let mut known: Hashes = pairs.map(|(name, hash)| (name.to_owned(), hash.to_owned())).collect();
+    let changed = |(name, hash): &(&String, &String)| known.get(*name) != Some(*hash);
+    let changed: Vec<&str> = found.iter().filter(changed).map(|(name, _)| name.as_str()).collect();
+    if std::env::var_os("QDEPTH_WRITE_REFERENCE").is_some() {
+        known.extend(found.clone());
+        let lines = known.iter().map(|(name, hash)| format!("{name} {hash}\n"));
+        std::fs::write(&path, lines.collect::<String>()).unwrap();
+        return;
+    }
+    assert!(
+        changed.is_empty(),
+        "other figures than before: {changed:?}. Where they change on purpose, \
+         QDEPTH_WRITE_REFERENCE=1 writes tests/golden.txt anew, and CHANGELOG.md says why"
+    );
+}
+
+#[test]
+fn every_shipped_plan_gives_the_figures_that_it_gave() {
+    let place = Place::new();
+    let mut found = Hashes::new();
+    for plan in qdepth_workload::shipped_plan_names() {
+        let line = format!("run {plan} {} --no-report --json", words(plan));
+        let document = place.run(&line).expect_finished().json();
+        let names = ["id", "environment", "started_at", "ended_at", "version"];
+        let figures = without(document, &names);
+        found.insert(format!("plan:{plan}"), hash(&figures.to_string()));
+    }
+    assert!(found.len() >= 21, "{found:?}");
+    are_as_before(&found);
+}
+
+#[test]
+fn the_numbers_of_reports_are_what_they_were() {
+    let place = Place::new();
+    let mut found = Hashes::new();
+    for plan in ["quick", "arrays", "bandwidth", "write-pressure", "pts-iops"] {
+        place.run(&format!("run {plan} {} --no-report --json", words(plan))).expect_finished();
+        place.run("report latest --format json -o figures.json").expect(0);
+        place.run("report latest --format md -o report.md").expect(0);
+        let figures: Value = serde_json::from_str(&read(&place, "figures.json")).unwrap();
+        let mut all = of_tables(&read(&place, "report.md"));
+        assert!(all.len() > 200, "{plan}: {all}");
+        numbers(&figures["figures"], &mut all);
+        found.insert(format!("report:{plan}"), hash(&all));
+    }
+    are_as_before(&found);
+}
+
+#[test]
+fn fios_words_give_the_figures_that_they_gave() {
+    let place = Place::new();
+    let common = "--ioengine=null --size=1G --runtime=1 --time_based --output-format=json";
+    let mut found = Hashes::new();
+    for (name, job) in [
+        ("mixed", "--rw=randrw --bs=4k --iodepth=8"),
+        ("sizes", "--rw=randread --bssplit=4k/60:64k/40 --iodepth=4 --numjobs=2"),
+        ("paced", "--rw=write --bs=128k --rate_iops=200"),
+        ("trims", "--rw=randtrim --bs=64k --iodepth=2"),
+    ] {
+        let document = place.run(&format!("fio --name={name} {job} {common}")).expect(0).json();
+        let moments = ["timestamp", "timestamp_ms", "time", "job_start", "fio version"];
+        let figures = without(document, &moments);
+        found.insert(format!("fio:{name}"), hash(&figures.to_string()));
+    }
+    are_as_before(&found);
+}
+
+#[test]
+fn the_papers_are_reproduced_as_they_were() {
+    let place = Place::new();
+    let document = place.run("reproduce --json").expect_finished().json();
+    let found = Hashes::from([("reproduce".to_owned(), hash(&document.to_string()))]);
+    are_as_before(&found);
+}
+
+/// Whoever writes the hashes anew says so.
+#[test]
+fn the_changelog_names_the_figures_of_today() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let mark = &hash(&text("tests/golden.txt"))[..8];
+    let changelog = text("../../CHANGELOG.md");
+    let line = format!("golden {mark}");
+    assert!(
+        changelog.contains(&line),
+        "say in CHANGELOG.md, under *Changed results*, which figures changed and why: ({line})"
+    );
+}
