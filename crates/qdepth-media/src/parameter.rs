@@ -226,6 +226,14 @@ pub(crate) const VOLUME: &[Parameter] = &[
     must("burst_io_per_s", "1/s", 1.0, 1e7, "transaction rate while credits last"),
     may("credits", "", 0.0, 1e12, 0.0, "I/Os above the provisioned rate at the start and at most"),
     must("mb_s", "MiB/s", 1.0, 1e5, "provisioned throughput"),
+    may(
+        "limits_apart",
+        "",
+        0.0,
+        1.0,
+        0.0,
+        "1: reads and writes have these limits each, 0: together",
+    ),
 ];
 
 /// Of a host.

@@ -72,13 +72,21 @@ pub(crate) struct Volume {
     latency_per_kib: [Tick; 2],
     gap: Tick,
     burst_gap: Tick,
+    credits_max: Tick,
+    per_kib: Tick,
+    /// One for both directions, or write, read.
+    limits: [Limit; 2],
+    apart: bool,
+}
+
+/// What is left of a volume's limits.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
     /// Credits in ticks of the provisioned gap.
     credits: Tick,
-    credits_max: Tick,
     counted: Tick,
     free: Tick,
     bytes_free: Tick,
-    per_kib: Tick,
 }
 
 impl Volume {
@@ -92,28 +100,27 @@ impl Volume {
             latency_per_kib: both(values, "latency_us_per_kib"),
             gap,
             burst_gap: micros(1e6 / get("burst_io_per_s")).min(gap),
-            credits,
             credits_max: credits,
-            counted: 0,
-            free: 0,
-            bytes_free: 0,
             per_kib: per_kib_at(get("mb_s")),
+            limits: [Limit { credits, counted: 0, free: 0, bytes_free: 0 }; 2],
+            apart: get("limits_apart") >= 0.5,
         }
     }
 
     pub(crate) fn submit(&mut self, now: Tick, io: Io) -> Tick {
-        let begin = now.max(self.free);
-        self.credits = (self.credits + (begin - self.counted)).min(self.credits_max);
+        let side = usize::from(io.read);
+        let limit = &mut self.limits[if self.apart { side } else { 0 }];
+        let begin = now.max(limit.free);
+        limit.credits = (limit.credits + (begin - limit.counted)).min(self.credits_max);
         // Every I/O costs what is earned in the time of one at the provisioned rate; what lacks of it
         // is waited for.
-        let lacks = self.gap.saturating_sub(self.credits);
+        let lacks = self.gap.saturating_sub(limit.credits);
         let begin = begin + lacks;
-        self.credits = self.credits + lacks - self.gap;
-        self.counted = begin;
-        self.free = begin + self.burst_gap;
-        self.bytes_free = self.bytes_free.max(now) + cost(io.moved(), self.per_kib);
-        let side = usize::from(io.read);
+        limit.credits = limit.credits + lacks - self.gap;
+        limit.counted = begin;
+        limit.free = begin + self.burst_gap;
+        limit.bytes_free = limit.bytes_free.max(now) + cost(io.moved(), self.per_kib);
         let latency = self.latency[side] + cost(io.moved(), self.latency_per_kib[side]);
-        (begin + latency).max(self.bytes_free)
+        (begin + latency).max(limit.bytes_free)
     }
 }
