@@ -123,20 +123,7 @@ pub(crate) fn teaches(
     let (Some(covariance), false) = (information.inverse(), candidates.is_empty()) else {
         return Ok(Vec::new());
     };
-    let emulator = Emulator::new(text, &candidates, problem.pace, stop)?;
-    let center = emulator.seen(&problem.values(&found.ln))?;
-    let mut slopes = vec![Vec::new(); candidates.len()];
-    for (place, free) in problem.model.free.iter().enumerate() {
-        let mut ln = found.ln.clone();
-        let step = if ln[place] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
-        ln[place] += step;
-        let values = problem.values(&ln);
-        for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
-        {
-            let of = (beside.rate - center.rate) / step;
-            slope.push(if of.is_finite() { of } else { 0.0 });
-        }
-    }
+    let slopes = rate_slopes(&candidates, (text, stop), problem, found)?;
     // A new point is known to twice the model's grain.
     let noise = (2.0 * GRAIN).powi(2);
     let gain = |slope: &Vec<f64>| {
@@ -152,6 +139,44 @@ pub(crate) fn teaches(
     all.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     all.truncate(TOLD);
     Ok(all)
+}
+
+/// Slope of each load's rate along every parameter, load by load.
+fn rate_slopes(
+    loads: &[Observed],
+    (text, stop): (&str, &AtomicBool),
+    problem: &Problem<'_>,
+    found: &Found,
+) -> Result<Vec<Vec<f64>>, FitError> {
+    let emulator = Emulator::new(text, loads, problem.pace, stop)?;
+    let center = emulator.seen(&problem.values(&found.ln))?;
+    let mut slopes = vec![Vec::new(); loads.len()];
+    for (place, free) in problem.model.free.iter().enumerate() {
+        let mut ln = found.ln.clone();
+        let step = if ln[place] + 0.1 <= libm::log(free.high) { 0.1 } else { -0.1 };
+        ln[place] += step;
+        let values = problem.values(&ln);
+        for ((slope, beside), center) in slopes.iter_mut().zip(emulator.seen(&values)?).zip(&center)
+        {
+            let of = (beside.rate - center.rate) / step;
+            slope.push(if of.is_finite() { of } else { 0.0 });
+        }
+    }
+    Ok(slopes)
+}
+
+/// What of the error at these loads is that of the parameters: root mean square, as a logarithm.
+pub(crate) fn of_parameters(
+    loads: &[Observed],
+    emulated: (&str, &AtomicBool),
+    problem: &Problem<'_>,
+    found: &Found,
+    information: &Symmetric,
+) -> Result<f64, FitError> {
+    let Some(covariance) = information.inverse() else { return Ok(0.0) };
+    let slopes = rate_slopes(loads, emulated, problem, found)?;
+    let squares: f64 = slopes.iter().map(|slope| covariance.form(slope).max(0.0)).sum();
+    Ok((squares / slopes.len().max(1) as f64).sqrt())
 }
 
 /// A load that may be worth a measurement.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use crate::advise::{Determined, Teaches, determined, directions, teaches};
+use crate::advise::{Determined, Teaches, determined, directions, of_parameters, teaches};
 use crate::emulate::{Emulator, Seen};
 use crate::error::FitError;
 use crate::model::{Kind, Model, template};
@@ -61,6 +61,8 @@ pub struct Fitted {
     pub teaches: Vec<Teaches>,
     /// Root mean square error of the points kept back, as a logarithm.
     pub error: f64,
+    /// What of it is that of the parameters.
+    pub of_parameters: f64,
 }
 
 impl Fitted {
@@ -199,6 +201,7 @@ fn finished(
         points,
         teaches: teaches(used, (text, stop), problem, found, &information)?,
         error,
+        of_parameters: of_parameters(held, (text, stop), problem, found, &information)?,
     })
 }
 

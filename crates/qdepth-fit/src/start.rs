@@ -114,7 +114,7 @@ fn flash(observed: &[Observed]) -> Model {
     model.fix("buffer_chunks", 64.0, "prior: 64, which a rate that lasts does not show");
     hosted(&mut model, observed);
     model.alternatives.clear();
-    for chunk in [16.0, 64.0] {
+    for chunk in [16.0, 32.0, 64.0] {
         for eager in [0.0, 1.0] {
             let one = BTreeMap::from([("die_chunk_kib", chunk), ("ahead_when_busy", eager)]);
             model.alternatives.push(one);
@@ -227,7 +227,9 @@ fn volume(observed: &[Observed]) -> Model {
     let alone = any.alone_us(any.smallest()).unwrap_or(1000.0);
     let fastest = most([side.best_kib_per_us(), put.best_kib_per_us()]).unwrap_or(0.1);
     let mb_s = fastest * 1e6 / 1024.0;
-    let best = observed.iter().map(|one| one.io_per_s).fold(1.0, f64::max);
+    // A mixed load may have the limits of both directions.
+    let pure = || observed.iter().filter(|one| one.is_read() || one.is_write());
+    let best = pure().map(|one| one.io_per_s).fold(1.0, f64::max);
     let slope = any.slope().unwrap_or(0.5);
     model.free.extend([
         Free::new("latency_us", alone, alone * 0.2, alone * 1.1),
@@ -238,8 +240,12 @@ fn volume(observed: &[Observed]) -> Model {
         let ratio = put.alone_us(put.smallest()).unwrap_or(alone) / alone;
         model.free.push(Free::new("write_factor", ratio, 0.02, 50.0));
     }
+    // Only mixed loads show whether directions have limits of their own, as Linux and hypervisors do.
+    if observed.iter().any(|one| !one.is_read() && !one.is_write()) {
+        model.alternatives = [0.0, 1.0].map(|a| BTreeMap::from([("limits_apart", a)])).to_vec();
+    }
     // Credits that end within a window are the only ones that can be seen.
-    let fallen = observed.iter().filter_map(|one| {
+    let fallen = pure().filter_map(|one| {
         let (first, last) = one.thirds?;
         (last > 0.0 && first / last > 1.25).then_some((first, last, one))
     });

@@ -90,8 +90,8 @@ pub fn description(fitted: &Fitted, observed: &[Observed], from: &Provenance) ->
     let known = known.replace("[[direction]]", "[[fit.direction]]");
     let _ = write!(
         text,
-        "\n# The error model. `error`: at points kept back, as a logarithm; `direction`: what of the\n\
-         # numbers is not known. Outside of these ranges nothing was measured. Day to day: {}.\n\
+        "\n# The error model. `error`: at points kept back, as a logarithm; `of_parameters`: what of\n\
+         # it `direction` explains, which is what of the numbers is not known. Outside of these ranges nothing was measured. Day to day: {}.\n\
          [fit]\n{known}",
         from.day_to_day.1
     );
@@ -123,6 +123,7 @@ fn known(fitted: &Fitted, observed: &[Observed], from: &Provenance) -> Known {
     };
     Known {
         error: rounded(fitted.error),
+        of_parameters: rounded(fitted.of_parameters),
         kept_back: fitted.kept_back() as u32,
         day_to_day: rounded(from.day_to_day.0),
         request_bytes: range(|one| f64::from(one.bytes())),

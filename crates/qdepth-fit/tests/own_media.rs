@@ -101,6 +101,7 @@ mod truth {
                     ("burst_io_per_s", burst),
                     ("credits", credits),
                     ("mb_s", draw.from(60.0, 1000.0)),
+                    ("limits_apart", draw.one_of(&[0.0, 0.0, 1.0])),
                 ];
                 written("volume", &numbers, &[])
             }

@@ -15,6 +15,9 @@ pub struct Known {
     /// Root mean square of the logarithm of measured over emulated rates, at points that were kept
     /// back from the fit.
     pub error: f64,
+    /// What of that error is explained by what is not known of the parameters (`direction`).
+    #[serde(default)]
+    pub of_parameters: f64,
     /// How many those were.
     pub kept_back: u32,
     /// Day-to-day spread of the drive's own rates, as the standard deviation of their logarithm.
@@ -66,7 +69,7 @@ impl Known {
     /// What is wrong.
     pub(crate) fn check(&self) -> Result<(), String> {
         let ranges = [self.request_bytes, self.in_flight, self.read_share, self.random_share];
-        let numbers = [self.error, self.day_to_day, self.area_bytes];
+        let numbers = [self.error, self.of_parameters, self.day_to_day, self.area_bytes];
         let all = numbers.iter().chain(ranges.iter().flatten());
         if all.clone().chain(self.steps()).any(|number| !number.is_finite()) {
             return Err("`fit` holds a number that is none".to_owned());
@@ -123,6 +126,7 @@ mod tests {
     fn known() -> Known {
         Known {
             error: 0.03,
+            of_parameters: 0.0,
             kept_back: 9,
             request_bytes: [4096.0, 65536.0],
             in_flight: [1.0, 256.0],
