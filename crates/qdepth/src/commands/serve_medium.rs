@@ -86,7 +86,9 @@ fn before(way: &Way, outlook: &Outlook, lead: Nanos) -> String {
             .to_owned()
     };
     format!(
-        "before     a request that takes no time is answered after {round_trip:.1} µs ({:.1} µs at 99 %),          {:.0} a second with 32 in flight; answers leave {:.1} µs early. A read of 8 KiB alone takes the          medium {medium:.1} µs: {fits}",
+        "before     a request that takes no time is answered after {round_trip:.1} µs ({:.1} µs at 99 %), \
+         {:.0} a second with 32 in flight; answers leave {:.1} µs early. A read of 8 KiB alone takes the \
+         medium {medium:.1} µs: {fits}",
         micros(way.alone.quantile(0.99)),
         way.requests_per_s,
         lead.as_micros_f64(),
