@@ -129,6 +129,9 @@ pub(crate) struct Driver<'a, P, const RESPONSE: bool> {
     content: bool,
     catch_up: CatchUp,
     state: State,
+    /// Until then a look at the clock has nothing to find but requests that are due: one question
+    /// a turn instead of eight.
+    undisturbed: Instant,
     failure: Option<TargetFailure>,
     /// Bytes of its streams after which the window ends; 0 = no limit.
     bytes: u64,
@@ -181,34 +184,33 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             content: false,
             catch_up,
             state: State::Delayed(start),
+            undisturbed: Instant(0),
             failure: None,
             bytes: shard.bytes(),
             cpu: CpuTime::default(),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn issue(&mut self, now: Instant, target: &mut impl Target) {
-        self.ledger.pass(now);
-        let mut issued = 0;
-        while let Some((slot, intended)) = self.pacing.next(now) {
-            let place = &mut self.slots[slot.0 as usize];
-            let request = match self.streams.as_mut_slice() {
-                [only] => only.draw_after(&place.request),
-                streams => streams[usize::from(place.stream)].draw_after(&place.request),
-            };
-            self.pacing.drawn(slot, request.size);
-            place.put(request, now);
-            if RESPONSE {
-                self.intended[slot.0 as usize] = intended;
+        let Self { pacing, streams, slots, intended, ledger, base, .. } = self;
+        ledger.pass(now);
+        let (slots, intended) = (slots.as_mut_slice(), intended.as_mut_slice());
+        let issued = match streams.as_mut_slice() {
+            [only] => {
+                let draw = |_, former: &Request| only.draw_after(former);
+                issue_due::<_, RESPONSE>(pacing, (slots, intended), draw, (now, *base), target)
             }
-            issued += 1;
-            target.submit(Slot(self.base + slot.0), request);
-        }
-        self.ledger.issued(issued);
+            streams => {
+                let draw =
+                    |stream, former: &Request| streams[usize::from(stream)].draw_after(former);
+                issue_due::<_, RESPONSE>(pacing, (slots, intended), draw, (now, *base), target)
+            }
+        };
+        ledger.issued(issued);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, completion: &Completion, target: &mut impl Target) {
         let slot = Slot(completion.slot.0 - self.base);
         let place = &mut self.slots[slot.0 as usize];
@@ -226,6 +228,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
             let errno = if completion.result == 0 { EIO } else { -completion.result };
             if completion.result == 0 {
                 self.failure = Some(shrunk(&place.request));
+                self.undisturbed = Instant(0);
             }
             self.ledger.failed(direction, errno, stamps);
         }
@@ -269,6 +272,58 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
     }
 
+    /// Goes on in its states. None where it issues what is due; else whether it goes on.
+    #[inline(never)]
+    fn look(
+        &mut self,
+        now: Instant,
+        target: &mut impl Target,
+        interrupted: bool,
+        seen: &mut dyn FnMut(usize, &Interval),
+    ) -> Option<bool> {
+        if let State::Delayed(start) = self.state {
+            if now < start && !interrupted && self.failure.is_none() {
+                return Some(true);
+            }
+            self.state = State::WarmingUp;
+        }
+        if self.state == State::WarmingUp && now >= self.ledger.window_start {
+            self.state = State::Measuring;
+            self.cpu = target.cpu_time();
+            self.pacing.window_begins();
+        }
+        if matches!(self.state, State::WarmingUp | State::Measuring) {
+            let waits = self.catch_up != CatchUp::Settled && self.waits(now);
+            let over = now >= self.ledger.window_end || self.enough() || self.failure.is_some();
+            if !over && !interrupted {
+                if !waits {
+                    return None;
+                }
+                self.after_issue(now, seen);
+                return Some(true);
+            }
+            self.stop(now, target.cpu_time(), interrupted, seen);
+        }
+        self.ending(now, target, seen);
+        Some(self.state != State::Done)
+    }
+
+    /// After what was due is issued, so that no request waits for it: closes intervals, and says
+    /// until when there is nothing to look at but what is due.
+    #[inline(never)]
+    fn after_issue(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
+        if now >= self.ledger.interval_end() {
+            self.roll(now, seen);
+        }
+        let settled = self.state == State::Measuring && self.catch_up == CatchUp::Settled;
+        let by_time = self.bytes == 0 && !self.pacing.is_finite() && self.failure.is_none();
+        self.undisturbed = if settled && by_time {
+            self.ledger.window_end.min(self.ledger.interval_end())
+        } else {
+            Instant(0)
+        };
+    }
+
     /// Closes what intervals have ended. Where all have what they want, the window ends now; a look takes place here, between two requests, and costs none of them anything.
     #[cold]
     fn roll(&mut self, now: Instant, seen: &mut dyn FnMut(usize, &Interval)) {
@@ -291,7 +346,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         }
         self.content |= self.stop_group.is_some_and(StopGroup::all_content);
         if self.content {
-            self.ledger.window_end = now;
+            self.ledger.move_end(now);
         }
     }
 
@@ -338,6 +393,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) {
+        self.undisturbed = Instant(0);
         self.ledger.out.interrupted = interrupted && now < self.ledger.window_end;
         self.ledger.out.ended = self.ended();
         self.wants_no_more();
@@ -353,7 +409,7 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
         let broken = matches!(self.failure, Some(TargetFailure::Broken(_)));
         self.state = State::Draining(if broken { now } else { now + patience });
         if self.sync_counts() {
-            self.ledger.window_end = Instant::NEVER;
+            self.ledger.move_end(Instant::NEVER);
         } else {
             let end = now.min(self.ledger.window_end).max(self.ledger.window_start);
             self.ledger.finish(end, &mut |interval| seen(self.number, interval));
@@ -410,6 +466,31 @@ impl<'a, P: Pacing, const RESPONSE: bool> Driver<'a, P, RESPONSE> {
     }
 }
 
+/// Issues what is due, drawn by stream and by the former request of its slot, and counts it. On parts
+/// of the driver and not on all of it, so that they are looked up once a turn.
+#[inline(always)]
+fn issue_due<P: Pacing, const RESPONSE: bool>(
+    pacing: &mut P,
+    (slots, intended): (&mut [InFlight], &mut [Instant]),
+    mut draw: impl FnMut(u16, &Request) -> Request,
+    (now, base): (Instant, u32),
+    target: &mut impl Target,
+) -> u64 {
+    let mut issued = 0;
+    while let Some((slot, since)) = pacing.next(now) {
+        let place = &mut slots[slot.0 as usize];
+        let request = draw(place.stream, &place.request);
+        pacing.drawn(slot, request.size);
+        place.put(request, now);
+        if RESPONSE {
+            intended[slot.0 as usize] = since;
+        }
+        issued += 1;
+        target.submit(Slot(base + slot.0), request);
+    }
+    issued
+}
+
 impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RESPONSE> {
     #[inline]
     fn turn(
@@ -419,38 +500,23 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
         interrupted: bool,
         seen: &mut dyn FnMut(usize, &Interval),
     ) -> bool {
-        if let State::Delayed(start) = self.state {
-            if now < start && !interrupted && self.failure.is_none() {
-                return true;
-            }
-            self.state = State::WarmingUp;
+        let due = now >= self.undisturbed || interrupted;
+        if due && let Some(alive) = self.look(now, target, interrupted, seen) {
+            return alive;
         }
-        if self.state == State::WarmingUp && now >= self.ledger.window_start {
-            self.state = State::Measuring;
-            self.cpu = target.cpu_time();
-            self.pacing.window_begins();
+        self.issue(now, target);
+        if due {
+            self.after_issue(now, seen);
         }
-        if matches!(self.state, State::WarmingUp | State::Measuring) {
-            let waits = self.catch_up != CatchUp::Settled && self.waits(now);
-            let over = now >= self.ledger.window_end || self.enough() || self.failure.is_some();
-            if !over && !interrupted {
-                if !waits {
-                    self.issue(now, target);
-                }
-                if now >= self.ledger.interval_end() {
-                    self.roll(now, seen);
-                }
-                return true;
-            }
-            self.stop(now, target.cpu_time(), interrupted, seen);
-        }
-        self.ending(now, target, seen);
-        self.state != State::Done
+        true
     }
 
     #[inline]
     fn wake(&self, now: Instant) -> Instant {
         let attention = now + ATTENTION;
+        if self.undisturbed != Instant(0) {
+            return self.pacing.wake().min(self.ledger.window_end).min(attention);
+        }
         match self.state {
             State::Delayed(start) => start.min(attention),
             State::WarmingUp => self.pacing.wake().min(self.ledger.window_start).min(attention),
@@ -471,6 +537,7 @@ impl<T: Target, P: Pacing, const RESPONSE: bool> Drivers<T> for Driver<'_, P, RE
 
     fn failed(&mut self, failure: &TargetFailure) {
         self.failure = Some(failure.clone());
+        self.undisturbed = Instant(0);
         // From a broken engine nothing comes back.
         if matches!(failure, TargetFailure::Broken(_))
             && matches!(self.state, State::Draining(_) | State::Syncing(_))

@@ -51,8 +51,10 @@ pub(crate) struct Ledger<const RESPONSE: bool> {
     interval_end: Instant,
     /// The stamp that was advanced to last, where it lies in the window.
     stamp: Instant,
-    /// From the window's start to that stamp.
-    since_start: Nanos,
+    /// Until when a stamp needs no questions: the window's end, once a stamp in it was seen.
+    within: Instant,
+    /// Gaps up to here change nothing that is kept.
+    gap_known: Nanos,
     last_completion: Instant,
     in_flight: u64,
     in_flight_since: Instant,
@@ -100,7 +102,8 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
             interval_length,
             interval_end: window_start + interval_length,
             stamp: Instant::NEVER,
-            since_start: Nanos::ZERO,
+            within: Instant(0),
+            gap_known: Nanos::ZERO,
             last_completion: window_start,
             in_flight: 0,
             in_flight_since: start,
@@ -113,6 +116,12 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
     /// Most intervals that the series has room for.
     pub(crate) fn intervals_max(&self) -> usize {
         self.out.series.intervals.capacity()
+    }
+
+    /// The window ends then.
+    pub(crate) fn move_end(&mut self, end: Instant) {
+        self.window_end = end;
+        self.within = Instant(0);
     }
 
     /// When the running interval ends.
@@ -162,12 +171,33 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         at == self.stamp || self.step(at)
     }
 
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, at: Instant) -> bool {
+        if at >= self.within {
+            return self.first_step(at);
+        }
+        // All since the last stamp lies in the window: what `pass` and `gap` do, without their
+        // questions.
+        let passed = at.since(self.in_flight_since);
+        self.in_flight_integral += u128::from(self.in_flight) * u128::from(passed.0);
+        self.in_flight_since = self.in_flight_since.max(at);
+        self.stamp = at;
+        let gap = at.since(self.last_completion);
+        self.last_completion = at;
+        if gap > self.gap_known {
+            self.long_gap(gap);
+        }
+        true
+    }
+
+    /// Where the window may begin or end between this stamp and the last.
+    #[cold]
+    #[inline(never)]
+    fn first_step(&mut self, at: Instant) -> bool {
         self.pass(at);
         let inside = at >= self.window_start && at < self.window_end;
         self.stamp = if inside { at } else { Instant::NEVER };
-        self.since_start = at.since(self.window_start);
+        self.within = if inside { self.window_end } else { Instant(0) };
         if inside {
             self.gap(at);
         }
@@ -189,15 +219,15 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         if RESPONSE && let Some(response_time) = &mut self.out.directions[kind].response_time {
             response_time.record(stamps.completed.since(stamps.intended));
         }
-        if service > self.since_start {
-            self.clip(service);
+        if stamps.issued < self.window_start {
+            self.clip(stamps.issued);
         }
     }
 
     /// It was issued before the window.
     #[cold]
-    fn clip(&mut self, service: Nanos) {
-        self.clipped += u128::from(service.saturating_sub(self.since_start).0);
+    fn clip(&mut self, issued: Instant) {
+        self.clipped += u128::from(self.window_start.since(issued).0);
     }
 
     #[cold]
@@ -239,17 +269,19 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
         self.out.abandoned += 1;
     }
 
-    #[inline]
     fn gap(&mut self, at: Instant) {
         let gap = at.since(self.last_completion);
         self.last_completion = at;
-        if gap > self.out.longest_gap {
-            self.out.longest_gap = gap;
-        }
-        if gap > GAPS[0] {
-            for (count, limit) in self.out.gaps.iter_mut().zip(GAPS) {
-                *count += u64::from(gap > limit);
-            }
+        self.long_gap(gap);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_gap(&mut self, gap: Nanos) {
+        self.out.longest_gap = self.out.longest_gap.max(gap);
+        self.gap_known = self.out.longest_gap.min(GAPS[0]);
+        for (count, limit) in self.out.gaps.iter_mut().zip(GAPS) {
+            *count += u64::from(gap > limit);
         }
     }
 
@@ -262,7 +294,7 @@ impl<const RESPONSE: bool> Ledger<RESPONSE> {
 
     /// Ends the window at `end` and closes the interval that was cut by it.
     pub(crate) fn finish(&mut self, end: Instant, seen: &mut impl FnMut(&Interval)) {
-        self.window_end = end;
+        self.move_end(end);
         self.roll(end, seen);
         let rest = end.since(self.window_start).saturating_sub(self.current.start);
         let counted = self.current_histograms[..3].iter().any(|h| h.count() > 0);

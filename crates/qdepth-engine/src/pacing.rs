@@ -22,6 +22,10 @@ pub(crate) trait Pacing {
     /// A request of this size was put into the slot.
     #[inline]
     fn drawn(&mut self, _: Slot, _: u32) {}
+    /// Whether it may be [exhausted](Self::exhausted) one day.
+    fn is_finite(&self) -> bool {
+        false
+    }
     /// Whether nothing will ever be due again.
     #[inline]
     fn exhausted(&self) -> bool {
@@ -97,6 +101,10 @@ impl<P: Pacing> Pacing for Finite<P> {
         let left = &mut self.left[stream];
         *left = left.saturating_sub(u64::from(size));
         self.unfinished -= usize::from(*left == 0);
+    }
+
+    fn is_finite(&self) -> bool {
+        true
     }
 
     fn exhausted(&self) -> bool {

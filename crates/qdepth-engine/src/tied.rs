@@ -102,6 +102,10 @@ impl Pacing for Tied<'_> {
         self.rule.drawn(slot, size);
     }
 
+    fn is_finite(&self) -> bool {
+        self.rule.is_finite()
+    }
+
     fn exhausted(&self) -> bool {
         self.rule.exhausted()
     }
