@@ -7,7 +7,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use qdepth_engine::measure;
 use qdepth_measure::Nanos;
 use qdepth_media::{OpenMedia, Spelled};
 use qdepth_workload::{Choices, PlanFile, resolve, shipped_plan_text};
@@ -40,7 +39,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for _ in 0..ROUNDS {
             let mut target = spelled.open(&OpenMedia::for_point(&point))?;
             let before = cpu_seconds();
-            let outcome = measure(&mut target, &point, &AtomicBool::new(false), &mut |_| {});
+            let outcome =
+                target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;
             rates.push(outcome.issued as f64 / (cpu_seconds() - before));
         }
         rates.sort_by(f64::total_cmp);
@@ -64,7 +64,7 @@ fn memory_of_standard() -> Result<u64, Box<dyn std::error::Error>> {
     let spelled = Spelled::read("media:p3700-2tb")?;
     for point in resolve(&file, &Choices::default(), &[spelled.shape()?.into()])?.points {
         let mut target = spelled.open(&OpenMedia::for_point(&point))?;
-        measure(&mut target, &point, &AtomicBool::new(false), &mut |_| {});
+        target.measure(&point, &AtomicBool::new(false)).ok_or("nothing measured")?;
     }
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
@@ -82,7 +82,7 @@ fn ns_per_request(seconds: u64) -> Result<f64, Box<dyn std::error::Error>> {
     let point = plan.points.first().ok_or("no point")?;
     let mut target = spelled.open(&OpenMedia::for_point(point))?;
     let before = cpu_seconds();
-    let outcome = measure(&mut target, point, &AtomicBool::new(false), &mut |_| {});
+    let outcome = target.measure(point, &AtomicBool::new(false)).ok_or("nothing measured")?;
     Ok((cpu_seconds() - before) * 1e9 / outcome.issued as f64)
 }
 

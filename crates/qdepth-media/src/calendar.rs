@@ -32,13 +32,14 @@ pub(crate) struct Calendar {
     earliest: (u64, u32),
 }
 
-/// A slot's place on its day.
+/// A slot's place on its day, and what its request ends with: together, in one line of the cache.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// Its end, ns.
     at: u64,
     /// The slot after it.
     after: u32,
+    result: i32,
 }
 
 impl Calendar {
@@ -47,7 +48,7 @@ impl Calendar {
             day: 10,
             today: 0,
             first: Box::new([NONE; DAYS]),
-            places: vec![Place { at: 0, after: NONE }; slots],
+            places: vec![Place { at: 0, after: NONE, result: 0 }; slots],
             days: [0; DAYS / 64],
             words: 0,
             far: BinaryHeap::with_capacity(slots),
@@ -56,11 +57,16 @@ impl Calendar {
         }
     }
 
-    /// Adds the end of a slot, which is not before the last end taken. Once a request, so inlined.
+    /// Adds the end of a slot with its result; not before the last end taken. Once a request, so
+    /// inlined.
     #[inline(always)]
-    pub(crate) fn push(&mut self, at: u64, slot: u32) {
-        self.earliest = self.earliest.min((at, slot));
-        if (at >> self.day).saturating_sub(self.today) < DAYS as u64 {
+    pub(crate) fn push(&mut self, at: u64, slot: u32, result: i32) {
+        self.places[slot as usize].result = result;
+        let (soonest, first) = self.earliest;
+        if at < soonest || (at == soonest && slot < first) {
+            self.earliest = (at, slot);
+        }
+        if (at >> self.day).wrapping_sub(self.today) < DAYS as u64 {
             self.insert(at, slot);
         } else {
             self.put_far(at, slot);
@@ -70,22 +76,36 @@ impl Calendar {
     #[inline(always)]
     fn insert(&mut self, at: u64, slot: u32) {
         let day = (at >> self.day) as usize % DAYS;
-        let (mut former, mut next) = (NONE, self.first[day]);
+        let next = self.first[day];
+        if next == NONE {
+            self.first[day] = slot;
+            self.days[day / 64] |= 1 << (day % 64);
+            self.words |= 1 << (day / 64);
+            let place = &mut self.places[slot as usize];
+            (place.at, place.after) = (at, NONE);
+        } else {
+            self.insert_among(day, next, at, slot);
+        }
+    }
+
+    /// Inserts into a day that holds something.
+    #[inline]
+    fn insert_among(&mut self, day: usize, mut next: u32, at: u64, slot: u32) {
+        let mut former = NONE;
         while next != NONE {
             let place = self.places[next as usize];
-            if (place.at, next) > (at, slot) {
+            if place.at > at || (place.at == at && next > slot) {
                 break;
             }
             (former, next) = (next, place.after);
         }
-        self.places[slot as usize] = Place { at, after: next };
+        let place = &mut self.places[slot as usize];
+        (place.at, place.after) = (at, next);
         if former == NONE {
             self.first[day] = slot;
         } else {
             self.places[former as usize].after = slot;
         }
-        self.days[day / 64] |= 1 << (day % 64);
-        self.words |= 1 << (day / 64);
     }
 
     #[cold]
@@ -113,7 +133,7 @@ impl Calendar {
         self.day += 2;
         self.today >>= 2;
         for (at, slot) in all {
-            if (at >> self.day).saturating_sub(self.today) < DAYS as u64 {
+            if (at >> self.day).wrapping_sub(self.today) < DAYS as u64 {
                 self.insert(at, slot);
             } else {
                 self.far.push(Reverse((at, slot)));
@@ -122,7 +142,7 @@ impl Calendar {
     }
 
     /// The first day from today on that holds something, where one does.
-    #[inline]
+    #[inline(always)]
     fn first_day(&self) -> usize {
         let today = self.today as usize % DAYS;
         let here = self.days[today / 64] >> (today % 64);
@@ -142,17 +162,20 @@ impl Calendar {
         (self.earliest.1 != NONE).then_some(self.earliest)
     }
 
-    /// Takes the end that [`peek`](Self::peek) shows.
-    #[inline]
-    pub(crate) fn take(&mut self) {
+    /// Takes the end that [`peek`](Self::peek) shows, and says with what it ends.
+    #[inline(always)]
+    pub(crate) fn take(&mut self) -> i32 {
         let (at, slot) = self.earliest;
-        self.today = self.today.max(at >> self.day);
+        let Place { after, result, .. } = self.places[slot as usize];
+        let day = at >> self.day;
+        self.today = day;
         if self.far.is_empty() {
-            self.unlink(at, slot);
+            self.unlink(day, after);
             self.earliest = self.near();
         } else {
             self.take_beside_far(at, slot);
         }
+        result
     }
 
     #[cold]
@@ -160,17 +183,16 @@ impl Calendar {
         if self.far.peek() == Some(&Reverse((at, slot))) {
             self.far.pop();
         } else {
-            self.unlink(at, slot);
+            self.unlink(at >> self.day, self.places[slot as usize].after);
         }
         let near = self.near();
         self.earliest = self.far.peek().map_or(near, |Reverse(far)| near.min(*far));
     }
 
-    /// Takes the first slot of a day from it.
-    #[inline]
-    fn unlink(&mut self, at: u64, slot: u32) {
-        let day = (at >> self.day) as usize % DAYS;
-        let after = self.places[slot as usize].after;
+    /// Takes the first slot of a day from it, before the one `after` it.
+    #[inline(always)]
+    fn unlink(&mut self, day: u64, after: u32) {
+        let day = day as usize % DAYS;
         self.first[day] = after;
         if after == NONE {
             self.days[day / 64] &= !(1 << (day % 64));
@@ -181,7 +203,7 @@ impl Calendar {
     }
 
     /// The earliest end of the year.
-    #[inline]
+    #[inline(always)]
     fn near(&self) -> (u64, u32) {
         if self.words == 0 {
             return EMPTY;
@@ -208,19 +230,19 @@ mod tests {
                     let _ = index;
                     let first = *model.iter().min().unwrap();
                     prop_assert_eq!(calendar.peek(), Some(first));
-                    calendar.take();
+                    prop_assert_eq!(calendar.take(), first.1 as i32);
                     model.retain(|end| *end != first);
                     now = first.0;
                 } else {
                     let at = now + (ahead & ((1 << bits) - 1));
-                    calendar.push(at, slot);
+                    calendar.push(at, slot, slot as i32);
                     model.push((at, slot));
                 }
             }
             model.sort_unstable();
             for end in model {
                 prop_assert_eq!(calendar.peek(), Some(end));
-                calendar.take();
+                prop_assert_eq!(calendar.take(), end.1 as i32);
             }
             prop_assert_eq!(calendar.peek(), None);
         }

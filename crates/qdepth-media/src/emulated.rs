@@ -10,29 +10,25 @@ use qdepth_workload::{Direction, Request};
 use crate::calendar::Calendar;
 use crate::host::Host;
 use crate::io::{End, Io};
-use crate::node::Node;
-use crate::ssd::Wear;
+use crate::node::{Array, Node};
+use crate::single::{Lane, Single};
+use crate::ssd::{Ssd, Wear};
 use crate::tick::{NEVER, Tick, instant, ticks};
 
 /// Slots that a target has at least: the engine's limit for one point.
 pub const SLOTS: usize = 4096;
 
-/// Where the requests of a stream go: which of several independent drives, and from where on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Lane {
-    pub(crate) node: usize,
-    /// Subtracted from an offset, then `to` is added.
-    pub(crate) from: u64,
-    pub(crate) to: u64,
+/// The media that have a type of their own.
+pub(crate) enum Typed<'e> {
+    Ssd(Single<'e, Ssd>),
+    Array(Single<'e, Array>),
 }
 
-/// A slot: whose it is, and what the request in it ends with. Together, since every request asks for
-/// all of it at its beginning and at its end.
+/// Whose a slot is.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     stream: u16,
     node: u16,
-    result: i32,
 }
 
 /// A request on its way through the host.
@@ -79,7 +75,7 @@ impl Emulated {
         let last = lanes.len().saturating_sub(1) as u16;
         let place = |stream: u16| {
             let node = lanes.get(usize::from(stream)).map_or(0, |lane| lane.node as u16);
-            Place { stream, node, result: 0 }
+            Place { stream, node }
         };
         let slots = outstanding.iter().map(|slots| (*slots).max(1) as usize).sum::<usize>();
         let slots = slots.max(SLOTS);
@@ -103,6 +99,23 @@ impl Emulated {
             handed: 0,
             host_events: BinaryHeap::with_capacity(slots),
             ends: Vec::with_capacity(slots),
+        }
+    }
+
+    /// The medium as a type of its own, where it is one of those and under one stream.
+    pub(crate) fn typed(&mut self) -> Option<Typed<'_>> {
+        let [lane] = self.lanes[..] else { return None };
+        // Answers that were handed back ahead of time hold up those that follow.
+        if self.staged || self.handed > self.now.0 {
+            return None;
+        }
+        let Self { now, host, nodes, pending, .. } = self;
+        match &mut nodes[..] {
+            [Node::Ssd(medium)] => Some(Typed::Ssd(Single { now, host, lane, medium, pending })),
+            [Node::Array(medium)] => {
+                Some(Typed::Array(Single { now, host, lane, medium, pending }))
+            }
+            _ => None,
         }
     }
 
@@ -166,13 +179,12 @@ impl Emulated {
         self.host_events.push(Reverse((issued, Stage::Shared, slot)));
     }
 
+    /// The end of a request of so many bytes came to be known.
     #[inline]
-    fn end(&mut self, end: End) {
-        if end.errno != 0 {
-            self.places[end.slot as usize].result = -end.errno;
-        }
+    fn end(&mut self, end: End, size: u32) {
+        let result = if end.errno == 0 { size as i32 } else { -end.errno };
         let at = instant(end.at).0.max(self.now.0).max(self.handed);
-        self.pending.push(at, end.slot);
+        self.pending.push(at, end.slot, result);
     }
 
     #[inline]
@@ -180,7 +192,7 @@ impl Emulated {
         let io = self.requests[slot as usize];
         let node = self.place(slot).node;
         if let Some(end) = self.nodes[node as usize].submit(at, slot, io) {
-            self.end(end);
+            self.end(end, io.size);
         }
     }
 
@@ -211,7 +223,7 @@ impl Emulated {
             node.step(&mut ends);
         }
         for end in ends.drain(..) {
-            self.end(end);
+            self.end(end, self.requests[end.slot as usize].size);
         }
         self.ends = ends;
     }
@@ -235,9 +247,9 @@ impl Emulated {
             if at > limit.0 || !done.has_room() {
                 return;
             }
-            self.pending.take();
+            let result = self.pending.take();
             self.handed = at;
-            let Place { stream, node, result } = self.place(slot);
+            let Place { stream, node } = self.place(slot);
             if result != 0 {
                 // A sync was never at a medium.
                 self.nodes[node as usize].completed(slot);
@@ -288,21 +300,13 @@ impl Target for Emulated {
         let now = ticks(self.now);
         let index = slot.0 as usize;
         if request.direction == Direction::Sync {
-            self.places[index].result = 0;
             // Everything acknowledged is safe: the media have capacitors, and disks are asked last.
-            self.pending.push(self.now.0.max(self.handed), slot.0);
+            self.pending.push(self.now.0.max(self.handed), slot.0, 0);
             return;
         }
-        let place = &mut self.places[index];
-        place.result = request.size as i32;
+        let place = self.places[index];
         let (stream, node) = (place.stream as usize, place.node as usize);
-        let lane = self.lanes[stream];
-        let io = Io {
-            read: request.direction == Direction::Read,
-            trim: request.direction == Direction::Trim,
-            offset: request.offset - lane.from.min(request.offset) + lane.to,
-            size: request.size,
-        };
+        let io = self.lanes[stream].io(request);
         if self.staged {
             self.requests[index] = io;
             if self.bound > 0 {
@@ -318,7 +322,7 @@ impl Target for Emulated {
         let issued = self.host.process(now, stream, io, further);
         let at = self.host.share(issued, further);
         if let Some(end) = node.submit(at, slot.0, io) {
-            self.end(end);
+            self.end(end, io.size);
         }
     }
 

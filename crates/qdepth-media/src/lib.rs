@@ -24,6 +24,7 @@ mod open;
 mod parameter;
 mod pressure;
 mod simple;
+mod single;
 mod spelling;
 mod ssd;
 mod thermal;

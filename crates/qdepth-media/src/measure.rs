@@ -6,7 +6,7 @@ use qdepth_engine::{Interval, Outcome, Shard, Target, measure_shard, measure_tog
 use qdepth_measure::Instant;
 use qdepth_workload::Point;
 
-use crate::emulated::Emulated;
+use crate::emulated::{Emulated, Typed};
 
 impl Emulated {
     /// A whole point, from now: [`qdepth_engine::measure`].
@@ -26,7 +26,16 @@ impl Emulated {
     ) -> Vec<Outcome> {
         match shards {
             [shard] => {
-                vec![measure_shard(self, shard, start, stop, &mut |i: &Interval| seen(0, i))]
+                let mut seen = |interval: &Interval| seen(0, interval);
+                vec![match self.typed() {
+                    Some(Typed::Ssd(mut medium)) => {
+                        measure_shard(&mut medium, shard, start, stop, &mut seen)
+                    }
+                    Some(Typed::Array(mut medium)) => {
+                        measure_shard(&mut medium, shard, start, stop, &mut seen)
+                    }
+                    None => measure_shard(self, shard, start, stop, &mut seen),
+                }]
             }
             shards => {
                 let mut seen = |load: usize, interval: &Interval| seen(load, interval);

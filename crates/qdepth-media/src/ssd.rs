@@ -9,6 +9,7 @@ use crate::amplification::Collection;
 use crate::discarded::Discarded;
 use crate::io::Io;
 use crate::parameter::Values;
+use crate::single::Medium;
 use crate::thermal::Thermal;
 use crate::tick::{Tick, cost, factor, micros, per_kib_at, times};
 
@@ -76,10 +77,35 @@ struct Times {
     amplification_16: u64,
 }
 
+/// Sizes whose costs are kept.
+const SIZES: usize = 16;
+
+/// What of a request's costs depends on its size alone: reckoned once a size, and not a request.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfSize {
+    size: u32,
+    link: Tick,
+    /// On the data path: of a read that follows the former, of one that does not, and of a write.
+    read_on: Tick,
+    read_apart: Tick,
+    write: Tick,
+    /// Until the driver has the data at the soonest, read ahead or not.
+    soonest_ahead: Tick,
+    soonest: Tick,
+    /// What a write is accepted after.
+    accept: Tick,
+    /// Collection on the path that a write causes.
+    collection: Tick,
+    /// One die's read of it.
+    sense: Tick,
+}
+
 /// A drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Ssd {
     times: Times,
+    /// By the size's trailing zeros: sizes of a mix are mostly powers of two.
+    of_sizes: [OfSize; SIZES],
     chunk_shift: u32,
     controller_free: Tick,
     path_free: Tick,
@@ -172,6 +198,7 @@ impl Ssd {
         let chunk_kib = (get("die_chunk_kib") as u32).max(1).next_power_of_two();
         Self {
             times,
+            of_sizes: [OfSize::default(); SIZES],
             chunk_shift: chunk_kib.trailing_zeros() + 10,
             controller_free: 0,
             path_free: 0,
@@ -208,9 +235,11 @@ impl Ssd {
         if io.trim {
             return self.trim(now, io);
         }
+        let of_size = &self.of_sizes[io.size.trailing_zeros() as usize % SIZES];
+        let of_size = if of_size.size == io.size { *of_size } else { self.settle(io.size) };
         let write_16 = u64::from(!io.read) << 16;
         self.writes_16 = self.writes_16 - (self.writes_16 >> 6) + (write_16 >> 6);
-        let end = if io.read { self.read(now, io) } else { self.write(now, io) };
+        let end = if io.read { self.read(now, io, of_size) } else { self.write(now, io, of_size) };
         self.idle_from = self.idle_from.max(end);
         end
     }
@@ -230,7 +259,35 @@ impl Ssd {
         self.wear
     }
 
-    fn read(&mut self, now: Tick, io: Io) -> Tick {
+    /// Reckons what is asked of this size from now on.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self, size: u32) -> OfSize {
+        let t = &self.times;
+        let gathered = |costs: &Costs| {
+            if u64::from(size) > 1 << self.chunk_shift { costs.gather } else { 0 }
+        };
+        let random = t.read.path_per_kib + t.random_read_per_kib;
+        let link = cost(size, t.link_per_kib);
+        let collection = times(cost(size, t.write.path_per_kib), t.path_collection_16);
+        let of_size = OfSize {
+            size,
+            link,
+            read_on: cost(size, t.read.path_per_kib) + gathered(&t.read),
+            read_apart: cost(size, random) + gathered(&t.read),
+            write: cost(size, t.write.path_per_kib) + gathered(&t.write),
+            soonest_ahead: link + t.prefetch,
+            soonest: link + t.die_read,
+            accept: t.write_fixed + cost(size, t.write_accept_per_kib),
+            collection,
+            sense: t.die_read + cost(size, t.die_read_per_kib),
+        };
+        self.of_sizes[size.trailing_zeros() as usize % SIZES] = of_size;
+        of_size
+    }
+
+    #[inline(always)]
+    fn read(&mut self, now: Tick, io: Io, of_size: OfSize) -> Tick {
         let idle = now >= self.idle_from && now >= self.path_free;
         let eager = idle || self.times.ahead_when_busy;
         let follows = io.offset == self.next_read;
@@ -240,13 +297,11 @@ impl Ssd {
         self.next_read = io.offset + u64::from(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.read.command;
-        let mut costs = self.times.read;
-        if !follows {
-            costs.path_per_kib += self.times.random_read_per_kib;
-        }
-        let link = cost(io.size, self.times.link_per_kib);
-        let soonest = link + if ahead { self.times.prefetch } else { self.times.die_read };
-        let path_end = self.pass(start, self.awake(costs, soonest), io.size, 0);
+        let OfSize { link, soonest_ahead, soonest, read_on, read_apart, sense, .. } = of_size;
+        let data = if follows { read_on } else { read_apart };
+        let soonest = if ahead { soonest_ahead } else { soonest };
+        let batch = self.awake(self.times.read.batch, soonest);
+        let path_end = self.pass(start, (data, io.size), batch, 0);
         if ahead {
             let beyond = cost(io.size, self.times.prefetch_per_kib);
             return start.max(ready) + self.times.prefetch + link + beyond;
@@ -254,33 +309,47 @@ impl Ssd {
         self.link_out_free = self.link_out_free.max(start) + link;
         let nothing = |of: &Discarded| of.holds_nothing(io.offset, io.size);
         let is_empty = self.discarded.as_deref().is_some_and(nothing);
-        let sensed = if is_empty { start } else { self.sense(start, io) };
+        let sensed = if is_empty { start } else { self.sense(start, io, sense) };
         sensed.max(path_end).max(self.link_out_free) + self.times.read_fixed
     }
 
     /// Sends the read to its dies and says when the last has it ready.
-    #[inline]
-    fn sense(&mut self, start: Tick, io: Io) -> Tick {
+    #[inline(always)]
+    fn sense(&mut self, start: Tick, io: Io, sense: Tick) -> Tick {
         let end = io.offset + u64::from(io.size);
         let (first, last) = (io.offset >> self.chunk_shift, (end - 1) >> self.chunk_shift);
+        if first == last {
+            return self.sense_chunk(start, first, sense);
+        }
+        self.sense_chunks(start, io, first, last)
+    }
+
+    #[inline(never)]
+    fn sense_chunks(&mut self, start: Tick, io: Io, first: u64, last: u64) -> Tick {
+        let end = io.offset + u64::from(io.size);
         let mut ready = start;
         for chunk in first..=last {
             let from = io.offset.max(chunk << self.chunk_shift);
             let to = end.min((chunk + 1) << self.chunk_shift);
             let length =
                 self.times.die_read + cost((to - from) as u32, self.times.die_read_per_kib);
-            let index = place(chunk, self.dies.len());
-            let die = &mut self.dies[index];
-            let mut begin = start.max(die.read_free);
-            if die.program_free > begin {
-                // The program that runs is waited for; those behind it are overtaken.
-                begin += (die.program_free - begin) % self.times.die_program;
-                die.program_free += length;
-            }
-            die.read_free = begin + length;
-            ready = ready.max(die.read_free);
+            ready = ready.max(self.sense_chunk(start, chunk, length));
         }
         ready
+    }
+
+    #[inline(always)]
+    fn sense_chunk(&mut self, start: Tick, chunk: u64, length: Tick) -> Tick {
+        let index = place(chunk, self.dies.len());
+        let die = &mut self.dies[index];
+        let mut begin = start.max(die.read_free);
+        if die.program_free > begin {
+            // The program that runs is waited for; those behind it are overtaken.
+            begin += (die.program_free - begin) % self.times.die_program;
+            die.program_free += length;
+        }
+        die.read_free = begin + length;
+        die.read_free
     }
 
     /// A command without data: it takes the controller and the path as a write's does, and its pages
@@ -302,7 +371,8 @@ impl Ssd {
         end
     }
 
-    fn write(&mut self, now: Tick, io: Io) -> Tick {
+    #[inline(always)]
+    fn write(&mut self, now: Tick, io: Io, of_size: OfSize) -> Tick {
         if let Some(discarded) = &mut self.discarded {
             discarded.write(io.offset, io.size);
         }
@@ -311,38 +381,40 @@ impl Ssd {
         let collected = !contiguous && self.worn(io.size);
         let start = now.max(self.controller_free);
         self.controller_free = start + self.times.write.command;
-        let link = cost(io.size, self.times.link_per_kib);
+        let OfSize { link, accept, write, .. } = of_size;
         self.link_in_free = self.link_in_free.max(start) + link;
-        let collection = if collected {
-            times(cost(io.size, self.times.write.path_per_kib), self.times.path_collection_16)
-        } else {
-            0
-        };
+        let collection = if collected { of_size.collection } else { 0 };
         let path_begins = start.max(self.path_free);
-        let accept = self.times.write_fixed + cost(io.size, self.times.write_accept_per_kib);
-        let path_end = self.pass(start, self.awake(self.times.write, accept), io.size, collection);
+        let batch = self.awake(self.times.write.batch, accept);
+        let path_end = self.pass(start, (write, io.size), batch, collection);
         let room = self.gather(path_end, io.size, collected);
         let posted = path_begins.saturating_sub(self.times.posted);
         (start.max(posted) + accept).max(self.link_in_free).max(room)
     }
 
-    /// The costs without a wake-up, where the request ends while the driver still polls for it.
-    #[inline]
-    fn awake(&self, costs: Costs, ends_after: Tick) -> Costs {
-        if ends_after < self.times.spin { Costs { batch: 0, ..costs } } else { costs }
+    /// No wake-up, where the request ends while the driver still polls for it.
+    #[inline(always)]
+    fn awake(&self, batch: Tick, ends_after: Tick) -> Tick {
+        if ends_after < self.times.spin { 0 } else { batch }
     }
 
-    /// Takes the internal data path for a request, and for the `collection` that it causes, and says
-    /// when it is through.
-    #[inline]
-    fn pass(&mut self, start: Tick, costs: Costs, size: u32, collection: Tick) -> Tick {
+    /// Takes the internal data path for a request's `data`, and for the `collection` that it causes,
+    /// and says when it is through.
+    #[inline(always)]
+    fn pass(
+        &mut self,
+        start: Tick,
+        (data, size): (Tick, u32),
+        batch: Tick,
+        collection: Tick,
+    ) -> Tick {
         let w = self.writes_16.min(1 << 16);
         let mixed = (w * ((1 << 16) - w)) >> 16;
         let loss = (1 << 16) + times(self.times.mix_loss_16, mixed);
-        let data = times(cost(size, costs.path_per_kib) + self.gathering(costs, size), loss);
+        let data = times(data, loss);
         let mut busy = self.times.path_command + times(data, self.times.groom_16);
         if self.batches {
-            busy += self.batch(costs.batch, size, mixed);
+            busy += self.batch(batch, size, mixed);
         }
         if collection > 0 || self.debt > 0 {
             self.debt += collection;
@@ -354,14 +426,9 @@ impl Ssd {
         self.path_free
     }
 
-    /// What assembling a transfer from several dies costs.
-    #[inline]
-    fn gathering(&self, costs: Costs, size: u32) -> Tick {
-        if u64::from(size) > 1 << self.chunk_shift { costs.gather } else { 0 }
-    }
-
     /// The request's share of what a driver spends on a batch: the wake-up, and the tail in which
     /// the batch's slowest is waited for. Collection that was put off runs in the tail.
+    #[inline(never)]
     fn batch(&mut self, wake_up: Tick, size: u32, mixed_16: u64) -> Tick {
         let n = u64::from(self.in_flight.max(1));
         let tail = self.times.batch_mix + cost(size, self.times.batch_mix_per_kib);
@@ -412,6 +479,21 @@ impl Ssd {
     fn worn(&mut self, size: u32) -> bool {
         self.wear.overwritten = self.wear.overwritten.saturating_add(u64::from(size));
         self.wear.overwritten > self.fresh_bytes
+    }
+}
+
+impl Medium for Ssd {
+    #[inline(always)]
+    fn submit(&mut self, now: Tick, _: u32, io: Io) -> Tick {
+        Self::submit(self, now, io)
+    }
+    #[inline(always)]
+    fn completed(&mut self, _: u32) {
+        Self::completed(self);
+    }
+    #[inline(always)]
+    fn further(&self, _: Io) -> u32 {
+        0
     }
 }
 

@@ -1,7 +1,10 @@
 //! Same seed, same bytes. The hashes were made on x86-64; another machine must make the same.
 
+use std::sync::atomic::AtomicBool;
+
 use crate::common::{measured, point};
 use qdepth_engine::Outcome;
+use qdepth_media::{OpenMedia, Spelled};
 use sha2::{Digest, Sha256};
 
 const MIX: &str = "random = 70\nread = 67\nrequest_size = [{ size = \"8KiB\", weight = 3 }, { size = \"64KiB\", weight = 1 }]\n";
@@ -45,6 +48,30 @@ fn a_thousand_seeds_give_the_same_bytes_twice() {
 #[test]
 fn another_seed_gives_other_bytes() {
     assert_ne!(hash("media:p3700-800gb", 1), hash("media:p3700-800gb", 2));
+}
+
+/// A medium that is measured as a type of its own answers as it does among others.
+#[test]
+fn the_way_of_one_medium_and_that_of_any_give_the_same_bytes() {
+    let trims = "random = 100\nread = 60\ntrim = 10\nrequest_size = \"8KiB\"\n";
+    let paced = "random = 100\nread = 67\nrequest_size = \"4KiB\"\n\
+                 arrivals = { kind = \"poisson\", rate = 20000.0 }\n";
+    let syncs = "random = 100\nread = 50\nrequest_size = \"8KiB\"\nfsync = { kind = \"every\", writes = 3 }\n";
+    for spelling in
+        ["media:p3700-800gb", "raid0(media:p3700-800gb*3)", "raid1(media:iodrive-320gb*2)"]
+    {
+        for profile in [MIX, trims, paced, syncs] {
+            for outstanding in [1, 7, 256] {
+                let point = point(spelling, outstanding, 40, profile);
+                let any = measured(spelling, &point);
+                let spelled = Spelled::read(spelling).expect("read");
+                let mut target = spelled.open(&OpenMedia::for_point(&point)).expect("opens");
+                let one = target.measure(&point, &AtomicBool::new(false)).expect("measured");
+                assert_eq!(any, one, "{spelling}, {outstanding}: {profile}");
+                assert!(one.completed() > 50, "{spelling}, {outstanding}: {profile}");
+            }
+        }
+    }
 }
 
 /// Parameters are pinned, so that a new calibration does not change the hashes.

@@ -7,6 +7,7 @@ use std::collections::BinaryHeap;
 use crate::io::{End, Io};
 use crate::node::Node;
 use crate::parameter::Values;
+use crate::single::Medium;
 use crate::tick::{NEVER, Tick, cost, micros};
 
 /// How data lies on the members.
@@ -189,7 +190,12 @@ impl Array {
     fn single(&mut self, now: Tick, member: usize, slot: u32, io: Io) -> Option<End> {
         self.in_flight[member] += 1;
         self.on[slot as usize] = 1 << member;
-        let Some(end) = self.members[member].submit(now, slot, io) else {
+        let sent = match &mut self.members[member] {
+            // Not through a function that calls itself.
+            Node::Ssd(ssd) => Some(End { slot, at: ssd.submit(now, io), errno: 0 }),
+            member => member.submit(now, slot, io),
+        };
+        let Some(end) = sent else {
             self.open[slot as usize] = Open { parts: 1, end: now, ..Open::default() };
             return None;
         };
@@ -343,6 +349,22 @@ impl Array {
     #[inline]
     pub(crate) fn completed(&mut self, slot: u32) {
         self.release(slot);
+    }
+}
+
+impl Medium for Array {
+    #[inline(always)]
+    fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Tick {
+        // Every member says at once when it ends, or the array has no type of its own.
+        Self::submit(self, now, slot, io).map_or(NEVER, |end| end.at)
+    }
+    #[inline(always)]
+    fn completed(&mut self, slot: u32) {
+        Self::completed(self, slot);
+    }
+    #[inline(always)]
+    fn further(&self, io: Io) -> u32 {
+        Self::further(self, io)
     }
 }
 

@@ -1,0 +1,94 @@
+//! One medium of a known type under one stream, and nothing else: what most emulated points are.
+
+use qdepth_engine::{Completion, Completions, Slot, Target, TargetFailure};
+use qdepth_measure::Instant;
+use qdepth_workload::{Direction, Request};
+
+use crate::calendar::Calendar;
+use crate::host::Host;
+use crate::io::Io;
+use crate::tick::{Tick, instant, ticks};
+
+/// Where the requests of a stream go: which of several independent drives, and from where on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lane {
+    pub(crate) node: usize,
+    /// Subtracted from an offset, then `to` is added.
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+}
+
+impl Lane {
+    /// A request of the stream as its drive sees it.
+    #[inline(always)]
+    pub(crate) fn io(self, request: Request) -> Io {
+        Io {
+            read: request.direction == Direction::Read,
+            trim: request.direction == Direction::Trim,
+            offset: request.offset - self.from.min(request.offset) + self.to,
+            size: request.size,
+        }
+    }
+}
+
+/// What all of a single stream's requests are on, where each end is known when a request is
+/// submitted: a type of its own, chosen before the loop, so that no request asks what it is on.
+pub(crate) trait Medium {
+    /// When the request ends.
+    fn submit(&mut self, now: Tick, slot: u32, io: Io) -> Tick;
+    /// It has ended.
+    fn completed(&mut self, slot: u32);
+    /// Physical requests beyond the first.
+    fn further(&self, io: Io) -> u32;
+}
+
+/// One medium of a known type under one stream.
+pub(crate) struct Single<'e, M> {
+    pub(crate) now: &'e mut Instant,
+    pub(crate) host: &'e mut Host,
+    pub(crate) lane: Lane,
+    pub(crate) medium: &'e mut M,
+    pub(crate) pending: &'e mut Calendar,
+}
+
+impl<M: Medium> Target for Single<'_, M> {
+    #[inline(always)]
+    fn now(&mut self) -> Instant {
+        *self.now
+    }
+
+    #[inline(always)]
+    fn submit(&mut self, slot: Slot, request: Request) {
+        let now = *self.now;
+        if request.direction == Direction::Sync {
+            return self.pending.push(now.0, slot.0, 0);
+        }
+        let io = self.lane.io(request);
+        let further = self.medium.further(io);
+        let issued = self.host.process(ticks(now), 0, io, further);
+        let at = self.host.share(issued, further);
+        let end = instant(self.medium.submit(at, slot.0, io));
+        self.pending.push(end.0.max(now.0), slot.0, io.size as i32);
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
+        let Some((mut at, mut slot)) = self.pending.peek() else {
+            *self.now = (*self.now).max(until);
+            return Ok(());
+        };
+        let now = (*self.now).max(Instant(at).min(until));
+        *self.now = now;
+        while at <= now.0 && done.has_room() {
+            let result = self.pending.take();
+            if result != 0 {
+                // A sync was never at a medium.
+                self.medium.completed(slot);
+            }
+            done.push(Completion { slot: Slot(slot), result, at: Instant(at) });
+            let Some(next) = self.pending.peek() else { break };
+            (at, slot) = next;
+        }
+        Ok(())
+    }
+}
