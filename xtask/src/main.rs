@@ -14,7 +14,7 @@ mod vm;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | calibrate [--check] [FIT…]";
+const USAGE: &str = "usage: cargo xtask test [--quick] | tidy | vm | book | dist [--quick] [--pdf] | trust [--short] [NAME…] | bench agree [PAIRS] | bench all [ROUNDS [PART…]] | bench engine [ROUNDS] | bench fio [PAIRS] | bench instructions | bench live [PAIRS] | bench logbook | bench many | bench pacing | bench report | bench same [COMPARISONS] | bench until [TARGET] | bench media | bench workers | calibrate [--check] [FIT…]";
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -38,15 +38,21 @@ fn main() -> Result<()> {
             None => Ok(()),
         },
         ["bench", "agree", rest @ ..] => bench::agree(pairs(rest.first())?),
+        ["bench", "all", rest @ ..] => match rest.split_first() {
+            Some((rounds, parts)) => bench::all(rounds.parse()?, parts),
+            None => bench::all(5, &[]),
+        },
         ["bench", "engine", rest @ ..] => {
-            bench::engine(rest.first().map_or(Ok(2), |word| word.parse())?)
+            let rounds = rest.first().map_or(Ok(2), |word| word.parse())?;
+            bench::engine(rounds)?;
+            bench::file(rounds).map(drop)
         }
         ["bench", "until", rest @ ..] => bench::until(rest.first().copied()),
         ["bench", "fio", rest @ ..] => {
             bench::job_file(rest.first().map_or(Ok(5), |word| word.parse())?)
         }
-        ["bench", "instructions"] => match (bench::instructions()?, bench::inlined()?) {
-            (Some(_), Some(_)) => Ok(()),
+        ["bench", "instructions"] => match (bench::budget()?, bench::inlined()?) {
+            (Some(()), Some(_)) => Ok(()),
             (None, _) => bail!("valgrind is not installed"),
             (_, None) => bail!("objdump is not installed, or knows no syscall of this CPU"),
         },
@@ -54,13 +60,14 @@ fn main() -> Result<()> {
             bench::live(rest.first().map_or(Ok(40), |word| word.parse())?)
         }
         ["bench", "logbook"] => bench::logbook(),
-        ["bench", "many"] => bench::many(),
-        ["bench", "pacing"] => bench::pacing(),
+        ["bench", "many"] => bench::many().map(drop),
+        ["bench", "pacing"] => bench::pacing().map(drop),
         ["bench", "report"] => bench::report(),
         ["bench", "same", rest @ ..] => {
             bench::same(rest.first().map_or(Ok(20), |word| word.parse())?)
         }
         ["bench", "media"] => media::speed(),
+        ["bench", "workers"] => bench::workers(5).map(drop),
         ["calibrate", rest @ ..] => media::calibrate(rest),
         _ => bail!(USAGE),
     }

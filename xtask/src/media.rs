@@ -10,7 +10,7 @@ pub fn calibrate(words: &[&str]) -> Result<()> {
     example("calibrate", words)
 }
 
-/// Emulated requests per second of one core.
+/// Emulated requests per second of one core, and the memory of a large drive.
 pub fn speed() -> Result<()> {
     example("speed", &[])
 }

@@ -121,8 +121,7 @@ pub fn test() -> Result<()> {
 
 /// The loop's budget of instructions, and where its system calls are, as two more tests.
 fn budget(counts: &mut Counts) {
-    let instructions = bench::instructions().map(|found| found.map(drop));
-    tell(counts, "instructions of the loop (valgrind)", instructions);
+    tell(counts, "instructions of the loop and of media (valgrind)", bench::budget());
     let inlined = bench::inlined().map(|found| found.map(drop));
     tell(counts, "system calls inside of the loop (objdump)", inlined);
 }

@@ -6,9 +6,10 @@
 use std::fs;
 
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Figure, Load, fio_at, fios, median, pinned, qdepth, ready, shared_file};
+use super::bar::{Bar, Goal};
+use super::{Figure, Load, fio_at, fio_is_there, fios, median, pinned, qdepth, ready, shared_file};
 use crate::command::{root, show};
 
 /// The core that both are pinned to.
@@ -18,6 +19,8 @@ const SECONDS: &str = "0.7";
 const BEST: &str = "--ioengine=io_uring --fixedbufs=1 --registerfiles=1 \
                     --iodepth_batch_complete_min=1 --norandommap=1 --randrepeat=0";
 const DEFAULT: &str = "--ioengine=io_uring";
+/// fio's own ceiling program.
+const CEILING: &str = "t/io_uring";
 const PSYNC: &str = "--ioengine=psync --norandommap=1 --randrepeat=0";
 
 /// One comparison: a target, a depth, our engine, and the peers.
@@ -51,14 +54,13 @@ fn peers(kinds: &[(&str, Vec<String>)]) -> Vec<Peer> {
     programs.iter().flat_map(of).collect()
 }
 
-/// Runs every row so many times, interleaved, and prints medians of the ratios with their spread;
-/// the same as JSON in `target/bench-engine.json`.
+/// Runs every row so many times, interleaved, and prints medians of the ratios with their spread.
 ///
 /// # Errors
 /// Where fio or zram is not to be had.
 #[expect(clippy::disallowed_methods, reason = "nothing tells when the kernel lets go of zram")]
-pub fn engine(rounds: usize) -> Result<()> {
-    ready()?;
+pub fn engine(rounds: usize) -> Result<Vec<Bar>> {
+    fio_is_there()?;
     show(
         "cargo",
         &["build", "--release", "--quiet", "-p", "qdepth-linux", "--example", "one_point"],
@@ -74,20 +76,16 @@ pub fn engine(rounds: usize) -> Result<()> {
     answer
 }
 
-fn on_zram(number: &str, rounds: usize) -> Result<()> {
+fn on_zram(number: &str, rounds: usize) -> Result<Vec<Bar>> {
     fs::write(format!("/sys/block/zram{number}/disksize"), "1G")?;
     println!(
         "one core, {SECONDS} s each, {rounds} rounds; rate ours / theirs (median, least to most)"
     );
-    let mut results = Vec::new();
+    let mut bars = Vec::new();
     for row in rows(&format!("/dev/zram{number}")) {
-        results.push(measure(&row, rounds)?);
+        bars.extend(measure(&row, rounds)?);
     }
-    results.push(file(rounds)?);
-    let path = root().join("target/bench-engine.json");
-    fs::write(&path, serde_json::to_string_pretty(&Value::Array(results))?)?;
-    println!("written: target/bench-engine.json");
-    Ok(())
+    Ok(bars)
 }
 
 fn rows(zram: &str) -> Vec<Row> {
@@ -119,7 +117,7 @@ fn rows(zram: &str) -> Vec<Row> {
     rows
 }
 
-fn measure(row: &Row, rounds: usize) -> Result<Value> {
+fn measure(row: &Row, rounds: usize) -> Result<Vec<Bar>> {
     let mut ours = Vec::new();
     let mut theirs: Vec<Vec<Figure>> = vec![Vec::new(); row.peers.len()];
     let mut ceiling = std::env::var("T_IO_URING").ok().filter(|_| row.engine == "io_uring");
@@ -145,51 +143,62 @@ fn measure(row: &Row, rounds: usize) -> Result<Value> {
     let mut peers: Vec<(&str, Vec<Figure>)> =
         row.peers.iter().map(|peer| peer.name.as_str()).zip(theirs).collect();
     if ceiling.is_some() {
-        peers.push(("t/io_uring", ceilings));
+        peers.push((CEILING, ceilings));
     }
-    Ok(print(row, &ours, &peers))
+    Ok(bars(row, &ours, &peers))
 }
 
-fn print(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Value {
+/// Prints the row, and says what of it is held against a goal.
+fn bars(row: &Row, ours: &[Figure], peers: &[(&str, Vec<Figure>)]) -> Vec<Bar> {
+    let Row { name, outstanding, engine, .. } = row;
     let of =
         |figures: &[Figure], pick: fn(&Figure) -> f64| median(figures.iter().map(pick).collect());
     println!(
-        "{}, {} outstanding, {}: {:.0} IO/s, mean {:.2} µs, user {:.1} + system {:.1} ns per I/O",
-        row.name,
-        row.outstanding,
-        row.engine,
+        "{name}, {outstanding} outstanding, {engine}: {:.0} IO/s, mean {:.2} µs, user {:.1} + system {:.1} ns per I/O",
         of(ours, |f| f.io_per_s),
         of(ours, |f| f.mean_ns) / 1e3,
         of(ours, |f| f.user_ns),
         of(ours, |f| f.system_ns),
     );
-    let mut against = Vec::new();
-    for (name, figures) in peers {
+    let mut bars = Vec::new();
+    for (peer, figures) in peers {
         let ratios = |pick: fn(&Figure) -> f64| -> Vec<f64> {
             ours.iter().zip(figures).map(|(a, b)| pick(a) / pick(b)).collect()
         };
-        let rate = ratios(|f| f.io_per_s);
-        let (least, most) = rate
-            .iter()
-            .fold((f64::INFINITY, 0.0_f64), |(low, high), r| (low.min(*r), high.max(*r)));
+        let goal = goal(row, peer);
+        let bar = Bar::new(
+            format!("{name} {outstanding} {engine}: rate / {peer}"),
+            goal.unwrap_or(Goal::AtLeast(0.0)),
+            ratios(|f| f.io_per_s),
+        );
+        let [least, most] = bar.spread();
         println!(
-            "    {:.2} × {name} ({least:.2} to {most:.2}; {:.0} IO/s), user CPU per I/O 1/{:.1}",
-            median(rate.clone()),
+            "    {:.2} × {peer} ({least:.2} to {most:.2}; {:.0} IO/s), user CPU per I/O 1/{:.1}",
+            bar.value(),
             of(figures, |f| f.io_per_s),
             1.0 / median(ratios(|f| f.user_ns)),
         );
-        against.push(json!({
-            "peer": name, "rate_ratio": median(rate), "least": least, "most": most,
-            "user_cpu_ratio": median(ratios(|f| f.user_ns)),
-            "mean_latency_ratio": median(ratios(|f| f.mean_ns)),
-        }));
+        bars.extend(goal.map(|_| bar));
     }
-    json!({
-        "target": row.name, "outstanding": row.outstanding, "engine": row.engine,
-        "io_per_s": of(ours, |f| f.io_per_s), "mean_ns": of(ours, |f| f.mean_ns),
-        "user_ns": of(ours, |f| f.user_ns), "system_ns": of(ours, |f| f.system_ns),
-        "against": against,
-    })
+    if *engine == "io_uring" {
+        let most = if *outstanding == 1 { 60.0 } else { 20.0 };
+        let user = ours.iter().map(|figure| figure.user_ns).collect();
+        let name = format!("{name} {outstanding}: user CPU, ns");
+        bars.push(Bar::new(name, Goal::AtMost(most), user));
+    }
+    bars
+}
+
+/// fio as it comes is shown, and is no measure.
+fn goal(row: &Row, peer: &str) -> Option<Goal> {
+    // At depth it waits for 32 completions at once, and stamps them late.
+    let batched = row.name == "zram" && row.outstanding > 1;
+    match peer {
+        CEILING => Some(Goal::AtLeast(if batched { 0.97 } else { 1.0 })),
+        _ if peer.starts_with("fio best") => Some(Goal::AtLeast(1.1)),
+        _ if peer.starts_with("fio psync") => Some(Goal::AtLeast(1.25)),
+        _ => None,
+    }
 }
 
 fn one_point(row: &Row) -> Result<Figure> {
@@ -257,20 +266,28 @@ fn t_io_uring(program: &str, row: &Row) -> Result<Figure> {
     Ok(Figure { io_per_s, mean_ns: f64::NAN, user_ns: f64::NAN, system_ns: f64::NAN })
 }
 
-/// `Maximum IOPS=4.15M`, or with K, or without a letter.
+/// The mean over its seconds (`IOPS=4.15M`, or with K, or without a letter), since ours is a mean;
+/// what it prints as its maximum is the best second.
 fn ceiling_rate(text: &str) -> Option<f64> {
-    let number = text.lines().rev().find_map(|line| line.trim().strip_prefix("Maximum IOPS="))?;
-    let number = number.split([',', ' ']).next()?;
-    let (digits, factor) = match number.strip_suffix(['M', 'K']) {
-        Some(digits) if number.ends_with('M') => (digits, 1e6),
-        Some(digits) => (digits, 1e3),
-        None => (number, 1.0),
+    let rate = |line: &str| {
+        let number = line.trim().strip_prefix("IOPS=")?.split([',', ' ']).next()?;
+        let (digits, factor) = match number.strip_suffix(['M', 'K']) {
+            Some(digits) if number.ends_with('M') => (digits, 1e6),
+            Some(digits) => (digits, 1e3),
+            None => (number, 1.0),
+        };
+        digits.parse::<f64>().ok().map(|rate| (rate * factor).round())
     };
-    digits.parse::<f64>().ok().map(|rate| (rate * factor).round())
+    let rates: Vec<f64> = text.lines().filter_map(rate).collect();
+    (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64)
 }
 
 /// 8 KiB, 67 % read, one outstanding, on a file of this disk: the mean latency.
-fn file(rounds: usize) -> Result<Value> {
+///
+/// # Errors
+/// Where fio is not to be had.
+pub fn file(rounds: usize) -> Result<Vec<Bar>> {
+    ready()?;
     let folder = root().join("target/bench-engine");
     fs::create_dir_all(&folder)?;
     let target = shared_file(&folder)?;
@@ -289,11 +306,13 @@ fn file(rounds: usize) -> Result<Value> {
         ratios.push(ours.mean_ns / super::fio(&load)?.mean_ns);
     }
     fs::remove_dir_all(&folder)?;
-    let ratio = median(ratios.clone());
+    let bar = Bar::new("file 8 KiB 1: mean latency / fio best", Goal::AtMost(1.0), ratios);
     println!(
-        "file, 8 KiB, 67 % read, 1 outstanding: mean latency {ratio:.3} × fio best {ratios:.3?}"
+        "file, 8 KiB, 67 % read, 1 outstanding: mean latency {:.3} × fio best {:.3?}",
+        bar.value(),
+        bar.spread()
     );
-    Ok(json!({ "target": "file", "outstanding": 1, "mean_latency_ratio": ratio, "all": ratios }))
+    Ok(vec![bar])
 }
 
 #[cfg(test)]
@@ -311,11 +330,11 @@ mod tests {
 
     #[test]
     fn the_rate_of_the_ceiling_program_is_read() {
-        let text =
-            "IOPS=3.91M, BW=15.2GiB/s, IOS/call=32/31\nExiting on timeout\nMaximum IOPS=4.15M\n";
-        assert_eq!(ceiling_rate(text), Some(4.15e6));
-        assert_eq!(ceiling_rate("Maximum IOPS=226K\n"), Some(226e3));
-        assert_eq!(ceiling_rate("Maximum IOPS=812\n"), Some(812.0));
+        let text = "IOPS=3.91M, BW=15.2GiB/s, IOS/call=32/31\n\
+                    IOPS=4.15M, BW=15.2GiB/s, IOS/call=32/31\nMaximum IOPS=4.15M\n";
+        assert_eq!(ceiling_rate(text), Some(4.03e6));
+        assert_eq!(ceiling_rate("IOPS=226K, BW=15.2GiB/s\n"), Some(226e3));
+        assert_eq!(ceiling_rate("IOPS=812, BW=15.2GiB/s\n"), Some(812.0));
         assert_eq!(ceiling_rate("submitter=0"), None);
     }
 }

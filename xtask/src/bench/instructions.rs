@@ -5,32 +5,75 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 
+use super::bar::{Bar, Goal};
+use super::media;
 use crate::command::{output, output_and_errors, root, show, there_is};
 
-/// Most instructions of the loop for an I/O: drawing it, booking it, pacing, and the smallest
-/// target there is. Measured at 32 outstanding: 150, of them 16 the target's.
-const BUDGET: f64 = 155.0;
+/// Most instructions of the loop for an I/O by what is outstanding: drawing it, booking it, pacing,
+/// and the smallest target there is. With one outstanding, a turn of the loop is for one I/O alone.
+const LOOP: [(u32, f64); 2] = [(32, 154.0), (1, 235.0)];
+
+/// Most instructions of an emulated I/O, loop and medium: media, outstanding, virtual time of the
+/// short run, ms, budget.
+const EMULATED: [(&str, u32, u32, f64); 4] = [
+    ("media:p3700-800gb", 1, 1_000, 605.0),
+    ("media:p3700-800gb", 32, 100, 610.0),
+    ("media:p3700-800gb", 512, 100, 610.0),
+    ("raid0(media:p3700-800gb*2)", 512, 50, 835.0),
+];
 
 /// Counts them as the difference between a long run and a short one, which takes the program's
-/// start out. None where valgrind is not installed.
+/// start out.
 ///
 /// # Errors
-/// Where the budget is exceeded.
-pub fn instructions() -> Result<Option<f64>> {
+/// Where valgrind is not installed.
+pub fn instructions() -> Result<Vec<Bar>> {
     if !there_is("valgrind") {
-        return Ok(None);
+        bail!("valgrind is not installed");
     }
     show(
         "cargo",
         &["build", "--release", "--quiet", "-p", "qdepth-engine", "--example", "echo_loop"],
     )?;
-    let (short, long) = (count(20_000)?, count(220_000)?);
-    let per_io = (long - short) / 200_000.0;
-    println!("the loop takes {per_io:.0} instructions for each I/O (budget {BUDGET})");
-    if per_io > BUDGET {
-        bail!("the loop takes {per_io:.0} instructions for each I/O; the budget is {BUDGET}");
+    media::build()?;
+    let echo = root().join("target/release/examples/echo_loop").display().to_string();
+    let mut bars = Vec::new();
+    for (outstanding, budget) in LOOP {
+        let depth = outstanding.to_string();
+        let per_io = per_io(&echo, |ms| vec![depth.clone(), ms.to_string()], 10)?;
+        let name = format!("loop, {outstanding} outstanding: instructions per I/O");
+        bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
     }
-    Ok(Some(per_io))
+    for (spelling, outstanding, ms, budget) in EMULATED {
+        let words = |ms: u32| -> Vec<String> {
+            [spelling, "database", &outstanding.to_string(), &ms.to_string()]
+                .map(str::to_owned)
+                .into()
+        };
+        let per_io = per_io(&media::program(), words, ms)?;
+        let name = format!("emulated {spelling} {outstanding}: instructions per I/O");
+        bars.push(Bar::new(name, Goal::AtMost(budget), vec![per_io]));
+    }
+    for bar in &bars {
+        println!("{}: {:.1} ({})", bar.name, bar.value(), bar.goal);
+    }
+    Ok(bars)
+}
+
+/// As a test: none where valgrind is not installed.
+///
+/// # Errors
+/// Where a budget is exceeded.
+pub fn budget() -> Result<Option<()>> {
+    if !there_is("valgrind") {
+        return Ok(None);
+    }
+    let over = instructions()?.into_iter().filter(|bar| !bar.is_met());
+    let over: Vec<String> = over.map(|bar| format!("{}: {:.1}", bar.name, bar.value())).collect();
+    if !over.is_empty() {
+        bail!("over their budgets: {}", over.join("; "));
+    }
+    Ok(Some(()))
 }
 
 /// The loop of each engine must hold its system calls: a function that returns after one is
@@ -77,14 +120,25 @@ fn loops(text: &str) -> BTreeMap<&str, usize> {
     loops
 }
 
-fn count(ios: u64) -> Result<f64> {
-    let program = root().join("target/release/examples/echo_loop").display().to_string();
-    let ios = ios.to_string();
-    let args = ["--tool=callgrind", "--callgrind-out-file=/dev/null", &program, &ios];
-    let text = output_and_errors("valgrind", &args)?;
+/// Instructions for each I/O that a run of four times as long has more.
+fn per_io(program: &str, words: impl Fn(u32) -> Vec<String>, ms: u32) -> Result<f64> {
+    let run = |ms: u32| {
+        let words = words(ms);
+        let (instructions, text) =
+            counted(program, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
+        anyhow::Ok((instructions, media::read(&text)?.issued))
+    };
+    let (short, long) = (run(ms)?, run(4 * ms)?);
+    Ok((long.0 - short.0) / (long.1 - short.1))
+}
+
+/// Instructions of a run, and what was printed.
+fn counted(program: &str, words: &[&str]) -> Result<(f64, String)> {
+    let args = ["--tool=callgrind", "--callgrind-out-file=/dev/null", program];
+    let text = output_and_errors("valgrind", &[&args, words].concat())?;
     let line = text.lines().find_map(|line| line.split("Collected : ").nth(1));
     let number = line.and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-    number.context("callgrind printed no count")
+    Ok((number.context("callgrind printed no count")?, text))
 }
 
 #[cfg(test)]

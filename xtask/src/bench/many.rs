@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use crate::bench::bar::{Bar, Goal};
 use crate::bench::{binary, median, pinned};
 use crate::command::{output, root, show};
 
@@ -54,7 +55,7 @@ impl Drop for Loops {
     }
 }
 
-pub fn many() -> Result<()> {
+pub fn many() -> Result<Vec<Bar>> {
     show("cargo", &["build", "--release", "--quiet"])?;
     let folder = root().join("target/bench-many");
     std::fs::create_dir_all(&folder)?;
@@ -64,14 +65,15 @@ pub fn many() -> Result<()> {
     std::fs::remove_dir_all(&folder)?;
     let costs = measured?;
     let ratios = costs.iter().map(|[one, all]| all / one).collect();
+    let bar = Bar::new("sixteen drives / one: CPU per I/O", Goal::AtMost(1.0), ratios);
     let of = |place: usize| median(costs.iter().map(|pair| pair[place]).collect());
     println!(
         "{DRIVES} drives × 32 on one core: {:.3} times the CPU time per I/O of one ({:.0} against {:.0} ns, medians of {PAIRS} pairs)",
-        median(ratios),
+        bar.value(),
         of(1),
         of(0)
     );
-    Ok(())
+    Ok(vec![bar])
 }
 
 /// CPU time per I/O, ns: on one drive and on all, pair by pair.

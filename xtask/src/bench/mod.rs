@@ -2,16 +2,20 @@
 //! are medians of ratios, never a verdict on a single run.
 
 mod agree;
+mod all;
+mod bar;
 mod engine;
 mod instructions;
 mod job_file;
 mod live;
 mod logbook;
 mod many;
+mod media;
 mod pacing;
 mod report;
 mod same;
 mod until;
+mod workers;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,16 +26,19 @@ use serde_json::Value;
 use crate::command::{output, root, show, there_is};
 
 pub use agree::agree;
-pub use engine::engine;
-pub use instructions::{inlined, instructions};
+pub use all::all;
+pub use engine::{engine, file};
+pub use instructions::{budget, inlined, instructions};
 pub use job_file::job_file;
 pub use live::live;
 pub use logbook::logbook;
 pub use many::many;
+pub use media::media;
 pub use pacing::pacing;
 pub use report::report;
 pub use same::same;
 pub use until::until;
+pub use workers::workers;
 
 /// One measurement of either program.
 #[derive(Clone, Copy, Debug)]
@@ -55,10 +62,15 @@ struct Load<'a> {
 }
 
 fn ready() -> Result<()> {
+    fio_is_there()?;
+    show("cargo", &["build", "--release", "--quiet"])
+}
+
+fn fio_is_there() -> Result<()> {
     if let Some(missing) = fios().iter().find(|fio| !there_is(fio)) {
         bail!("{missing} cannot be started: install fio, or name it: FIO=/path/to/fio");
     }
-    show("cargo", &["build", "--release", "--quiet"])
+    Ok(())
 }
 
 /// A measurement file of 1 GiB that qdepth has filled, left in the folder for both programs.

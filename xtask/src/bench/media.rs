@@ -1,0 +1,81 @@
+//! Emulated requests per second of CPU time of one core, every latency recorded, by the ordinary
+//! loop.
+
+use anyhow::{Context, Result};
+
+use super::bar::{Bar, Goal};
+use crate::command::{output, root, show};
+
+/// Media, profile, outstanding, virtual time (some five million requests), and the bar in millions.
+const LOADS: [(&str, &str, u32, u32, f64); 4] = [
+    ("media:p3700-800gb", "database", 1, 280_000, 20.0),
+    ("media:p3700-800gb", "database", 32, 20_000, 20.0),
+    ("media:p3700-800gb", "database", 512, 20_000, 20.0),
+    ("raid0(media:p3700-800gb*2)", "database", 512, 10_000, 16.0),
+];
+
+/// # Errors
+/// Where it cannot be built or run.
+pub fn media(rounds: usize) -> Result<Vec<Bar>> {
+    build()?;
+    let mut rates = vec![Vec::new(); LOADS.len()];
+    for _ in 0..rounds {
+        for ((spelling, profile, outstanding, ms, _), rates) in LOADS.iter().zip(&mut rates) {
+            let run = one_emulated(spelling, profile, *outstanding, *ms)?;
+            rates.push(run.issued / run.cpu_s / 1e6);
+        }
+    }
+    let bar = |((spelling, _, outstanding, _, goal), rates): (&(&str, &str, u32, u32, f64), _)| {
+        let name = format!("emulated {spelling} {outstanding}: M/s");
+        let bar = Bar::new(name, Goal::AtLeast(*goal), rates);
+        println!("{}: {:.1} {:.1?}", bar.name, bar.value(), bar.spread());
+        bar
+    };
+    Ok(LOADS.iter().zip(rates).map(bar).collect())
+}
+
+/// # Errors
+/// Where it cannot be built.
+pub fn build() -> Result<()> {
+    show(
+        "cargo",
+        &["build", "--release", "--quiet", "-p", "qdepth-media", "--example", "one_emulated"],
+    )
+}
+
+/// What one emulated point was.
+pub struct Run {
+    pub issued: f64,
+    pub cpu_s: f64,
+}
+
+pub fn program() -> String {
+    root().join("target/release/examples/one_emulated").display().to_string()
+}
+
+fn one_emulated(spelling: &str, profile: &str, outstanding: u32, ms: u32) -> Result<Run> {
+    let (outstanding, ms) = (outstanding.to_string(), ms.to_string());
+    read(&output(&program(), &[spelling, profile, &outstanding, &ms], &[0])?)
+}
+
+/// Requests and CPU seconds, as it prints them.
+///
+/// # Errors
+/// Where they are not there.
+pub fn read(text: &str) -> Result<Run> {
+    let line = text.lines().find_map(|line| line.strip_prefix("issued ")).context("no figures")?;
+    let (issued, cpu) = line.split_once(" cpu_s ").context("no CPU time")?;
+    Ok(Run { issued: issued.parse()?, cpu_s: cpu.parse()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_from_among_other_lines() {
+        let run = read("==1== Callgrind\nissued 5000 cpu_s 0.25\n==1== done\n").unwrap();
+        assert_eq!((run.issued, run.cpu_s), (5000.0, 0.25));
+        assert!(read("issued 5000\n").is_err());
+    }
+}
