@@ -342,7 +342,7 @@ fn more_targets_than_a_diagram_holds_have_a_small_one_each() {
         assert!(drawn >= 8, "{drawn} pictures");
         let answer = &summary_sentences(&run, &points, Lang::En)[0];
         assert_eq!(
-            answer.contains(&format!(" is the highest of {targets}, ")),
+            answer.contains(&format!(", the lowest and the highest of {targets}")),
             many == 1,
             "{answer}"
         );
