@@ -127,7 +127,7 @@ mod tests {
         addresses.extend(files.lines().map(|file| format!("file://{file}")));
         assert_eq!(look("pages", &addresses), "");
         let report = |name: &str| format!("file://{}", place.join(name).display());
-        assert_eq!(look("scales", &["report.en.html", "pressure.ja.html"].map(report)), "");
+        assert_eq!(look("scales", &["pressure.en.html", "pressure.ja.html"].map(report)), "");
         assert_eq!(look("compare", std::slice::from_ref(&base)), "");
         let aided = [format!("{base}runs/{}", id(2)), report("report.en.html")];
         assert_eq!(look("aids", &aided), "");
