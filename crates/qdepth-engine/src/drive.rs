@@ -82,7 +82,7 @@ fn choose<'a, F: ForRule<'a>>(shard: &Shard<'a>, start: Instant, made: F) -> F::
         Arrivals::Paced { .. } => {
             ending::<_, _, false>(Scheduled::<false>::new(shard, start), shard, made)
         }
-        Arrivals::Fixed { .. } | Arrivals::Poisson { .. } => {
+        Arrivals::Fixed { .. } | Arrivals::Poisson { .. } | Arrivals::Recorded { .. } => {
             ending::<_, _, true>(Scheduled::<true>::new(shard, start), shard, made)
         }
     }

@@ -177,7 +177,7 @@ impl<const OPEN: bool> Scheduled<OPEN> {
             let seed = Seed(point.seed).derive("arrivals").derive(&number.to_string());
             let first = (number - shard.streams.start) * point.outstanding;
             Some(Line {
-                schedule: Schedule::new(point.arrivals, start, seed.0)?,
+                schedule: Schedule::of(point.arrivals, point.trace.as_ref(), start, seed.0)?,
                 free: (first..first + point.outstanding).rev().map(Slot).collect(),
             })
         };

@@ -30,6 +30,8 @@ fn point(outstanding: u32, arrivals: Arrivals, duration: Nanos) -> Point {
         read_share: 0.67,
         trim_share: 0.0,
         trims_first: false,
+        operation: qdepth_workload::Operation::Transfer,
+        trace: None,
         request_size: SizeMix::one(4096),
         own_writes: None,
         alignment_bytes: 4096,

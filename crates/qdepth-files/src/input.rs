@@ -30,6 +30,8 @@ pub mod limit {
 
     /// A plan, with as many targets as there may be.
     pub const PLAN: Limit = Limit { what: "plan", bytes: 64 * MIB };
+    /// Recorded requests that are made again.
+    pub const TRACE: Limit = Limit { what: "trace", bytes: 64 * MIB };
     /// A job file of fio's, or what it includes.
     pub const JOB: Limit = Limit { what: "job file", bytes: 16 * MIB };
     /// The result of another program; fio's logs have a line a request.

@@ -7,6 +7,10 @@ mod fio_fuzz;
 #[cfg(test)]
 mod fio_jobs;
 #[cfg(test)]
+mod fio_options;
+#[cfg(test)]
+mod fio_others;
+#[cfg(test)]
 mod fio_trims;
 #[cfg(test)]
 mod import;

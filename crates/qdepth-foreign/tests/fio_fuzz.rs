@@ -14,6 +14,7 @@ fn try_it(text: &str) {
         include: &|name| {
             if name.len() < 4 { Ok(format!("[{name}]\nbs=4k\n")) } else { Err("no".to_owned()) }
         },
+        trace: &|_| Err("no trace".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

@@ -8,6 +8,7 @@ fn convert(text: &str) -> Result<Converted, FioRefusals> {
     let around = Surroundings {
         variable: &|_| None,
         include: &|_| Err("there is no such file".to_owned()),
+        trace: &|_| Err("no trace".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,
@@ -102,6 +103,7 @@ fn what_is_left_out_may_say_what_it_likes_and_trims_are_as_what_runs_beside_them
     let around = Surroundings {
         variable: &|_| None,
         include: &|_| Err(String::new()),
+        trace: &|_| Err("no trace".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

@@ -115,6 +115,7 @@ fn around() -> Surroundings<'static> {
         include: &|name| {
             if name.len() < 4 { Ok(format!("[{name}]\nbs=4k\n")) } else { Err("no".to_owned()) }
         },
+        trace: &|_| Err("no trace".to_owned()),
         page_bytes: 4096,
         memory_mib: 1024,
         cpus: 4,

@@ -34,6 +34,7 @@ pub mod measurement_file;
 pub mod mounts;
 mod noise;
 pub mod own_files;
+mod own_folder;
 pub mod placement;
 pub mod prepare;
 pub mod reach;

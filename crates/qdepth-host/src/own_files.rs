@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::guard::{self, Direct, Use, Verdicts};
 use crate::measurement_file::{cannot_make, failure, may_make, set_direct};
 use crate::noise;
+use crate::own_folder::OwnFolder;
 use crate::refusal::{Failure, Guard, Problem, Refusal};
 use crate::room::check_room;
 use crate::seal;
@@ -87,6 +88,7 @@ pub struct OwnFiles {
     keep: bool,
     size_bytes: u64,
     made: BTreeMap<String, (u64, u64)>,
+    folders: Vec<OwnFolder>,
     not_direct: Option<String>,
 }
 
@@ -123,6 +125,7 @@ pub fn clear(
         keep: wanted.keep,
         size_bytes: wanted.size_bytes,
         made: BTreeMap::new(),
+        folders: Vec::new(),
         not_direct: None,
     };
     if wanted.writes {
@@ -215,6 +218,29 @@ impl OwnFiles {
         Ok(file)
     }
 
+    /// Makes a directory for the entries of a point, with these in it: files of so many bytes, or
+    /// directories. Its name holds the run's, so that it can be no other's; a run that is killed
+    /// leaves it.
+    ///
+    /// # Errors
+    /// Where it or an entry cannot be made.
+    pub fn folder(
+        &mut self,
+        point: u32,
+        entries: impl Iterator<Item = String>,
+        file_bytes: Option<u64>,
+    ) -> Result<OwnedFd, Problem> {
+        let name = format!("{}-{}-{point}", self.naming.stem, self.run_id);
+        let path = self.path.join(&name);
+        let folder = OwnFolder::make(&self.directory, name).map_err(|e| cannot_make(&path, e))?;
+        let file = folder.file.try_clone().map_err(|error| failure("open", &path, error));
+        let filled = folder.fill(entries, file_bytes);
+        // Whatever came of it, it is taken away again.
+        self.folders.push(folder);
+        filled.map_err(|error| failure("fill", &path, error))?;
+        Ok(file?)
+    }
+
     /// Opens a file to be read; to be written as well only where this run made it, here or on
     /// another node.
     ///
@@ -259,6 +285,11 @@ impl OwnFiles {
     /// removed all the same.
     pub fn remove(&mut self) -> Result<(), Failure> {
         let mut first = Ok(());
+        for folder in std::mem::take(&mut self.folders) {
+            let removed = folder.remove(&self.directory);
+            let path = self.path.join(&folder.name);
+            first = first.and(removed.map_err(|error| failure("remove", &path, error)));
+        }
         for (name, inode) in std::mem::take(&mut self.made) {
             let removed = self.unlink(&name, inode);
             let removed = removed.map_err(|e| failure("remove", &self.path.join(&name), e));

@@ -11,7 +11,7 @@ use qdepth_host::system::System;
 use qdepth_linux::{Engine, EngineChoice, KernelTarget, OpenOptions};
 use qdepth_measure::{Nanos, Ratio, Seed, ratio};
 use qdepth_record::{ProofOutcome, ProofRecord};
-use qdepth_workload::{Arrivals, Extent, Point, SizeMix, Stop};
+use qdepth_workload::{Arrivals, Extent, Operation, Point, SizeMix, Stop};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::Value;
 
@@ -125,6 +125,8 @@ fn load(outstanding: u32, pair: u32, each: Nanos) -> Result<Point> {
         random_share: 1.0,
         request_size: SizeMix::one(READ),
         own_writes: None,
+        operation: Operation::Transfer,
+        trace: None,
         alignment_bytes: u64::from(READ),
         arrivals: Arrivals::Closed,
         area: Extent { offset_bytes: 0, length_bytes: SIZE },
@@ -147,6 +149,7 @@ fn our_latency(load: &Point, engine: Engine, file: &File) -> Result<f64> {
         seed: load.seed,
         engine: EngineChoice::Only(engine),
         trims: false,
+        operation: Operation::Transfer,
         namespace: None,
     };
     let descriptor: OwnedFd = file.as_fd().try_clone_to_owned()?;

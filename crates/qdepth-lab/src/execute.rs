@@ -417,6 +417,7 @@ fn open(
         seed,
         engine,
         trims: point.trims(),
+        operation: point.operation,
         namespace,
     };
     let Some(priorities) = &point.priorities else {

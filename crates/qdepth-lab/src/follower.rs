@@ -54,6 +54,9 @@ pub(crate) fn can_share(lab: Lab<'_>, plan: &Plan, found: &[Found]) -> Result<()
     let ranks = all_ranks.group.borrow().size();
     let no =
         |what: &str| bail!(Usage(format!("{ranks} ranks cannot measure this together: {what}")));
+    if plan.points.iter().any(|point| point.operation.is_of_entries()) {
+        return no("entries of directories are made by one process: leave mpirun or srun out");
+    }
     if lab.request.pinning.named().is_some() {
         return no(
             "all would be on the CPUs of --cpus; its launcher keeps a rank in its place (mpirun --bind-to, srun --cpu-bind)",

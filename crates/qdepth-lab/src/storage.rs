@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 use qdepth_host::own_files::OwnFiles;
 use qdepth_host::reach::Commands;
 use qdepth_host::system::System;
-use qdepth_linux::{EngineChoice, Namespace};
+use qdepth_linux::{EngineChoice, Namespace, entry_name};
 use qdepth_measure::Nanos;
 use qdepth_workload::{Durability, Layout, Point};
-use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, ftruncate};
 
 use crate::all_ranks::AllRanks;
 use crate::measure_options::MeasureOptions;
@@ -23,6 +23,8 @@ pub(crate) struct Storage<'a> {
     pub(crate) direct: bool,
     /// One for all workers, or one for each.
     files: Vec<Opened>,
+    /// How long the file was, of a point that moves its end.
+    length: Option<u64>,
     /// The namespace whose commands they take, where the engine sends commands.
     namespace: Option<Namespace>,
 }
@@ -61,7 +63,13 @@ impl<'a> Storage<'a> {
             direct &= set_direct(file, point.direct)
                 .with_context(|| format!("cannot set up {}", real.inspected.spelling.display()))?;
         }
-        Ok(Self { real, direct, files, namespace: None })
+        let moves_end = !point.operation.is_transfer() && !point.operation.is_of_entries();
+        let length = match files.first().filter(|_| moves_end) {
+            Some(opened) => Some(fstat(&opened.file).context("cannot look at the file")?),
+            None => None,
+        };
+        let length = length.and_then(|stat| u64::try_from(stat.st_size).ok());
+        Ok(Self { real, direct, files, length, namespace: None })
     }
 
     /// The way of commands to a device, beside the claim that holds it.
@@ -71,7 +79,13 @@ impl<'a> Storage<'a> {
         let Commands { namespace: id, block_bytes, .. } = commands;
         let file = commands.open(system, claim)?;
         let files = vec![Opened { stream: 0, file, took: Nanos::ZERO }];
-        Ok(Self { real, direct: true, files, namespace: Some(Namespace { id, block_bytes }) })
+        Ok(Self {
+            real,
+            direct: true,
+            files,
+            length: None,
+            namespace: Some(Namespace { id, block_bytes }),
+        })
     }
 
     /// The descriptor of the worker with this number, and the namespace where it takes commands.
@@ -82,8 +96,13 @@ impl<'a> Storage<'a> {
         Ok((file.file.try_clone()?, self.namespace))
     }
 
-    /// How long the file of each worker took to open, and takes to close.
+    /// How long the file of each worker took to open, and takes to close. A file whose end was
+    /// moved is as long again as it was: what comes next is on all of it.
     pub(crate) fn close(self) -> Vec<(Nanos, Nanos)> {
+        if let (Some(length), Some(opened)) = (self.length, self.files.first()) {
+            // Where that fails, the guard that asks next says that it has another length.
+            let _ = ftruncate(&opened.file, length);
+        }
         let close = |Opened { file, took, .. }| {
             let before = qdepth_linux::now();
             drop(file);
@@ -98,6 +117,7 @@ impl<'a> Storage<'a> {
 fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Result<Vec<Opened>> {
     let names: Vec<(String, u64)> = match point.layout {
         Layout::Area => bail!("the point has no files of its own: a bug of qdepth"),
+        Layout::Entries => return entries(files, point),
         Layout::SharedFile => vec![(files.name(None), point.area.length_bytes)],
         Layout::FilePerStream => {
             let length = point.area.length_bytes / u64::from(point.streams);
@@ -136,8 +156,18 @@ fn own(files: &mut OwnFiles, point: &Point, all_ranks: Option<&AllRanks>) -> Res
     Ok(opened)
 }
 
-/// The same open file with writes that return when they are durable, which only an open can ask for:
-/// through the descriptor that was claimed, and by no name.
+/// The directory of a point whose requests are of entries, with those that are to be there.
+fn entries(files: &mut OwnFiles, point: &Point) -> Result<Vec<Opened>> {
+    let size = u64::from(point.request_size.max());
+    let count = if point.operation.needs_entries() { point.area.length_bytes / size } else { 0 };
+    let names = (0..count).map(|number| entry_name(point.operation, number));
+    let bytes = (!point.operation.is_of_directories()).then_some(size);
+    let file = files.folder(point.index, names, bytes)?;
+    Ok(vec![Opened { stream: 0, file, took: Nanos::ZERO }])
+}
+
+/// The same open file with writes that return when they are durable, which only an open can ask
+/// for: through the descriptor that was claimed, and by no name.
 fn durable(file: OwnedFd, durability: Durability) -> Result<OwnedFd> {
     let flag = match durability {
         Durability::Cached => return Ok(file),

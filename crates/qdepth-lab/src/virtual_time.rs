@@ -60,6 +60,10 @@ pub(crate) fn measure(
         let what = "an emulated medium takes requests in their order, and knows no priorities";
         return Err(Usage(what.to_owned()).into());
     }
+    if group.iter().any(|point| !point.operation.is_transfer()) {
+        let what = "an emulated medium moves data, and has neither files nor directories";
+        return Err(Usage(what.to_owned()).into());
+    }
     let hosts = on_one_host(targets, group);
     if hosts.len() > 1 && group.iter().any(|point| point.flow.is_some()) {
         let what = "loads that are tied to each other are on media of one host: each other medium \

@@ -69,6 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         seed: point.seed,
         engine: EngineChoice::Only(engine),
         trims: false,
+        operation: qdepth_workload::Operation::Transfer,
         namespace: Some(Namespace { id: 1, block_bytes: 512 }),
     };
     let mut target = KernelTarget::open(file.into(), &options)?;

@@ -14,25 +14,48 @@ use crate::clock::{Clock, SPIN, cpu_time};
 use crate::discard::Discard;
 use crate::threads::transfer;
 
-pub(crate) struct Inline {
+/// What a worker does with a request, however long it takes.
+pub(crate) trait Perform {
+    /// Bytes, or less than 0: the error.
+    fn perform(&self, slot: u32, request: Request) -> i32;
+}
+
+/// Reads, writes and discards of a file.
+pub(crate) struct Transfers {
     file: (RawFd, Discard),
-    clock: Clock,
     pieces: Pieces,
+}
+
+impl Transfers {
+    pub(crate) fn new(file: BorrowedFd<'_>, pieces: Pieces) -> std::io::Result<Self> {
+        Ok(Self { file: (file.as_raw_fd(), Discard::of(file)?), pieces })
+    }
+}
+
+impl Perform for Transfers {
+    #[inline(always)]
+    fn perform(&self, slot: u32, request: Request) -> i32 {
+        transfer(self.file, request, self.pieces.of(slot))
+    }
+}
+
+pub(crate) struct Inline<P> {
+    calls: P,
+    clock: Clock,
     /// The last stamp.
     last: Instant,
     next: Option<(Slot, Request)>,
 }
 
-impl Inline {
-    pub(crate) fn new(file: BorrowedFd<'_>, slots: u32, pieces: Pieces) -> std::io::Result<Self> {
+impl<P: Perform> Inline<P> {
+    pub(crate) fn new(calls: P, slots: u32) -> std::io::Result<Self> {
         if slots > 1 {
             return Err(std::io::Error::other(format!(
                 "it holds one I/O at a time, and {slots} were asked for"
             )));
         }
         let clock = Clock::get();
-        let file = (file.as_raw_fd(), Discard::of(file)?);
-        Ok(Self { file, clock, pieces, last: clock.now(), next: None })
+        Ok(Self { calls, clock, last: clock.now(), next: None })
     }
 
     #[cold]
@@ -60,7 +83,7 @@ impl Inline {
     }
 }
 
-impl Target for Inline {
+impl<P: Perform> Target for Inline<P> {
     #[inline(always)]
     fn now(&mut self) -> Instant {
         self.clock.now()
@@ -76,7 +99,7 @@ impl Target for Inline {
     fn wait(&mut self, until: Instant, done: &mut Completions) -> Result<(), TargetFailure> {
         match self.next.take() {
             Some((slot, request)) => {
-                let result = transfer(self.file, request, self.pieces.of(slot.0));
+                let result = self.calls.perform(slot.0, request);
                 self.last = self.clock.now();
                 done.push(Completion { slot, result, at: self.last });
             }

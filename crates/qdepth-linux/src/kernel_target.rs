@@ -8,15 +8,16 @@ use std::sync::atomic::AtomicBool;
 
 use qdepth_engine::{Interval, Outcome, Shard, Slot, Target};
 use qdepth_measure::Instant;
-use qdepth_workload::{Payload, Point, Priorities, Priority, PriorityDraw, fill};
+use qdepth_workload::{Operation, Payload, Point, Priorities, Priority, PriorityDraw, fill};
 use thiserror::Error;
 
 use crate::aio::Aio;
 use crate::buffers::Buffers;
 use crate::clock::{Clock, ClockCheck};
 use crate::discard::Discard;
-use crate::inline::Inline;
+use crate::inline::{Inline, Transfers};
 use crate::looped;
+use crate::operations::Operations;
 use crate::passthrough::{Namespace, Passthrough};
 use crate::ring_queue::CompletionMode;
 use crate::threads::Threads;
@@ -144,6 +145,8 @@ pub struct OpenOptions {
     pub engine: EngineChoice,
     /// Whether what is stored is discarded.
     pub trims: bool,
+    /// What requests do: what is no transfer is done by [`Engine::Sync`] alone.
+    pub operation: Operation,
     /// The namespace, where the file is the way of commands to one.
     pub namespace: Option<Namespace>,
 }
@@ -192,7 +195,8 @@ enum Queue {
     Trimming(Box<Uring<true>>),
     Aio(Aio),
     Threads(Threads),
-    Inline(Inline),
+    Inline(Inline<Transfers>),
+    Operations(Inline<Operations>),
     Passthrough(Box<Passthrough>),
 }
 
@@ -238,6 +242,7 @@ impl KernelTarget {
             possible.map_err(OpenError::NoTrims)?;
         }
         let candidates = match engine {
+            EngineChoice::Auto if !options.operation.is_transfer() => vec![Engine::Sync],
             // Linux AIO has no trims.
             EngineChoice::Auto if options.trims => vec![Engine::IoUring, Engine::Threads],
             EngineChoice::Auto => vec![Engine::IoUring, Engine::LinuxAio, Engine::Threads],
@@ -272,6 +277,15 @@ impl KernelTarget {
         let slots = options.slots;
         let (completion_mode, pieces) = (engine.completion_mode(), buffers.pieces());
         Ok(match engine {
+            Engine::Sync if !options.operation.is_transfer() => {
+                let calls = Operations::new(file.as_raw_fd(), options.operation, options.size_max);
+                Queue::Operations(Inline::new(calls, slots)?)
+            }
+            _ if !options.operation.is_transfer() => {
+                return Err(std::io::Error::other(
+                    "it moves data, and does nothing else; the engine sync does",
+                ));
+            }
             _ if options.trims && !engine.trims() => {
                 return Err(std::io::Error::other("it has no trims"));
             }
@@ -300,7 +314,9 @@ impl KernelTarget {
                 )?;
                 Queue::Passthrough(Box::new(queue))
             }
-            Engine::Sync => Queue::Inline(Inline::new(file.as_fd(), slots, pieces)?),
+            Engine::Sync => {
+                Queue::Inline(Inline::new(Transfers::new(file.as_fd(), pieces)?, slots)?)
+            }
             Engine::LinuxAio => Queue::Aio(Aio::new(file.as_raw_fd(), slots, pieces)?),
             Engine::Threads => Queue::Threads(Threads::new(file.as_fd(), slots, pieces)?),
         })
@@ -317,7 +333,8 @@ impl KernelTarget {
             Queue::Uring(engine) => engine.prioritise(draw),
             Queue::Trimming(engine) => engine.prioritise(draw),
             Queue::Aio(engine) => engine.prioritise(draw),
-            Queue::Threads(_) | Queue::Inline(_) if priorities.others.is_empty() => {}
+            Queue::Threads(_) | Queue::Inline(_) | Queue::Operations(_)
+                if priorities.others.is_empty() => {}
             _ => return Err(OpenError::NoPriorities(self.engine.name())),
         }
         Ok(())
@@ -355,6 +372,7 @@ impl KernelTarget {
             Queue::Aio(engine) => looped::run(engine, from, seen),
             Queue::Threads(engine) => looped::run(engine, from, seen),
             Queue::Inline(engine) => looped::run(engine, from, seen),
+            Queue::Operations(engine) => looped::run(engine, from, seen),
             Queue::Passthrough(engine) => looped::run(&mut **engine, from, seen),
         }
     }
@@ -374,6 +392,7 @@ impl KernelTarget {
             Queue::Aio(engine) => engine,
             Queue::Threads(engine) => engine,
             Queue::Inline(engine) => engine,
+            Queue::Operations(engine) => engine,
             Queue::Passthrough(engine) => &mut **engine,
         }
     }
@@ -385,6 +404,7 @@ impl KernelTarget {
             Queue::Aio(queue) => queue.in_kernel(),
             Queue::Threads(queue) => queue.in_kernel(),
             Queue::Inline(queue) => queue.in_kernel(),
+            Queue::Operations(queue) => queue.in_kernel(),
             Queue::Passthrough(queue) => queue.in_kernel(),
         }
     }

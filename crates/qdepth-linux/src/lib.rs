@@ -18,6 +18,7 @@ mod memory;
 mod mpi;
 mod null;
 mod nvme;
+mod operations;
 mod passthrough;
 mod pin;
 mod pulse;
@@ -37,6 +38,7 @@ pub use kernel_target::{
 pub use memory::Memory;
 pub use mpi::{MPI_SHIM, Mpi};
 pub use null::{NullRate, ceiling};
+pub use operations::entry_name;
 pub use passthrough::Namespace;
 pub use pin::{allowed_cpus, pin};
 pub use pulse::{Pulse, Standstill, waited_for_cpu};

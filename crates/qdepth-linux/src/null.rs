@@ -8,7 +8,7 @@ use qdepth_engine::{
     Completion, Completions, CpuTime, Interval, Outcome, Slot, Target, TargetFailure, measure,
 };
 use qdepth_measure::{Instant, Nanos};
-use qdepth_workload::{Arrivals, Fsync, Point, Request, SizeMix, Stop};
+use qdepth_workload::{Arrivals, Fsync, Operation, Point, Request, SizeMix, Stop};
 use rustix::io_uring::{IoringOp, io_uring_user_data};
 
 use crate::clock::{Clock, cpu_time};
@@ -157,6 +157,8 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 read_share: 1.0,
                 trim_share: 0.0,
                 trims_first: false,
+                operation: Operation::Transfer,
+                trace: None,
                 request_size: SizeMix::one(ZEROS),
                 own_writes: None,
                 alignment_bytes: u64::from(ZEROS),
@@ -169,6 +171,7 @@ fn one(null: &Point, engine: Engine, zero: BorrowedFd<'_>) -> Option<Outcome> {
                 seed: reads.seed,
                 engine: EngineChoice::Only(engine),
                 trims: false,
+                operation: Operation::Transfer,
                 namespace: None,
             };
             let file = zero.try_clone_to_owned().ok()?;

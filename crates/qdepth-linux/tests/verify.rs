@@ -269,6 +269,7 @@ fn no_corruption_is_missed_in_a_file() {
         seed: 7,
         engine: EngineChoice::Only(Engine::Sync),
         trims: false,
+        operation: qdepth_workload::Operation::Transfer,
         namespace: None,
     };
     let mut inner = KernelTarget::open(file.into(), &options).expect("opens");

@@ -110,6 +110,11 @@ impl AddressPattern {
         self.former = (place * self.alignment).wrapping_sub(self.size);
     }
 
+    /// Where the area begins.
+    pub(crate) fn begin(&self) -> u64 {
+        self.area.offset_bytes
+    }
+
     /// Whether each place is alike, and what follows a request lies behind it.
     pub(crate) fn is_plain(&self) -> bool {
         self.placements.is_empty() && !self.backwards

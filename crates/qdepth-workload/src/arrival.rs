@@ -7,6 +7,8 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::trace::{Times, Trace};
+
 /// The rule; rates are requests per second and stream.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
@@ -31,6 +33,11 @@ pub enum Arrivals {
         /// Requests between two pauses.
         requests: u32,
     },
+    /// Open loop: at the times of the profile's trace, so many times as fast.
+    Recorded {
+        /// 1 for the speed at which it was recorded.
+        speed: f64,
+    },
     /// Closed loop with an upper rate; missed requests are not made up for.
     Paced {
         /// Requests per second at most.
@@ -41,12 +48,12 @@ pub enum Arrivals {
 impl Arrivals {
     /// Whether requests arrive by a schedule of their own.
     pub fn is_open(self) -> bool {
-        matches!(self, Self::Fixed { .. } | Self::Poisson { .. })
+        matches!(self, Self::Fixed { .. } | Self::Poisson { .. } | Self::Recorded { .. })
     }
     /// Requests per second and stream, where there is a rate.
     pub fn rate(self) -> Option<f64> {
         match self {
-            Self::Closed | Self::ThinkTime { .. } => None,
+            Self::Closed | Self::ThinkTime { .. } | Self::Recorded { .. } => None,
             Self::Fixed { rate } | Self::Poisson { rate } | Self::Paced { rate } => Some(rate),
         }
     }
@@ -57,6 +64,7 @@ impl Arrivals {
             Self::Fixed { rate } => format!("fixed {rate}/s"),
             Self::Poisson { rate } => format!("poisson {rate}/s"),
             Self::Paced { rate } => format!("paced {rate}/s"),
+            Self::Recorded { speed } => format!("as recorded, speed {speed}"),
             Self::ThinkTime { time_ns, requests } => {
                 format!("think time {} after {requests}", Nanos(time_ns))
             }
@@ -71,19 +79,39 @@ pub struct Schedule {
     exponential: bool,
     next_ns: f64,
     random: Xoshiro256PlusPlus,
+    /// The times of a trace, in place of gaps; boxed, since most loads have none.
+    times: Option<Box<Times>>,
 }
 
 impl Schedule {
-    /// A schedule that begins one gap after `start`; none for a closed loop.
+    /// That of a point's stream, from `start` on; none for a closed loop.
+    pub fn of(
+        arrivals: Arrivals,
+        trace: Option<&Trace>,
+        start: Instant,
+        seed: u64,
+    ) -> Option<Self> {
+        let (Arrivals::Recorded { speed }, Some(trace)) = (arrivals, trace) else {
+            return Self::new(arrivals, start, seed);
+        };
+        let times = Box::new(Times::new(trace.clone(), start, speed));
+        let random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let next_ns = times.now();
+        Some(Self { gap_ns: 0.0, exponential: false, next_ns, random, times: Some(times) })
+    }
+
+    /// A schedule that begins one gap after `start`; none for a closed loop, or without a rate.
     pub fn new(arrivals: Arrivals, start: Instant, seed: u64) -> Option<Self> {
         let (rate, exponential) = match arrivals {
-            Arrivals::Closed | Arrivals::ThinkTime { .. } => return None,
+            Arrivals::Closed | Arrivals::ThinkTime { .. } | Arrivals::Recorded { .. } => {
+                return None;
+            }
             Arrivals::Fixed { rate } | Arrivals::Paced { rate } => (rate, false),
             Arrivals::Poisson { rate } => (rate, true),
         };
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut schedule =
-            Self { gap_ns: 1e9 / rate, exponential, next_ns: start.0 as f64, random };
+            Self { gap_ns: 1e9 / rate, exponential, next_ns: start.0 as f64, random, times: None };
         schedule.advance();
         Some(schedule)
     }
@@ -97,7 +125,13 @@ impl Schedule {
     /// Moves on to the request after it.
     #[inline]
     pub fn advance(&mut self) {
-        self.next_ns += self.gap();
+        match &mut self.times {
+            None => self.next_ns += self.gap(),
+            Some(times) => {
+                times.advance();
+                self.next_ns = times.now();
+            }
+        }
     }
 
     /// Moves on so that nothing missed before `now` is made up for (paced closed loop).
@@ -107,6 +141,9 @@ impl Schedule {
 
     /// How many requests are due at `now` and not taken; whole gaps, so exact for even gaps.
     pub fn due(&self, now: Instant) -> u64 {
+        if let Some(times) = &self.times {
+            return times.due(now);
+        }
         let late = Nanos(now.0.saturating_sub(self.next_ns as u64));
         if late == Nanos::ZERO { 0 } else { (late.0 as f64 / self.gap_ns) as u64 + 1 }
     }

@@ -11,6 +11,8 @@ mod bandwidth;
 mod comparison;
 mod distribution;
 mod generation;
+mod layout;
+mod operation;
 mod payload;
 mod plan;
 mod plan_check;
@@ -24,6 +26,7 @@ mod size;
 mod steps;
 mod stream;
 mod target_spec;
+mod trace;
 
 pub use address::AddressPattern;
 pub use alike::{alike, meant};
@@ -34,10 +37,11 @@ pub use comparison::{
 };
 pub use distribution::{Distribution, Zone};
 pub use generation::{BLOCKS_MAX, Generations};
+pub use layout::{Layout, OwnWrites, Strides};
+pub use operation::Operation;
 pub use payload::{Contents, Duplicates, Payload, bear, fill, generation_of, stamp};
 pub use plan::{
-    Durability, Extent, Flow, Fsync, Layout, OwnWrites, Plan, Point, STEADY_ROUNDS, Samples, Stop,
-    Strides, Until, UntilSteady,
+    Durability, Extent, Flow, Fsync, Plan, Point, STEADY_ROUNDS, Samples, Stop, Until, UntilSteady,
 };
 pub use priority::{OtherPriority, Priorities, Priority, PriorityClass, PriorityDraw, Way};
 pub use profile::{
@@ -58,3 +62,4 @@ pub use size::SizeMix;
 pub use steps::{FlowSpec, LoadSpec, StaircaseSpec, StepSpec, SweepSpec};
 pub use stream::RequestStream;
 pub use target_spec::TargetSpec;
+pub use trace::{Recorded, Trace};

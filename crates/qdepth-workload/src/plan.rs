@@ -7,9 +7,12 @@ use sha2::{Digest, Sha256};
 use crate::arrival::Arrivals;
 use crate::comparison::Comparison;
 use crate::distribution::Distribution;
+use crate::layout::{Layout, OwnWrites, Strides};
+use crate::operation::Operation;
 use crate::payload::Payload;
 use crate::priority::Priorities;
 use crate::size::SizeMix;
+use crate::trace::Trace;
 
 /// A range of bytes of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,56 +136,6 @@ impl Durability {
     }
 }
 
-/// Where the streams of a point find their parts of its area.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Layout {
-    /// One after the other in what the target is.
-    #[default]
-    Area,
-    /// Each is a file, which the point that writes makes anew.
-    FilePerStream,
-    /// One after the other in a file, which the point that writes makes anew.
-    SharedFile,
-}
-
-impl Layout {
-    fn is_area(&self) -> bool {
-        *self == Self::Area
-    }
-    /// Whether files are made for the point that writes.
-    pub fn makes_files(self) -> bool {
-        !self.is_area()
-    }
-}
-
-/// Zones of an area that are used, and what lies between them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Strides {
-    /// Bytes of a zone.
-    pub zone_bytes: u64,
-    /// Bytes from the end of one to the next.
-    pub skip_bytes: u64,
-}
-
-impl Strides {
-    /// Bytes of the zones in an area of so many bytes.
-    pub fn used(&self, area_bytes: u64) -> u64 {
-        let step = self.zone_bytes.saturating_add(self.skip_bytes).max(1);
-        area_bytes / step * self.zone_bytes + (area_bytes % step).min(self.zone_bytes)
-    }
-}
-
-/// Writes of a mix that have sizes of their own: these follow those of reads among the point's, each
-/// with its share of all requests. In either way requests follow those of the same way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OwnWrites {
-    /// Place of their first size among the point's.
-    pub first_size: u32,
-    /// They begin at whole multiples of this many bytes.
-    pub alignment_bytes: u64,
-}
-
 /// Loads of one group that run at the same time issue requests in proportion to their weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
@@ -230,6 +183,12 @@ pub struct Point {
     /// Whether each write follows a trim of its place, which is complete by then.
     #[serde(default, skip_serializing_if = "is_no")]
     pub trims_first: bool,
+    /// What its requests do.
+    #[serde(default, skip_serializing_if = "Operation::is_transfer")]
+    pub operation: Operation,
+    /// Recorded requests that it makes again; none = they are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Request sizes.
     pub request_size: SizeMix,
     /// Which of the sizes are of writes; none = all are of both.
@@ -323,9 +282,9 @@ fn one() -> u32 {
 }
 
 impl Point {
-    /// Whether it changes what is stored: it writes, or discards.
+    /// Whether it changes what is stored: it writes, or discards, or makes and removes entries.
     pub fn writes(&self) -> bool {
-        self.read_share < 1.0
+        self.read_share < 1.0 || self.operation.changes()
     }
     /// Whether it discards what is stored.
     pub fn trims(&self) -> bool {
@@ -363,7 +322,10 @@ impl Point {
             Arrivals::Fixed { rate } | Arrivals::Poisson { rate } => {
                 Some(rate * f64::from(self.streams))
             }
-            Arrivals::Closed | Arrivals::Paced { .. } | Arrivals::ThinkTime { .. } => None,
+            Arrivals::Closed
+            | Arrivals::Paced { .. }
+            | Arrivals::ThinkTime { .. }
+            | Arrivals::Recorded { .. } => None,
         }
     }
     /// The points that its streams are, where each has a file of its own; else itself.

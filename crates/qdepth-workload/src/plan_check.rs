@@ -1,7 +1,8 @@
 //! What a plan's text may say: the rules that `resolve` keeps to, for texts that come from a file.
 
 use crate::arrival::Arrivals;
-use crate::plan::{Extent, OwnWrites, Plan, Point};
+use crate::layout::{Layout, OwnWrites};
+use crate::plan::{Extent, Plan, Point};
 use crate::priority::Priorities;
 use crate::resolve::{FLOW_WEIGHT_MAX, TargetShape, VISITS};
 
@@ -118,6 +119,7 @@ impl Point {
         if let Some(until) = self.stop.until {
             share("precision", until.share)?;
         }
+        self.check_requests()?;
         self.priorities.as_ref().map_or(Ok(()), Priorities::check)?;
         let rate = self.arrivals.rate();
         if rate.is_some_and(|rate| !(rate > 0.0 && rate <= 1e12)) {
@@ -128,6 +130,32 @@ impl Point {
         }
         match self.arrivals {
             Arrivals::ThinkTime { requests: 0, .. } => Err("a pause after 0 requests".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where requests come from, and what they do.
+    fn check_requests(&self) -> Result<(), String> {
+        if let Some(trace) = &self.trace {
+            let shares = (self.read_share, self.trim_share);
+            trace.check(self.area.length_bytes, self.request_size.max(), shares)?;
+        }
+        let recorded = matches!(self.arrivals, Arrivals::Recorded { .. });
+        if (recorded && self.trace.is_none()) || (self.trace.is_some() && self.streams > 1) {
+            return Err("recorded arrivals without a trace, or a trace of several streams".into());
+        }
+        if let Arrivals::Recorded { speed } = self.arrivals
+            && !(speed > 0.0 && speed.is_finite())
+        {
+            return Err(format!("a speed of {speed}"));
+        }
+        if self.operation.is_of_entries() != (self.layout == Layout::Entries) {
+            return Err(format!("{:?} in {:?}", self.operation, self.layout));
+        }
+        match self.own_writes.and_then(|own| own.random_share) {
+            Some(share) if !(0.0..=1.0).contains(&share) => {
+                Err(format!("random share of writes {share}: 0 to 1"))
+            }
             _ => Ok(()),
         }
     }

@@ -5,6 +5,7 @@ use crate::arrival::Arrivals;
 use crate::bandwidth::BandwidthSpec;
 use crate::comparison::{ComparisonSpec, VariantSpec};
 use crate::distribution::Distribution;
+use crate::operation::Operation;
 use crate::plan::Durability;
 use crate::priority::Priorities;
 use crate::steps::{StaircaseSpec, StepSpec, SweepSpec};
@@ -109,17 +110,30 @@ pub struct Profile {
     /// Share of reads in per cent.
     pub read: f64,
     /// Share of requests that discard what is stored at their place (trim), in per cent; what is
-    /// neither this nor a read is a write. It is allowed like a write, and refused like one. Left out: 0.
+    /// neither this nor a read is a write. It is allowed like a write, and refused like one. Left
+    /// out: 0.
     pub trim: Option<f64>,
-    /// Whether each place is trimmed first and then written, by the next request in the same place of
-    /// the queue: half of the requests are trims then, and none reads. Left out: no.
+    /// Whether each place is trimmed first and then written, by the next request in the same place
+    /// of the queue: half of the requests are trims then, and none reads. Left out: no.
     pub trim_first: Option<bool>,
+    /// What requests do, where that is no transfer of data: `"reserve"`, `"truncate"`, and, in a plan
+    /// with `files = "entries"`, `"make-files"`, `"stat-files"`, `"remove-files"`,
+    /// `"make-directories"` and so on. They are done one at a time. Left out: they move data.
+    pub operation: Option<Operation>,
+    /// Recorded requests that are made again, a line each: the time in nanoseconds, `r`, `w`, `t`
+    /// (trim) or `s` (force out), the first byte within the area, the number of bytes. They keep to
+    /// their times with `arrivals = { kind = "recorded", speed = 1.0 }`, and follow completions
+    /// without. Left out: requests are drawn.
+    pub trace: Option<String>,
     /// Request size.
     pub request_size: SizeSpec,
     /// Request size of the writes of a mix, where that is another. Left out: as reads.
     pub write_size: Option<SizeSpec>,
     /// Writes with sizes of their own begin at whole multiples of this. Left out: as reads.
     pub write_alignment: Option<Bytes>,
+    /// Share of random accesses among writes with sizes of their own, in per cent. Left out: as
+    /// reads.
+    pub write_random: Option<f64>,
     /// Accesses begin at whole multiples of this within the area. Left out: 4096
     /// (docs/method/checklist.md, item 11), or the request size where that is smaller.
     pub alignment: Option<Bytes>,
@@ -135,7 +149,8 @@ pub struct Profile {
     /// Equal pieces that a stream's part of the area is in, which lie between those of the other
     /// streams: first piece of each stream, second piece of each … Left out: 1.
     pub segments: Option<u32>,
-    /// Zones of the area that are used, and what is left out behind each. Left out: all of it is used.
+    /// Zones of the area that are used, and what is left out behind each. Left out: all of it is
+    /// used.
     pub strides: Option<StridesSpec>,
     /// Whether accesses that follow another are before it and not behind it. Left out: behind it.
     pub backwards: Option<bool>,
@@ -143,8 +158,8 @@ pub struct Profile {
     pub arrivals: Option<Arrivals>,
     /// Share of the payload that compresses away, in per cent. Left out: 0, incompressible.
     pub compressible: Option<f64>,
-    /// Writes that hold what others hold, for stores that deduplicate. Left out: what a request in flight
-    /// writes is drawn once, and written again and again.
+    /// Writes that hold what others hold, for stores that deduplicate. Left out: what a request in
+    /// flight writes is drawn once, and written again and again.
     pub duplicates: Option<DuplicatesSpec>,
     /// Whether writes are stamped with their place, and reads held against what the same run wrote
     /// there: a read that differs is an error. Left out: no.
@@ -163,6 +178,13 @@ pub struct Profile {
     pub fsync: Option<FsyncSpec>,
     /// Which figure is the main result. Left out: throughput when sequential.
     pub reported_as: Option<ReportedAs>,
+}
+
+impl Profile {
+    /// Whether it changes what is stored.
+    pub(crate) fn writes(&self) -> bool {
+        self.read < 100.0 || self.operation.is_some_and(Operation::changes)
+    }
 }
 
 /// How several targets are measured.
@@ -184,6 +206,8 @@ pub enum FilesSpec {
     PerStream,
     /// All streams share one file, each with a part of its own.
     Shared,
+    /// Each point has a directory of its own, and its requests are of the entries there.
+    Entries,
 }
 
 /// A plan as written: profiles × outstanding I/Os, steps, or a staircase.
@@ -250,16 +274,17 @@ pub struct PlanFile {
     pub warm_up: Option<Nanos>,
     /// Measured window of each point.
     pub duration: Option<Nanos>,
-    /// Measures each point in so many parts, 4 to 20, in turn with the other points of its sweep over
-    /// intensities, or the other columns of a comparison: its interval then comes from how the visits
-    /// differ. A visit lasts 500 ms at least, of shorter points there are fewer; with fewer than four a
-    /// point is measured in one go, as is one that may end early, an emulated medium, and storage shared
-    /// by ranks. Where a queue needs longer to be turned over, visits are longer. Left out: in one go.
+    /// Measures each point in so many parts, 4 to 20, in turn with the other points of its sweep
+    /// over intensities, or the other columns of a comparison: its interval then comes from how the
+    /// visits differ. A visit lasts 500 ms at least, of shorter points there are fewer; with fewer
+    /// than four a point is measured in one go, as is one that may end early, an emulated medium,
+    /// and storage shared by ranks. Where a queue needs longer to be turned over, visits are
+    /// longer. Left out: in one go.
     pub visits: Option<u32>,
-    /// Unrecorded lead-in of each visit, 20 ms to 60 s: a visit then lasts two and a half times that at
-    /// least, and all points of a target take turns. For plans of seconds: where fewer than six requests
-    /// follow one another on each place in the queue within a visit, the interval is wider, and there
-    /// is none where not one does. Left out: 200 ms.
+    /// Unrecorded lead-in of each visit, 20 ms to 60 s: a visit then lasts two and a half times
+    /// that at least, and all points of a target take turns. For plans of seconds: where fewer than
+    /// six requests follow one another on each place in the queue within a visit, the interval is
+    /// wider, and there is none where not one does. Left out: 200 ms.
     pub visit_lead_in: Option<Nanos>,
     /// Ends a point before the duration is over, after 5 s at least, once the 95 % interval of its
     /// rate is as narrow as this: `"±2%"`; or once its rate is steady, `"steady"` (by our own rule) or
@@ -268,8 +293,8 @@ pub struct PlanFile {
     pub until: Option<EarlyEnd>,
     /// Ends a point after so many bytes, if they come before the duration's end.
     pub bytes: Option<Bytes>,
-    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the point ends
-    /// with its last completion. Left out: no limit.
+    /// Bytes that each stream moves, in whole requests: it issues nothing after them, and the point
+    /// ends with its last completion. Left out: no limit.
     pub bytes_per_stream: Option<Bytes>,
     /// Size of the measurement file where the target is a directory. Left out: the standard area.
     pub file_size: Option<Bytes>,

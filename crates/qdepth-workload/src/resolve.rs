@@ -17,6 +17,7 @@ pub use self::variants::side_by_side;
 use self::ways::ways;
 
 mod bandwidth;
+mod place;
 mod point;
 mod precondition;
 mod variants;
@@ -200,7 +201,7 @@ fn shipped(name: &str, own: &[Profile]) -> Result<Profile, ResolveError> {
 /// As [`resolve`].
 pub fn needs_writing(file: &PlanFile, choices: &Choices) -> Result<bool, ResolveError> {
     let steps = steps(file, choices, 1)?;
-    let points = steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.read < 100.0);
+    let points = steps.iter().flat_map(|step| &step.loads).any(|load| load.profile.writes());
     Ok(precondition::is_wanted(file, choices)? || points)
 }
 
@@ -266,7 +267,7 @@ fn steps(file: &PlanFile, choices: &Choices, targets: usize) -> Result<Vec<Step>
     }
     if choices.read_only {
         for step in &mut steps {
-            step.loads.retain(|load| load.profile.read >= 100.0);
+            step.loads.retain(|load| !load.profile.writes());
         }
     }
     steps.retain(|step| !step.loads.is_empty());

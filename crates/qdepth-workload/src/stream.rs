@@ -5,9 +5,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use crate::address::AddressPattern;
+use crate::layout::OwnWrites;
 use crate::plan::{Extent, Point};
 use crate::request::{Direction, Request};
 use crate::size::SizeMix;
+use crate::trace::Replay;
 
 /// Draws the requests of one stream. The same point and number give the same requests.
 #[derive(Debug)]
@@ -24,6 +26,8 @@ pub struct RequestStream {
     /// Where writes with sizes of their own go; boxed, since most loads have none.
     writes: Option<Box<(AddressPattern, Sizes)>>,
     segments: Option<Segments>,
+    /// Recorded requests, in place of draws.
+    replay: Option<Box<Replay>>,
     /// The only size, where there is no more to a request than its direction and a place that is
     /// like each other: what most loads are, and what asks one question instead of five.
     plain: Option<u32>,
@@ -107,16 +111,20 @@ impl RequestStream {
         let seed = Seed(point.seed).derive("requests").derive(&number.to_string());
         let random = Xoshiro256PlusPlus::seed_from_u64(seed.0);
         let area = part(point, number);
-        let pattern = |alignment: u64, sizes: &SizeMix| {
+        let pattern = |alignment: u64, sizes: &SizeMix, random_share: f64| {
             let sizes = sizes.sizes.iter().map(|(size, _)| u64::from(*size));
-            let pattern = AddressPattern::new(area, alignment, point.random_share);
+            let pattern = AddressPattern::new(area, alignment, random_share);
             pattern.with(&point.distribution, sizes, &random)
         };
+        let share = point.random_share;
         let [sizes, written] = point.sizes_by_way();
-        let mut writes = point
-            .own_writes
-            .map(|own| Box::new((pattern(own.alignment_bytes, &written), Sizes::new(written))));
-        let mut address = pattern(point.alignment_bytes, &sizes).backwards(point.backwards);
+        let own_pattern = |own: OwnWrites| {
+            let random_share = own.random_share.unwrap_or(share);
+            pattern(own.alignment_bytes, &written, random_share)
+        };
+        let mut writes =
+            point.own_writes.map(|own| Box::new((own_pattern(own), Sizes::new(written.clone()))));
+        let mut address = pattern(point.alignment_bytes, &sizes, share).backwards(point.backwards);
         let single = point.request_size.single();
         single.into_iter().for_each(|size| address.settle(u64::from(size)));
         if point.stop.visits > 1 {
@@ -128,6 +136,7 @@ impl RequestStream {
         let segments = Segments::new(point, number);
         let bare = address.is_plain()
             && segments.is_none()
+            && point.trace.is_none()
             && point.fsync.every_writes == 0
             && !point.trims();
         let threshold = |share: f64| (share * 4_294_967_296.0).round() as u64;
@@ -145,6 +154,7 @@ impl RequestStream {
             sizes: Sizes::new(sizes),
             writes,
             segments,
+            replay: point.trace.clone().map(|trace| Box::new(Replay::new(trace))),
             sync_every: point.fsync.every_writes,
             writes_since_sync: 0,
             former: Request { direction: Direction::Read, offset: 0, size: 0 },
@@ -180,6 +190,11 @@ impl RequestStream {
     /// need no memory either.
     #[inline(never)]
     fn draw_any(&mut self, former: &Request) -> (u64, (u32, Direction)) {
+        if let Some(replay) = &mut self.replay {
+            let Request { direction, offset, size } = replay.draw();
+            let begin = if direction == Direction::Sync { 0 } else { self.address.begin() };
+            return (begin + offset, (size, direction));
+        }
         if self.trims_first && former.direction == Direction::Trim {
             self.writes_since_sync += 1;
             return (former.offset, (former.size, Direction::Write));
@@ -212,7 +227,7 @@ impl RequestStream {
 
 /// The part of the area that belongs to stream `number`, in whole multiples of the alignment.
 fn part(point: &Point, number: u32) -> Extent {
-    let used = |strides: crate::plan::Strides| strides.used(point.area.length_bytes);
+    let used = |strides: crate::layout::Strides| strides.used(point.area.length_bytes);
     let all = point.strides.map_or(point.area.length_bytes, used);
     let share = all / u64::from(point.streams);
     let length_bytes = share - share % point.alignment_bytes;

@@ -33,6 +33,8 @@ mod findings;
 #[cfg(test)]
 mod fio;
 #[cfg(test)]
+mod fio_others;
+#[cfg(test)]
 mod fio_runs;
 #[cfg(test)]
 mod first_minute;

@@ -132,3 +132,46 @@ fn scripts_find_their_figures_where_fio_has_them() {
     let rate = found("write", more, of_all);
     assert!(rate.ends_with("iB/s"), "`{rate}`");
 }
+
+/// kbench: job files that include others from beside them, options of the command line for all, and
+/// what it takes of the JSON.
+#[test]
+fn kbench_finds_its_figures() {
+    let (_alone, link) = (alone(), Link::new());
+    let common = "stonewall=1\nrandrepeat=0\nverify=0\nioengine=libaio\ndirect=1\ntime_based=1\n\
+                  ramp_time=100ms\nruntime=500ms\n";
+    fs::create_dir(link.0.join("fio")).unwrap();
+    link.0.write("fio/common-include.fio", common);
+    for (kind, include) in [
+        ("iops", "bs=4K\niodepth=64\n"),
+        ("bw", "bs=128k\niodepth=64\n"),
+        ("lat", "bs=4k\niodepth=1\n"),
+    ] {
+        link.0.write(&format!("fio/{kind}-include.fio"), include);
+        let job = |name: &str, rw: &str| {
+            format!(
+                "[{name}-{kind}]\nreadwrite={rw}\ninclude {kind}-include.fio\n\
+                 include common-include.fio\n\n"
+            )
+        };
+        let jobs = [
+            job("rand-read", "randread"),
+            job("rand-write", "randwrite"),
+            job("seq-read", "read"),
+            job("seq-write", "write"),
+        ];
+        link.0.write(&format!("fio/{kind}.fio"), &jobs.concat());
+        link.sh(&format!(
+            "fio fio/{kind}.fio --idle-prof=percpu --filename=volume.img --size=64M \
+             --output-format=json --output=out-{kind}.json"
+        ));
+        let text = fs::read_to_string(link.0.join(&format!("out-{kind}.json"))).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        for (place, way) in ["read", "write", "read", "write"].into_iter().enumerate() {
+            let of = &document["jobs"][place][way];
+            for figure in [&of["iops_mean"], &of["bw_mean"], &of["lat_ns"]["mean"]] {
+                assert!(figure.as_f64().unwrap() > 0.0, "{kind} {place}: {of:#}");
+            }
+        }
+    }
+}

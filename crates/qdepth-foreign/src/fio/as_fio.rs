@@ -146,6 +146,9 @@ fn split(mix: &SizeMix) -> String {
 fn arrivals(point: &Point, option: &mut impl FnMut(&str, String)) {
     let (rate, process) = match point.arrivals {
         Arrivals::Closed => return,
+        Arrivals::Recorded { speed } => {
+            return option("; not here: requests as recorded, speed", speed.to_string());
+        }
         Arrivals::ThinkTime { time_ns, requests } => {
             option("thinktime", format!("{}us", time_ns.div_ceil(1000)));
             return option("thinktime_blocks", requests.to_string());

@@ -1,6 +1,7 @@
 //! From jobs to a plan: each clone of a job becomes a load, jobs between two stonewalls a step.
 
 mod loads;
+mod others;
 
 use super::JobSet;
 use super::job::{Ends, Job};
@@ -79,6 +80,8 @@ pub(super) struct Load {
     pub(super) ends_step: bool,
     /// Whether the page cache is bypassed.
     pub(super) direct: bool,
+    /// Which file of what its clone replays.
+    pub(super) replays: Option<usize>,
     /// Which of the areas that are to be made its offset counts from.
     area_of: Option<usize>,
 }
@@ -131,6 +134,7 @@ impl JobSet {
             ..Making::default()
         };
         let mut refused = FioRefusals::default();
+        refused.keep(self.entries_alone());
         let mut steps: Vec<Vec<Load>> = Vec::new();
         let mut back: Vec<Load> = Vec::new();
         for (number, job) in self.jobs.iter().enumerate() {
@@ -387,6 +391,14 @@ impl Making {
                 thread: self.counters.threads,
                 group: self.counters.group,
             };
+            if job.operation.is_of_entries() {
+                loads.push(self.entries(number, job, origin)?);
+                continue;
+            }
+            if let Some(replay) = &job.replay {
+                loads.extend(self.replayed(number, job, (origin, replay), whole)?);
+                continue;
+            }
             let files = places(job, clone, whole)?;
             if files.len() > 1 && job.flow.is_some() {
                 let why = "flow: refused: of a job with several files, each is a load of its own; a job for each";

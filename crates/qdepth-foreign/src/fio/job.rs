@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use qdepth_workload::Priorities;
+use qdepth_workload::{Operation, Priorities};
 
 use super::getopt::LOOKED_FOR;
 use super::json::Unified;
@@ -11,6 +11,7 @@ use super::look::{Access, Look};
 use super::number::Base;
 use super::options::{Rule, canonical, nearest, rule};
 use super::refusal::{FioRefusal, FioRefusals, FioRemark};
+use super::replay::Replay;
 use super::setting::{Section, Setting};
 use super::values::{Amount, Distribution, Durability, Engine, Sizes, Trims, texts};
 
@@ -44,10 +45,18 @@ pub struct Job {
     pub group_reporting: bool,
     /// Share of random accesses, 0..=100.
     pub random: f64,
+    /// The same of the writes of a mix, where it is another.
+    pub random_writes: Option<f64>,
     /// Share of reads, 0..=100.
     pub read: f64,
     /// What it discards.
     pub trims: Trims,
+    /// What its requests do, where that is no transfer of data.
+    pub operation: Operation,
+    /// Entries of a directory that they are of, where they are.
+    pub entries: u64,
+    /// What it replays.
+    pub replay: Option<Replay>,
     /// Request sizes, and where requests begin.
     pub sizes: Sizes,
     /// Bytes left out behind each sequential request; its alignment steps over them.
@@ -212,7 +221,12 @@ pub struct Reporting {
 impl Job {
     /// Whether it writes.
     pub(super) fn writes(&self) -> bool {
-        self.read < 100.0
+        self.read < 100.0 || self.operation.changes()
+    }
+
+    /// Whether several of its requests may be in flight.
+    pub(super) fn is_asynchronous(&self) -> bool {
+        !matches!(self.engine, Engine::Synchronous | Engine::Null)
     }
 
     /// Reads a section.
@@ -238,7 +252,7 @@ impl Job {
 
     fn read(look: &Look<'_>, mut remarks: Vec<FioRemark>) -> Result<Self, FioRefusal> {
         let access = look.access()?;
-        let Access { random, back, trims, .. } = access;
+        let Access { random, random_writes, back, trims, .. } = access;
         let mut sizes = look.sizes(&access)?;
         let gap = gap(look, &access, &sizes)?;
         if gap > 0 || back.is_some() {
@@ -247,15 +261,7 @@ impl Job {
         let (rate, rated) = look.rate(&access, &sizes)?;
         let engine = look.engine(trims)?;
         remarks.extend(look.notes(engine)?);
-        let distribution =
-            look.value("random_distribution", Distribution::Uniform, Distribution::read)?;
-        let once = !look.switch("norandommap", false)?;
-        if once && random > 0.0 && sizes.single().is_none() && distribution == Distribution::Uniform
-        {
-            remarks.extend(drawn_independently(look.section));
-        }
-        let depth = depth(look, engine)?;
-        let clones = clones(look)?;
+        let (distribution, once) = drawn(look, random, &sizes, &mut remarks)?;
         Ok(Self {
             file: look.section.file.to_string(),
             line: look.section.line,
@@ -264,7 +270,7 @@ impl Job {
             rw_name: look.value("rw", "read".to_owned(), |text| Ok(rw_name(text)))?,
             engine_name: look.value("ioengine", "psync".to_owned(), |text| Ok(text.to_owned()))?,
             thread: look.switch("thread", false)?,
-            clones,
+            clones: clones(look)?,
             stonewall: look.switch("stonewall", false)?,
             new_group: look.switch("new_group", false)?,
             group_reporting: look.switch("group_reporting", false)?,
@@ -274,14 +280,18 @@ impl Job {
             waits_for: look.value("wait_for", None, |text| Ok(Some(text.to_owned())))?,
             poisson: look.value("rate_process", false, poisson)?,
             random,
+            random_writes,
             read: rated,
             trims,
+            operation: look.operation(&access)?,
+            entries: look.whole("nrfiles", 1)?.max(1),
+            replay: None,
             gap,
             backwards: back.is_some(),
             zones: look.zones(&access, &sizes)?,
             span: look.span(sizes.smallest())?,
             sizes,
-            depth,
+            depth: depth(look, engine)?,
             engine,
             direct: look.direct()?,
             distribution,
@@ -306,6 +316,23 @@ impl Job {
             goal: look.goal()?,
         })
     }
+}
+
+/// Where random requests go, and whether each place is touched once.
+fn drawn(
+    look: &Look<'_>,
+    random: f64,
+    sizes: &Sizes,
+    remarks: &mut Vec<FioRemark>,
+) -> Result<(Distribution, bool), FioRefusal> {
+    let uniform = Distribution::Uniform;
+    let distribution = look.value("random_distribution", uniform, Distribution::read)?;
+    let once = !look.switch("norandommap", false)?;
+    let is_plain = distribution == Distribution::Uniform;
+    if once && random > 0.0 && sizes.single().is_none() && is_plain {
+        remarks.extend(drawn_independently(look.section));
+    }
+    Ok((distribution, once))
 }
 
 fn clones(look: &Look<'_>) -> Result<u32, FioRefusal> {
@@ -390,7 +417,8 @@ fn gap(look: &Look<'_>, access: &Access, sizes: &Sizes) -> Result<u64, FioRefusa
 /// What is said of several sizes where each place is to be touched once.
 fn drawn_independently(section: &Section) -> Option<FioRemark> {
     let what = "requests of several sizes go to places that are drawn independently";
-    let of = ["bssplit", "bsrange", "bs"].iter().find_map(|name| section.get(name));
+    let of =
+        ["bssplit", "bsrange", "bs", "percentage_random"].iter().find_map(|name| section.get(name));
     of.map(|setting| setting.remark(&section.name, what))
 }
 

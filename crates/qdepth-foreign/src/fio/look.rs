@@ -210,7 +210,7 @@ impl Look<'_> {
     /// Sizes with weights, and the alignments of random requests.
     pub(super) fn sizes(
         &self,
-        Access { read, trims: trimming, .. }: &Access,
+        Access { read, trims: trimming, random_writes, .. }: &Access,
     ) -> Result<Sizes, FioRefusal> {
         let read = *read;
         let name = ["bssplit", "bsrange", "bs"].into_iter().find(|name| self.get(name).is_some());
@@ -238,7 +238,8 @@ impl Look<'_> {
             }
         }
         let is_mix = read > 0.0 && read < 100.0;
-        let own = (is_mix && reads != writes).then(|| writes.clone());
+        let apart = reads != writes || random_writes.is_some();
+        let own = (is_mix && apart).then(|| writes.clone());
         let (parts, alignment) = if read > 0.0 { reads } else { writes };
         Ok(Sizes { parts, alignment, writes: own })
     }

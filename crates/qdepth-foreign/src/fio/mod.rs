@@ -5,6 +5,7 @@
 //! line of fio was copied. Start with [`JobSet::read`], then [`JobSet::convert`].
 
 mod as_fio;
+mod blktrace;
 mod command_line;
 mod convert;
 mod figure;
@@ -20,6 +21,7 @@ mod number;
 mod options;
 mod read;
 mod refusal;
+mod replay;
 mod setting;
 mod terse;
 mod toml_text;
@@ -36,6 +38,7 @@ pub use normal::{export_fio_heads, export_fio_normal};
 pub use options::fio_options;
 pub use read::Surroundings;
 pub use refusal::{FioRefusal, FioRefusals, FioRemark};
+pub use replay::Replay;
 pub use terse::export_fio_terse;
 pub use values::{Amount, Distribution, Durability, Engine, SizePart, Sizes, Trims};
 
@@ -71,6 +74,9 @@ impl JobSet {
         let mut refused = FioRefusals::default();
         for section in reader.sections.iter().filter(|section| reader.wants(&section.name)) {
             let Some(mut job) = refused.keep(Job::of(section)) else { continue };
+            if refused.keep(replay::into(&mut job, section, around)).is_none() {
+                continue;
+            }
             job.stonewall |= section.next_file;
             if line.read_only && job.writes() {
                 refused.add(section.refuse("--readonly was given, and this job writes").into());

@@ -14,6 +14,8 @@ pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// The text of an included file, or why there is none.
     pub include: &'a dyn Fn(&str) -> Result<String, String>,
+    /// The bytes of a trace that is replayed, or why there are none.
+    pub trace: &'a dyn Fn(&str) -> Result<Vec<u8>, String>,
     /// Bytes of a page of memory.
     pub page_bytes: u64,
     /// Memory in MiB.

@@ -6,6 +6,7 @@ use qdepth_measure::{Bytes, Nanos};
 
 use super::convert::Load;
 use super::job::{Duplicates, Flow, Job};
+use super::replay::Replay;
 use super::values::{Amount, Distribution, Durability, SizePart, Trims};
 
 /// The text of a plan: profiles, one for each load, then the steps.
@@ -19,6 +20,9 @@ pub(super) fn plan(
     let mut text = format!("name = {}\nseed = {seed}\ntargets = \"together\"\n", quoted(name));
     if let Some(bytes) = file_bytes {
         line(&mut text, "file_size", &quoted(&Bytes(bytes).to_string()));
+    }
+    if jobs.iter().any(|job| job.operation.is_of_entries()) {
+        line(&mut text, "files", &quoted("entries"));
     }
     for load in steps.iter().flatten() {
         profile(&mut text, &jobs[load.origin.job], load);
@@ -79,18 +83,13 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     if !job.description.is_empty() {
         line(text, "application", &quoted(&job.description));
     }
+    if let Some((replay, place)) = job.replay.as_ref().zip(load.replays) {
+        return replayed(text, job, load, (replay, place));
+    }
     line(text, "random", &job.random.to_string());
     let read = if load.reads_back { 100.0 } else { job.read };
     line(text, "read", &read.to_string());
-    match job.trims {
-        Trims::None => {}
-        Trims::All => line(text, "trim", "100"),
-        Trims::BeforeWrites => line(text, "trim_first", "true"),
-    }
-    if job.verify {
-        line(text, "verify", "true");
-        line(text, "verify_unwritten", "false");
-    }
+    kinds(text, job);
     let durable = match job.durability {
         Durability::Cached => None,
         Durability::Sync => Some("sync"),
@@ -107,6 +106,9 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     if let Some((parts, alignment)) = job.sizes.writes.as_ref().filter(|_| !load.reads_back) {
         line(text, "write_size", &request_size(parts));
         line(text, "write_alignment", &quoted(&Bytes(*alignment).to_string()));
+        if let Some(random) = job.random_writes {
+            line(text, "write_random", &random.to_string());
+        }
     }
     if let Some((zone, skip)) = job.zones {
         let (zone, skip) = (Bytes(zone), Bytes(skip));
@@ -139,6 +141,66 @@ fn profile(text: &mut String, job: &Job, load: &Load) {
     }
 }
 
+/// What requests do besides reading and writing.
+fn kinds(text: &mut String, job: &Job) {
+    match job.trims {
+        Trims::None => {}
+        Trims::All => line(text, "trim", "100"),
+        Trims::BeforeWrites => line(text, "trim_first", "true"),
+    }
+    if !job.operation.is_transfer() {
+        line(text, "operation", &inline(&job.operation).unwrap_or_default());
+    }
+    if job.verify {
+        line(text, "verify", "true");
+        line(text, "verify_unwritten", "false");
+    }
+}
+
+/// The rest of a profile that makes requests again which were recorded.
+fn replayed(text: &mut String, job: &Job, load: &Load, (replay, place): (&Replay, usize)) {
+    let Some((_, trace)) = replay.of(load.origin.clone).get(place) else { return };
+    let (reads, trims) = trace.shares();
+    let share = |share: f64| (share * 1e6).round() / 1e4;
+    // What it never does keeps no share, and what it does at all keeps one.
+    let read =
+        if reads > 0.0 && reads < 1.0 { share(reads).clamp(0.01, 99.98) } else { 100.0 * reads };
+    let trim =
+        if trims > 0.0 && trims < 1.0 { share(trims).clamp(0.01, 99.98) } else { 100.0 * trims };
+    let trim = if reads + trims >= 1.0 { 100.0 - read } else { trim };
+    line(text, "random", &share(trace.random_share()).to_string());
+    line(text, "read", &read.to_string());
+    if trims > 0.0 {
+        line(text, "trim", &trim.to_string());
+    }
+    let parts: Vec<SizePart> = trace
+        .sizes()
+        .sizes
+        .iter()
+        .map(|(bytes, weight)| SizePart { bytes: u64::from(*bytes), weight: *weight })
+        .collect();
+    line(text, "request_size", &request_size(&parts));
+    let places = trace.requests().iter().map(|recorded| recorded.request);
+    let bits = places.fold(4096, |bits, r| bits | r.offset | u64::from(r.size));
+    line(text, "alignment", &quoted(&Bytes(1 << bits.trailing_zeros()).to_string()));
+    let size = load.area.map_or_else(|| "full".to_owned(), |bytes| Bytes(bytes).to_string());
+    let offset = Bytes(load.offset).to_string();
+    line(text, "area", &format!("{{ size = {}, offset = {} }}", quoted(&size), quoted(&offset)));
+    if let Some(speed) = replay.speed {
+        line(text, "arrivals", &format!("{{ kind = \"recorded\", speed = {speed:?} }}"));
+    }
+    if job.compressible > 0.0 {
+        line(text, "compressible", &job.compressible.to_string());
+    }
+    if let Some(priorities) = job.priorities.as_ref().and_then(inline) {
+        line(text, "priorities", &priorities);
+    }
+    line(text, "direct", &load.direct.to_string());
+    line(text, "fsync", &fsync(job));
+    // Written as it is read: letters, figures and ends of lines.
+    line(text, "trace", &format!("\"\"\"\n{}\"\"\"", String::from(trace.clone())));
+}
+
 /// As many contents as the working set has requests.
 fn repeated(job: &Job, load: &Load, duplicates: Duplicates) -> String {
     let Duplicates { share, working_set, common } = duplicates;
@@ -161,6 +223,7 @@ fn request_size(parts: &[SizePart]) -> String {
 
 fn fsync(job: &Job) -> String {
     match (job.fsync_every, job.fsync_end) {
+        _ if !job.operation.is_transfer() => "{ kind = \"never\" }".to_owned(),
         (0, false) => "{ kind = \"never\" }".to_owned(),
         (0, true) => "{ kind = \"end\" }".to_owned(),
         (writes, _) => format!("{{ kind = \"every\", writes = {writes} }}"),

@@ -1,5 +1,7 @@
 //! Values of options that are more than a number.
 
+use qdepth_workload::Operation;
+
 use super::number::{Base, size};
 
 /// Most sizes in a mix.
@@ -99,22 +101,40 @@ impl Engine {
             "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" => {
                 return Ok(Self::Synchronous);
             }
+            "splice" | "falloc" | "ftruncate" | "filecreate" | "filestat" | "filedelete"
+            | "dircreate" | "dirstat" | "dirdelete" => return Ok(Self::Synchronous),
+            // As fio: whatever begins so.
+            text if text.starts_with("linuxaio") || text.starts_with("aio") => {
+                return Ok(Self::LinuxAio);
+            }
             "libaio" => return Ok(Self::LinuxAio),
             "io_uring" => return Ok(Self::IoUring),
             "io_uring_cmd" => return Ok(Self::Passthrough),
             "posixaio" => return Ok(Self::Threads),
             "null" => return Ok(Self::Null),
             "windowsaio" | "solarisaio" => "; libaio or io_uring is the same on Linux",
-            "sg" | "splice" | "guasi" => "; libaio on the same device is near",
+            "sg" | "guasi" => "; libaio on the same device is near",
             "nbd" => "; libaio on the device of nbd-client is near",
-            "filecreate" | "filestat" | "filedelete" | "dircreate" | "dirstat" | "dirdelete" => {
-                "; metadata of files is not measured"
-            }
             _ => "",
         };
         Err(format!(
-            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio, null and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap){near}"
+            "refused: qdepth has libaio, io_uring, io_uring_cmd, posixaio, null and the synchronous engines (sync, psync, vsync, pvsync, pvsync2, mmap, splice, falloc, ftruncate, file… and dir…){near}"
         ))
+    }
+}
+
+/// What an engine's requests do, by its name, where they move no data.
+pub(super) fn operation(engine: &str) -> Operation {
+    match engine {
+        "falloc" => Operation::Reserve,
+        "ftruncate" => Operation::Truncate,
+        "filecreate" => Operation::MakeFiles,
+        "filestat" => Operation::StatFiles,
+        "filedelete" => Operation::RemoveFiles,
+        "dircreate" => Operation::MakeDirectories,
+        "dirstat" => Operation::StatDirectories,
+        "dirdelete" => Operation::RemoveDirectories,
+        _ => Operation::Transfer,
     }
 }
 
@@ -285,14 +305,16 @@ pub(super) fn sizes(option: &str, text: &str, base: Base) -> Result<[Vec<SizePar
     let writes = parts.get(1).copied().unwrap_or(reads);
     let trims = parts.get(2).copied().unwrap_or(writes);
     let one = |text: &str| match option {
+        // Which has none of its own has fio's usual size.
+        "bs" | "bssplit" if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         "bssplit" => split(text, base),
         "bsrange" => range(text, base),
         _ if text.is_empty() => Ok(vec![SizePart { bytes: 4096, weight: 1 }]),
         _ => Ok(vec![SizePart { bytes: size(text, base)?, weight: 1 }]),
     };
     let all = [one(reads)?, one(writes)?, one(trims)?];
-    if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 64 << 20) {
-        return Err("a request has 1 byte to 64 MiB".to_owned());
+    if all.iter().flatten().any(|part| part.bytes == 0 || part.bytes > 1 << 30) {
+        return Err("a request has 1 byte to 1 GiB".to_owned());
     }
     Ok(all)
 }

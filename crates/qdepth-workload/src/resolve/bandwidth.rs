@@ -91,6 +91,9 @@ impl BandwidthSpec {
     fn profile(&self, row: &Row<'_>, direction: usize, threads: u32) -> Profile {
         let bytes = self.bytes_per_thread.0.saturating_mul(u64::from(threads));
         Profile {
+            operation: None,
+            trace: None,
+            write_random: None,
             name: row.names[direction].to_owned(),
             title: Some(["Write", "Read"][direction].to_owned()),
             application: Some("Checkpoints and their restart".to_owned()),

@@ -2,27 +2,28 @@
 
 use qdepth_measure::{Bytes, EarlyEnd, Nanos};
 
+use super::place::{
+    STANDARD_ALIGNMENT, area, area_spec, backwards, has_room, layout, segments, strides,
+};
 use super::ways::Place;
-use super::{Choices, Load, ResolveError, STANDARD_AREA, TargetShape, VISITS};
+use super::{Choices, Load, ResolveError, VISITS};
 use crate::arrival::Arrivals;
 use crate::distribution::Distribution;
+use crate::layout::{Layout, OwnWrites};
+use crate::operation::Operation;
 use crate::payload::{Duplicates, Payload};
-use crate::plan::{
-    Extent, Flow, Fsync, Layout, OwnWrites, Point, STEADY_ROUNDS, Samples, Stop, Strides, Until,
-    VISIT_LEAD_IN,
-};
+use crate::plan::{Extent, Flow, Fsync, Point, STEADY_ROUNDS, Samples, Stop, Until, VISIT_LEAD_IN};
 use crate::priority::Priorities;
-use crate::profile::{AreaSpec, FilesSpec, FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
+use crate::profile::{FsyncSpec, PlanFile, Profile, ReportedAs, SizeSpec};
 use crate::size::SizeMix;
 use crate::steps::LoadSpec;
+use crate::trace::Trace;
 
-/// Alignment when none is written (docs/method/checklist.md, item 11).
-const STANDARD_ALIGNMENT: u64 = 4096;
 /// Most requests in flight over all streams of a point, for each part of its target: what one ring
 /// holds.
 const IN_FLIGHT_MAX: u32 = 4096;
 /// Largest request.
-const SIZE_MAX: u64 = 64 << 20;
+const SIZE_MAX: u64 = 1 << 30;
 /// A point that ends by its precision lasts so long at least: a slow change that has not shown
 /// itself yet cannot widen an interval.
 const UNTIL_LEAST: Nanos = Nanos::from_secs(5);
@@ -48,24 +49,21 @@ pub(crate) fn point(
     let bad = |what: String| ResolveError::Value { profile: profile.name.clone(), what };
     shares(profile).map_err(bad)?;
     let (streams, workers) = counts(profile, outstanding, shape.parts).map_err(bad)?;
-    let direct = profile.direct.unwrap_or(true);
+    let operation = operation(profile).map_err(bad)?;
+    // A directory has no other way.
+    let direct = profile.direct.unwrap_or(true) && !operation.is_of_entries();
     let block = if direct { u64::from(shape.block_bytes) } else { 1 };
-    let read_size = chosen_sizes(profile, choices, block).map_err(bad)?;
-    let alignment_bytes = alignment(profile, &read_size, block).map_err(bad)?;
-    let (request_size, own_writes) =
-        own_writes(profile, choices, read_size, (alignment_bytes, block)).map_err(bad)?;
+    let (alignment_bytes, request_size, own_writes) =
+        sized(profile, choices, block).map_err(bad)?;
     let distribution = distribution(profile, &request_size).map_err(bad)?;
     let area = area(&area_spec(profile, choices, place), shape, alignment_bytes).map_err(bad)?;
     let layout = layout(file, choices, shape).map_err(bad)?;
-    let slack = if file.bandwidth.is_some() || layout.makes_files() { 0 } else { alignment_bytes };
+    entries(operation, layout, &request_size).map_err(bad)?;
+    let slack = if is_chosen(file, profile, layout) { 0 } else { alignment_bytes };
     has_room(&area, streams, u64::from(request_size.max()), slack).map_err(bad)?;
     let pass = pass(profile, &area, streams, alignment_bytes);
     let stop = stop(file, choices, &load.spec, pass).map_err(bad)?;
-    let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / request_size.mean());
-    let arrivals = arrivals(match load.spec.io_per_s.or(of_bytes) {
-        None => profile.arrivals,
-        Some(rate) => Some(Arrivals::Fixed { rate: rate / f64::from(streams) }),
-    });
+    let arrivals = arrivals_of(load, request_size.mean(), streams);
     Ok(Point {
         index: 0,
         group: 0,
@@ -80,6 +78,8 @@ pub(crate) fn point(
         read_share: profile.read / 100.0,
         trim_share: trims(profile).map_err(bad)?,
         trims_first: profile.trim_first.unwrap_or(false),
+        operation,
+        trace: trace(profile, streams).map_err(bad)?,
         alignment_bytes,
         area,
         layout,
@@ -108,6 +108,32 @@ pub(crate) fn point(
     })
 }
 
+/// Where requests begin, their sizes, and which of those are of writes.
+fn sized(
+    profile: &Profile,
+    choices: &Choices,
+    block: u64,
+) -> Result<(u64, SizeMix, Option<OwnWrites>), String> {
+    let reads = chosen_sizes(profile, choices, block)?;
+    let alignment_bytes = alignment(profile, &reads, block)?;
+    let (sizes, own) = own_writes(profile, choices, reads, (alignment_bytes, block))?;
+    Ok((alignment_bytes, sizes, own))
+}
+
+/// Whether somebody said how large the area is: it may be one place.
+fn is_chosen(file: &PlanFile, profile: &Profile, layout: Layout) -> bool {
+    file.bandwidth.is_some() || layout.makes_files() || profile.area.size.is_some()
+}
+
+/// When requests arrive: as the load says, else as the profile.
+fn arrivals_of(load: &Load, mean_bytes: f64, streams: u32) -> Result<Arrivals, String> {
+    let of_bytes = load.spec.bytes_per_s.map(|rate| rate.0 as f64 / mean_bytes);
+    arrivals(match load.spec.io_per_s.or(of_bytes) {
+        None => load.profile.arrivals,
+        Some(rate) => Some(Arrivals::Fixed { rate: rate / f64::from(streams) }),
+    })
+}
+
 /// The request sizes of the profile, or the one that is chosen over it.
 fn chosen_sizes(profile: &Profile, choices: &Choices, block: u64) -> Result<SizeMix, String> {
     let chosen = choices.request_size.map(|size| SizeSpec::One(size.to_string()));
@@ -123,13 +149,16 @@ fn own_writes(
 ) -> Result<(SizeMix, Option<OwnWrites>), String> {
     let mixed = profile.read > 0.0 && profile.read < 100.0;
     let Some(spec) = profile.write_size.as_ref().filter(|_| choices.request_size.is_none()) else {
-        return match profile.write_alignment {
-            Some(_) if choices.request_size.is_none() => {
-                Err("write_alignment is of writes with a write_size".to_owned())
-            }
-            _ => Ok((reads, None)),
+        let own = profile.write_alignment.is_some() || profile.write_random.is_some();
+        return match own && choices.request_size.is_none() {
+            true => Err("write_alignment and write_random are of writes with a write_size".into()),
+            false => Ok((reads, None)),
         };
     };
+    let random = profile.write_random.unwrap_or(profile.random);
+    if !(0.0..=100.0).contains(&random) {
+        return Err(format!("write_random = {random} is no share in per cent, 0 to 100"));
+    }
     let plain = profile.strides.is_none()
         && profile.segments.is_none_or(|segments| segments == 1)
         && profile.backwards != Some(true);
@@ -145,7 +174,8 @@ fn own_writes(
     }
     let first_size = reads.sizes.len() as u32;
     let all = reads.beside(profile.read / 100.0, &sizes(spec, block)?);
-    Ok((all, Some(OwnWrites { first_size, alignment_bytes })))
+    let random_share = profile.write_random.map(|share| share / 100.0);
+    Ok((all, Some(OwnWrites { first_size, alignment_bytes, random_share })))
 }
 
 fn warm_up(
@@ -160,35 +190,6 @@ fn warm_up(
         return Err(format!("a warm-up of {warm_up}; at most {DELAY_MAX} is possible"));
     }
     Ok(warm_up.0)
-}
-
-/// Each stream has room for a request; one that moves its part once needs no second place to begin
-/// at, every other has `slack` for it.
-fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Result<(), String> {
-    if area.length_bytes / u64::from(streams) >= size + slack {
-        return Ok(());
-    }
-    let streams = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
-    Err(format!(
-        "an area of {} is too small for {streams} with requests of {}: give larger storage, or \
-         --file-size or --area where they are given",
-        Bytes(area.length_bytes),
-        Bytes(size),
-    ))
-}
-
-fn segments(profile: &Profile, area: &Extent, streams: u32, alignment: u64) -> Result<u32, String> {
-    let segments = profile.segments.unwrap_or(1);
-    let pieces = u64::from(segments) * u64::from(streams);
-    let whole = pieces > 0
-        && area.length_bytes.is_multiple_of(pieces)
-        && (area.length_bytes / pieces).is_multiple_of(alignment);
-    if segments != 1 && !whole {
-        return Err(format!(
-            "segments = {segments}: the area is not so many whole pieces for each of {streams} streams"
-        ));
-    }
-    Ok(segments)
 }
 
 fn payload(profile: &Profile) -> Result<Payload, String> {
@@ -209,6 +210,67 @@ fn payload(profile: &Profile) -> Result<Payload, String> {
     let common = spec.common.unwrap_or(false);
     let duplicates = Some(Duplicates { share: spec.share / 100.0, contents, common });
     Ok(Payload { compressible_share, duplicates })
+}
+
+/// What requests do, which says what the profile may have besides.
+fn operation(profile: &Profile) -> Result<Operation, String> {
+    let operation = profile.operation.unwrap_or_default();
+    if operation.is_transfer() {
+        return Ok(operation);
+    }
+    let plain = profile.trim.is_none_or(|trim| trim <= 0.0)
+        && profile.trim_first != Some(true)
+        && profile.verify != Some(true)
+        && profile.trace.is_none()
+        && profile.duplicates.is_none()
+        && profile.fsync.is_none_or(|fsync| fsync == FsyncSpec::Never);
+    if !plain {
+        return Err("an operation that moves no data, without trim, verify, trace, duplicates and fsync, is possible".to_owned());
+    }
+    if !operation.is_of_entries() && profile.read > 0.0 {
+        return Err("reserve and truncate are done by writes: read = 0".to_owned());
+    }
+    if operation.is_of_entries() && !matches!(profile.read, 0.0 | 100.0) {
+        return Err("entries are counted as reads (read = 100) or as writes (read = 0)".to_owned());
+    }
+    Ok(operation)
+}
+
+/// Entries have directories of their own, and nothing else is done in those.
+fn entries(operation: Operation, layout: Layout, sizes: &SizeMix) -> Result<(), String> {
+    match (operation.is_of_entries(), layout) {
+        (false, Layout::Entries) => Err(
+            "a plan with files = \"entries\" has operations on entries alone: give transfers to a plan of their own".to_owned(),
+        ),
+        (true, Layout::Entries) if sizes.single().is_some() => Ok(()),
+        (true, Layout::Entries) => Err("entries have one request_size".to_owned()),
+        (true, _) => Err(
+            "operations on entries are of a plan with files = \"entries\", and of a directory".to_owned(),
+        ),
+        (false, _) => Ok(()),
+    }
+}
+
+fn trace(profile: &Profile, streams: u32) -> Result<Option<Trace>, String> {
+    let recorded = matches!(profile.arrivals, Some(Arrivals::Recorded { .. }));
+    let Some(text) = &profile.trace else {
+        return match recorded {
+            true => Err("arrivals as recorded are of a profile with a trace".to_owned()),
+            false => Ok(None),
+        };
+    };
+    let plain = streams == 1
+        && profile.trim_first != Some(true)
+        && profile.verify != Some(true)
+        && profile.write_size.is_none()
+        && profile.strides.is_none()
+        && profile.segments.is_none_or(|segments| segments == 1)
+        && profile.backwards != Some(true)
+        && profile.distribution.is_none();
+    if !plain {
+        return Err("a trace says where its requests go: one stream, without trim_first, verify, write_size, strides, segments, backwards and distribution".to_owned());
+    }
+    Ok(Some(text.parse()?))
 }
 
 /// Their share of all requests, 0..=1.
@@ -254,60 +316,6 @@ fn flow(load: &LoadSpec, layout: Layout) -> Result<Option<Flow>, String> {
         );
     }
     Ok(Some(Flow { group: spec.group, weight: spec.weight, pause_ns: pause.0 }))
-}
-
-/// Zones hold whole requests, so that none reaches into what is left out.
-fn strides(
-    profile: &Profile,
-    (area, streams, alignment): (&Extent, u32, u64),
-    sizes: &SizeMix,
-) -> Result<Option<Strides>, String> {
-    let Some(spec) = profile.strides else { return Ok(None) };
-    let strides = Strides { zone_bytes: spec.zone.0, skip_bytes: spec.skip.0 };
-    let whole = |size: u64| strides.zone_bytes.is_multiple_of(size);
-    let holds = sizes.sizes.iter().all(|(size, _)| whole(u64::from(*size))) && whole(alignment);
-    if strides.zone_bytes == 0 || !holds || !strides.skip_bytes.is_multiple_of(alignment) {
-        return Err(format!(
-            "strides: zones of {} behind {} each: whole requests and alignments are possible",
-            spec.zone, spec.skip
-        ));
-    }
-    if streams > 1 || profile.segments.is_some_and(|segments| segments > 1) {
-        return Err("strides are of one stream without segments".to_owned());
-    }
-    has_room(
-        &Extent { length_bytes: strides.used(area.length_bytes), ..*area },
-        1,
-        u64::from(sizes.max()),
-        alignment,
-    )?;
-    Ok(Some(strides))
-}
-
-fn backwards(profile: &Profile, sizes: &SizeMix) -> Result<bool, String> {
-    let backwards = profile.backwards.unwrap_or(false);
-    if backwards && sizes.single().is_none() {
-        return Err("backwards with requests of several sizes: give one".to_owned());
-    }
-    Ok(backwards)
-}
-
-/// Where streams find their parts: in files, where the plan asks for some and there can be some.
-fn layout(file: &PlanFile, choices: &Choices, shape: &TargetShape) -> Result<Layout, String> {
-    if file.bandwidth.is_some() && shape.parts > 1 {
-        return Err("the target has several parts: give each as a target of its own".to_owned());
-    }
-    if file.bandwidth.is_some() && choices.area.is_some() {
-        return Err("the area follows from threads and their bytes: leave --area out".to_owned());
-    }
-    let Some(files) = file.files.filter(|_| shape.holds_files) else { return Ok(Layout::Area) };
-    if choices.read_only {
-        return Err("it reads back files that it wrote, and only reading is allowed".to_owned());
-    }
-    Ok(match files {
-        FilesSpec::Shared => Layout::SharedFile,
-        FilesSpec::PerStream => Layout::FilePerStream,
-    })
 }
 
 /// Method.md item 6: sequential profiles are, unless the profile says otherwise.
@@ -490,71 +498,6 @@ fn alignment(profile: &Profile, sizes: &SizeMix, block: u64) -> Result<u64, Stri
     Ok(alignment)
 }
 
-/// The area of the profile, or one of the chosen size.
-fn area_spec(profile: &Profile, choices: &Choices, place: &Place) -> AreaSpec {
-    match choices.area.as_ref().or(place.area.as_ref()) {
-        Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
-        None => profile.area.clone(),
-    }
-}
-
-/// The area of all parts together: what is written is meant for each.
-fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, String> {
-    let parts = u64::from(shape.parts.max(1));
-    let part = Extent { length_bytes: shape.usable.length_bytes / parts, ..shape.usable };
-    let usual = shape.area_bytes.unwrap_or(STANDARD_AREA.0);
-    let each = area_of_part(spec, part, usual, alignment)?;
-    if parts > 1 && each.offset_bytes != part.offset_bytes {
-        return Err("an area offset on a target of several parts".to_owned());
-    }
-    Ok(Extent { length_bytes: each.length_bytes * parts, ..each })
-}
-
-fn area_of_part(
-    spec: &AreaSpec,
-    usable: Extent,
-    usual: u64,
-    alignment: u64,
-) -> Result<Extent, String> {
-    let offset = spec.offset.unwrap_or(Bytes::ZERO).0;
-    let is_aligned = [alignment, STANDARD_ALIGNMENT].iter().any(|of| offset.is_multiple_of(*of));
-    if !is_aligned || offset >= usable.length_bytes {
-        return Err(format!(
-            "area offset {}: a multiple of the alignment, or of {}, below {} is possible",
-            Bytes(offset),
-            Bytes(STANDARD_ALIGNMENT),
-            Bytes(usable.length_bytes)
-        ));
-    }
-    let rest = usable.length_bytes - offset;
-    let asked = match spec.size.as_deref() {
-        None => usual.min(rest),
-        Some("full") => rest,
-        Some(text) => match text.strip_suffix('%') {
-            Some(share) => {
-                let share: f64 =
-                    share.trim().parse().map_err(|_| format!("area `{text}` is no share"))?;
-                if !(share > 0.0 && share <= 100.0) {
-                    return Err(format!("area `{text}`: above 0% and at most 100%"));
-                }
-                (usable.length_bytes as f64 * share / 100.0) as u64
-            }
-            None => text.parse::<Bytes>().map_err(|e| e.to_string())?.0,
-        },
-    };
-    if asked > rest {
-        return Err(format!(
-            "an area of {} does not fit: the target has {} from there on. Choose a smaller area (--area), or make a larger file",
-            Bytes(asked),
-            Bytes(rest)
-        ));
-    }
-    Ok(Extent {
-        offset_bytes: usable.offset_bytes + offset,
-        length_bytes: asked - asked % alignment,
-    })
-}
-
 fn delay(load: &LoadSpec) -> Result<u64, String> {
     match load.delay {
         Some(delay) if delay > DELAY_MAX => {
@@ -574,6 +517,12 @@ fn arrivals(spec: Option<Arrivals>) -> Result<Arrivals, String> {
             Err(format!(
                 "a think time of {time} after {requests} requests; above 0 to {DELAY_MAX}, after 1 request at least, are possible"
             ))
+        };
+    }
+    if let Arrivals::Recorded { speed } = arrivals {
+        return match (0.001..=1000.0).contains(&speed) {
+            true => Ok(arrivals),
+            false => Err(format!("a speed of {speed}; 0.001 to 1000 are possible")),
         };
     }
     match arrivals.rate() {

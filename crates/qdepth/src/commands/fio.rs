@@ -177,7 +177,8 @@ fn each_once(lists: &str) -> Result<Vec<u32>> {
 fn plan_file(converted: &Converted) -> Result<PlanFile> {
     let file: PlanFile = converted.toml.parse().context("the plan that was made cannot be read")?;
     let boundless = Extent { offset_bytes: 0, length_bytes: i64::MAX as u64 };
-    let shapes = vec![TargetShape::whole(boundless, 512); converted.targets.len()];
+    let shape = TargetShape { holds_files: true, ..TargetShape::whole(boundless, 512) };
+    let shapes = vec![shape; converted.targets.len()];
     resolve(&file, &Choices::default(), &shapes)?;
     Ok(file)
 }
@@ -209,7 +210,7 @@ fn inform(what: &Inform, words: &[String]) -> Result<Status> {
             print_document(&text)?;
         }
         Inform::Engines => print_document(
-            "libaio\nio_uring\nio_uring_cmd\nposixaio\nnull\nsync\npsync\nvsync\npvsync\npvsync2\nmmap",
+            "libaio\nio_uring\nio_uring_cmd\nposixaio\nnull\nsync\npsync\nvsync\npvsync\npvsync2\nmmap\nsplice\nfalloc\nftruncate\nfilecreate\nfilestat\nfiledelete\ndircreate\ndirstat\ndirdelete",
         )?,
         Inform::CommandLine => {
             let rest: Vec<String> =
@@ -334,6 +335,7 @@ fn surroundings() -> Surroundings<'static> {
     Surroundings {
         variable: &|name| std::env::var(name).ok(),
         include: &|name| Input::file(name, limit::JOB).text().map_err(|error| error.to_string()),
+        trace: &|name| Input::file(name, limit::TRACE).bytes().map_err(|error| error.to_string()),
         page_bytes: rustix::param::page_size() as u64,
         memory_mib: (memory.totalram * u64::from(memory.mem_unit)) >> 20,
         cpus: std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64),

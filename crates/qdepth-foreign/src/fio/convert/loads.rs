@@ -121,6 +121,7 @@ pub(super) fn on_all(
         reads_back: false,
         ends_step: false,
         direct: job.direct,
+        replays: None,
         area_of: None,
     }
 }

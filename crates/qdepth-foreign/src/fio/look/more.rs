@@ -1,12 +1,14 @@
 //! Values that other options, the machine or several words decide together.
 
+use qdepth_workload::Operation;
+
 use super::Look;
 use crate::fio::job::{Duplicates, Ends, Goal};
 use crate::fio::json::Unified;
 use crate::fio::number::{size, time_ns, time_with};
 use crate::fio::refusal::{FioRefusal, FioRemark};
 use crate::fio::setting::Setting;
-use crate::fio::values::{Durability, Engine, Sizes, Trims, number};
+use crate::fio::values::{Durability, Engine, Sizes, Trims, number, operation};
 
 /// Shortest measurement of a depth, nanoseconds: what a point lasts at least.
 const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
@@ -16,6 +18,8 @@ const GOAL_WINDOW_LEAST_NS: u64 = 10_000_000;
 pub(in crate::fio) struct Access {
     /// Share of random accesses, 0..=100.
     pub(in crate::fio) random: f64,
+    /// The same of the writes of a mix, where it is another.
+    pub(in crate::fio) random_writes: Option<f64>,
     /// Share of reads, 0..=100.
     pub(in crate::fio) read: f64,
     /// What it discards; nothing reads then.
@@ -26,12 +30,22 @@ pub(in crate::fio) struct Access {
     pub(in crate::fio) back: Option<u64>,
 }
 
+impl Access {
+    /// What `rw` says where it says nothing.
+    const READ: Self = Self {
+        random: 0.0,
+        random_writes: None,
+        read: 100.0,
+        trims: Trims::None,
+        gap: 0,
+        back: None,
+    };
+}
+
 impl Look<'_> {
     /// `rw`, with the number behind its colon.
     pub(in crate::fio) fn access(&self) -> Result<Access, FioRefusal> {
         let mixed = self.read_share()?;
-        let sequential =
-            Access { random: 0.0, read: 100.0, trims: Trims::None, gap: 0, back: None };
         let known = |text: &str| {
             let (kind, behind) = text.split_once(':').unwrap_or((text, ""));
             let (random, read) = match kind {
@@ -54,7 +68,7 @@ impl Look<'_> {
                 "trimwrite" => Trims::BeforeWrites,
                 _ => Trims::None,
             };
-            let access = Access { random, read, trims, ..sequential };
+            let access = Access { random, read, trims, ..Access::READ };
             match behind {
                 "" => Ok(access),
                 run if random > 0.0 => match size(run, self.base)? {
@@ -67,7 +81,7 @@ impl Look<'_> {
                 },
             }
         };
-        let access = self.value("rw", sequential, known)?;
+        let access = self.value("rw", Access::READ, known)?;
         // For reads, writes and trims; what is left out is as usual.
         let share = |text: &str| {
             let parts: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -83,15 +97,37 @@ impl Look<'_> {
                 Trims::All | Trims::BeforeWrites => trims,
             };
             let is_mix = access.read > 0.0 && access.read < 100.0;
-            if is_mix && (reads - writes).abs() > f64::EPSILON {
-                return Err("refused: reads and writes of a mix are as random as each other; make two jobs of it".to_owned());
-            }
-            if (0.0..=100.0).contains(&chosen) { Ok(chosen) } else { Err("0 to 100".to_owned()) }
+            let own = (is_mix && (reads - writes).abs() > f64::EPSILON).then_some(writes);
+            let good = |share: f64| (0.0..=100.0).contains(&share);
+            let all = good(chosen) && own.is_none_or(good);
+            if all { Ok((chosen, own)) } else { Err("0 to 100".to_owned()) }
         };
         // fio looks at it where `rw` is random.
-        let wanted = self.value("percentage_random", 100.0, share)?;
-        let random = access.random * wanted / 100.0;
-        Ok(Access { random, ..access })
+        let (wanted, own) = self.value("percentage_random", (100.0, None), share)?;
+        let of = |wanted: f64| access.random * wanted / 100.0;
+        let random_writes = own.filter(|_| access.random > 0.0).map(of);
+        Ok(Access { random: of(wanted), random_writes, ..access })
+    }
+
+    /// What requests do, which the engine's name says.
+    pub(in crate::fio) fn operation(&self, access: &Access) -> Result<Operation, FioRefusal> {
+        let of = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
+        let pure = access.read <= 0.0 || access.read >= 100.0;
+        let writes = access.read <= 0.0;
+        match of {
+            // Its trims are holes in the file, as those of any other engine.
+            Operation::Reserve if access.trims == Trims::All => Ok(Operation::Transfer),
+            Operation::Reserve | Operation::Truncate if !writes || access.trims != Trims::None => {
+                Err(self.refuse("rw", "refused: falloc and ftruncate write; rw=write, randwrite"))
+            }
+            of if of.is_of_entries() && (!pure || access.trims != Trims::None) => {
+                Err(self.refuse("rw", "refused: entries are counted as reads or as writes"))
+            }
+            of if !of.is_transfer() && self.verifies()? => {
+                Err(self.refuse("verify", "refused: nothing is moved that could be verified"))
+            }
+            of => Ok(of),
+        }
     }
 
     /// Zones of `zonemode=strided`: their bytes, and those to the beginning of the next.
@@ -298,6 +334,10 @@ impl Look<'_> {
                 "it is tied to the jobs of its step alone, not to those before a stonewall",
             );
         }
+        let hinted = |text: &str| text.split([',', ':']).any(|part| part.split('/').count() == 5);
+        if written("cmdprio_bssplit").is_some_and(hinted) {
+            note("cmdprio_bssplit", "requests have a class and a level, and no hint");
+        }
         for name in ["cmdprio_percentage", "cmdprio_bssplit"] {
             note(name, "latencies of all priorities are reported together");
         }
@@ -332,6 +372,17 @@ impl Look<'_> {
                     "ioengine",
                     "the file is read and written through the page cache, and not mapped",
                 ),
+                Some("splice") => {
+                    note("ioengine", "the file is read and written through buffers, without pipes");
+                }
+                Some("filecreate" | "dircreate") => note(
+                    "ioengine",
+                    "entries are made in a directory of their own; a file is closed at once, which is in its time",
+                ),
+                Some("filestat" | "filedelete" | "dirstat" | "dirdelete") => note(
+                    "ioengine",
+                    "entries are made before, in a directory of their own; each file has bs bytes",
+                ),
                 _ => note("ioengine", "one request at a time, on qdepth's own engine"),
             }
             note("iodepth", "a synchronous engine has one request outstanding, as in fio");
@@ -343,7 +394,8 @@ impl Look<'_> {
     }
 
     fn files_notes(&self, note: &mut impl FnMut(&str, &str)) -> Result<(), FioRefusal> {
-        if self.whole("nrfiles", 1)? > 1 {
+        let of = self.value("ioengine", Operation::Transfer, |text| Ok(operation(text)))?;
+        if self.whole("nrfiles", 1)? > 1 && !of.is_of_entries() {
             note("nrfiles", "the files lie behind one another in one, which all requests go to");
             note("file_service_type", "the files lie behind one another in one");
         }

@@ -35,7 +35,10 @@ fn of_size(text: &str, usual: Priority, base: Base) -> Result<(u32, f64, Priorit
     let fields: Vec<&str> = text.split('/').collect();
     let (bytes, part, priority) = match *fields.as_slice() {
         [bytes, part] => (bytes, part, usual),
-        [bytes, part, of, at] => (bytes, part, Priority { class: class(of)?, level: level(at)? }),
+        // The hint behind them is remarked.
+        [bytes, part, of, at] | [bytes, part, of, at, _] => {
+            (bytes, part, Priority { class: class(of)?, level: level(at)? })
+        }
         _ => return Err(format!("`{text}` is written 64k/25 or 64k/25/1/0")),
     };
     let bytes = u32::try_from(size(bytes, base)?).map_err(|_| format!("`{text}`: the size"))?;

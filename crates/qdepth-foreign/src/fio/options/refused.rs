@@ -1,6 +1,5 @@
 //! Options that nothing here stands for, and what comes near.
 
-const TRACE: &str = "no trace is replayed; a job with its sizes, mix and rate comes near";
 const ZONES: &str = "zoned devices are not measured by zones";
 const GROUP: &str = "no control group is made: systemd-run --scope -p IOWeight=… qdepth fio …";
 const DATA_PLACEMENT: &str = "data placement is not asked of the device";
@@ -19,17 +18,6 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("trim_backlog_batch", TRIM),
     ("num_range", "a trim is of one range; a larger bs= trims more at once"),
     ("sync_file_range", "fsync=N or fdatasync=N forces data out"),
-    ("read_iolog", TRACE),
-    ("read_iolog_chunked", TRACE),
-    ("replay_no_stall", TRACE),
-    ("replay_redirect", TRACE),
-    ("replay_scale", TRACE),
-    ("replay_align", TRACE),
-    ("replay_time_scale", TRACE),
-    ("replay_skip", TRACE),
-    ("merge_blktrace_file", TRACE),
-    ("merge_blktrace_scalars", TRACE),
-    ("merge_blktrace_iters", TRACE),
     ("exec_prerun", "no command of a job file is run; run it before"),
     ("exec_postrun", "no command of a job file is run; run it afterwards"),
     ("ioscheduler", "set it before: echo NAME > /sys/block/DEVICE/queue/scheduler"),

@@ -1,0 +1,112 @@
+//! Loads that draw no places: entries of directories, and requests that were recorded.
+
+use qdepth_workload::Trace;
+
+use super::loads::{end, on_all, parent, refuse, slug};
+use super::{JobSet, Load, Making, Origin};
+use crate::fio::job::Job;
+use crate::fio::refusal::FioRefusal;
+use crate::fio::replay::Replay;
+
+/// Areas of files that are made are whole multiples of this.
+const WHOLE: u64 = 4096;
+
+impl JobSet {
+    /// Entries have directories of their own, beside which nothing else is made.
+    pub(super) fn entries_alone(&self) -> Result<(), FioRefusal> {
+        let has = |job: &&Job| job.operation.is_of_entries();
+        let Some(of_entries) = self.jobs.iter().find(has) else { return Ok(()) };
+        match self.jobs.iter().any(|job| !has(&job)) {
+            false => Ok(()),
+            true => Err(refuse(
+                of_entries,
+                format!(
+                    "ioengine={}: refused: together with jobs of other engines; --section=… runs some of the jobs of a file",
+                    of_entries.engine_name
+                ),
+            )),
+        }
+    }
+}
+
+impl Making {
+    /// A clone whose requests are of entries: as many as it has files, each stands for a request.
+    pub(super) fn entries(
+        &mut self,
+        number: usize,
+        job: &Job,
+        origin: Origin,
+    ) -> Result<Load, FioRefusal> {
+        let Some(unit) = job.sizes.single() else {
+            return Err(refuse(job, "refused: entries with requests of several sizes: bs= alone"));
+        };
+        let folder = job.directories.get(origin.clone as usize % job.directories.len().max(1));
+        let folder = folder.map(String::as_str);
+        let named = job.filenames.first().filter(|name| name.contains('/'));
+        let folder = folder.or(named.map(|name| parent(name))).unwrap_or(".").to_owned();
+        let area = job.entries.saturating_mul(unit);
+        let load = on_all(self.target(&folder), origin, job, (1, 1));
+        Ok(Load {
+            area: Some(area),
+            bytes: end(job, area, None, 1)?,
+            direct: false,
+            profile: format!("{}-{}-{}", number + 1, origin.clone + 1, slug(&job.name)),
+            ..load
+        })
+    }
+
+    /// The loads of a clone that replays: one for each file, which keep to the same beginning.
+    pub(super) fn replayed(
+        &mut self,
+        number: usize,
+        job: &Job,
+        (origin, replay): (Origin, &Replay),
+        whole: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Vec<Load>, FioRefusal> {
+        let files = replay.of(origin.clone);
+        if files.len() > 1 && replay.speed.is_none() {
+            let what = "each file is replayed as fast as it goes, by a load of its own";
+            self.remark(job, "replay_no_stall", what.to_owned());
+        }
+        let mut loads = Vec::new();
+        for (place, (path, trace)) in files.iter().enumerate() {
+            let mut load = self.replayed_on(job, origin, (path, trace), whole)?;
+            let suffix = if files.len() > 1 { format!("-{}", place + 1) } else { String::new() };
+            let clone = origin.clone + 1;
+            load.profile = format!("{}-{clone}-{}{suffix}", number + 1, slug(&job.name));
+            load.replays = Some(place);
+            loads.push(load);
+        }
+        Ok(loads)
+    }
+
+    fn replayed_on(
+        &mut self,
+        job: &Job,
+        origin: Origin,
+        (path, trace): (&str, &Trace),
+        whole: &dyn Fn(&str) -> Option<u64>,
+    ) -> Result<Load, FioRefusal> {
+        let existing = whole(path);
+        let ends = trace.end_bytes();
+        let bytes = trace.bytes().saturating_mul(job.span.loops);
+        let bytes = (!job.span.time_based).then_some(bytes);
+        if let Some(all) = existing.filter(|all| *all < ends) {
+            return Err(refuse(
+                job,
+                format!(
+                    "read_iolog: refused: the trace reaches to {ends} B of {path}, which has {all} B: replay_scale=… brings its places closer together"
+                ),
+            ));
+        }
+        let is_device = path.starts_with("/dev/");
+        if existing.is_some() || is_device {
+            return Ok(Load { bytes, ..on_all(self.target(path), origin, job, (job.depth, 1)) });
+        }
+        let target = self.target(parent(path));
+        let area = ends.checked_next_multiple_of(WHOLE).unwrap_or(ends);
+        let area_of = Some(self.area(path.to_owned(), target, area));
+        let load = on_all(target, origin, job, (job.depth, 1));
+        Ok(Load { area: Some(area), bytes, area_of, ..load })
+    }
+}

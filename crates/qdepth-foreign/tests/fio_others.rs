@@ -1,0 +1,128 @@
+//! Jobs that draw no places: traces that are replayed, entries of directories, ends of files.
+
+use qdepth_foreign::fio::{Absent, CommandLine, Converted, JobSet, Surroundings};
+use qdepth_workload::{
+    Arrivals, Choices, Extent, Layout, Operation, Plan, PlanFile, TargetShape, resolve,
+};
+
+const TRACE: &str = "fio version 3 iolog\n0 /x/a add\n0 /dev/vdz add\n0 /x/a open\n\
+                     1000 /x/a read 8192 4096\n1500 /dev/vdz write 4096 8192\n\
+                     2000 /x/a write 16384 512\n2500 /x/a datasync 0 0\n9000 /dev/vdz close\n";
+
+fn convert(text: &str) -> Result<Converted, String> {
+    let around = Surroundings {
+        variable: &|_| None,
+        include: &|_| Err("none".to_owned()),
+        trace: &|path| match path {
+            "trace" => Ok(TRACE.as_bytes().to_vec()),
+            _ => Err("there is no such file".to_owned()),
+        },
+        page_bytes: 4096,
+        memory_mib: 1024,
+        cpus: 4,
+    };
+    let files = [("jobs".to_owned(), text.to_owned())];
+    let set = JobSet::read(&CommandLine::default(), &files, &around).map_err(|e| e.to_string())?;
+    let whole = |path: &str| (path == "/dev/vdz").then_some(1 << 30);
+    set.convert_with("jobs", 7, &whole, Absent::Refused).map_err(|why| why.to_string())
+}
+
+fn plan(text: &str) -> Plan {
+    let converted = convert(text).expect(text);
+    let file: PlanFile = converted.toml.parse().expect("the plan reads back");
+    let whole = Extent { offset_bytes: 0, length_bytes: 1 << 40 };
+    let shape = TargetShape { holds_files: true, ..TargetShape::whole(whole, 512) };
+    resolve(&file, &Choices::default(), &vec![shape; converted.targets.len()]).expect("a plan")
+}
+
+#[test]
+fn each_file_of_a_trace_has_a_load_that_keeps_to_its_times() {
+    let words = "[r]\nread_iolog=trace\nioengine=libaio\niodepth=8\ndirect=1\n";
+    let made = plan(words);
+    let [file, device] = made.points.as_slice() else { panic!("{} points", made.points.len()) };
+    let text = |point: &qdepth_workload::Point| String::from(point.trace.clone().unwrap());
+    assert_eq!(text(file), "0 r 8192 4096\n1000000 w 16384 512\n1500000 s 0 0\n");
+    assert_eq!(text(device), "500000 w 4096 8192\n");
+    assert!(made.points.iter().all(|p| p.arrivals == Arrivals::Recorded { speed: 1.0 }));
+    assert_eq!((file.stop.bytes_per_stream, device.stop.bytes_per_stream), (4608, 8192));
+    assert!(file.read_share > 0.0 && file.read_share < 1.0 && device.read_share == 0.0);
+    assert_eq!((file.alignment_bytes, file.request_size.max(), file.outstanding), (512, 4096, 8));
+    // The plan that is stored is the one that was made.
+    let stored = Plan::from_text(&made.text()).expect("the text is a plan");
+    assert_eq!(stored.hash(), made.hash());
+
+    let more = "replay_redirect=/dev/vdz\nreplay_skip=read,sync\nreplay_time_scale=200\nloops=3\n";
+    let made = plan(&format!("{words}{more}"));
+    let [one] = made.points.as_slice() else { panic!("{} points", made.points.len()) };
+    assert_eq!(text(one), "500000 w 4096 8192\n1000000 w 16384 512\n");
+    assert_eq!(one.arrivals, Arrivals::Recorded { speed: 2.0 });
+    assert_eq!(one.stop.bytes_per_stream, 3 * 8704);
+    assert_eq!(plan(&format!("{words}replay_no_stall=1\n")).points[0].arrivals, Arrivals::Closed);
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused_at_its_line() {
+    for (more, why) in [
+        ("read_iolog=gone\n", "jobs:2: [r] read_iolog=gone: gone: there is no such file"),
+        ("read_iolog=trace\nverify=md5\n", "together with verify"),
+        ("read_iolog=trace\nreplay_skip=reads\n", "read, write, trim and sync"),
+        ("read_iolog=trace\nreplay_align=3\n", "a power of two"),
+        ("read_iolog=trace\nreplay_skip=read,write\n", "no request is left"),
+        ("replay_redirect=/dev/vdz\nfilename=/dev/vdz\n", "which is left out"),
+    ] {
+        let said = convert(&format!("[r]\n{more}")).expect_err(more);
+        assert!(said.contains(why), "{said}");
+    }
+    let far = "[r]\nread_iolog=trace\nreplay_redirect=/dev/vdz\n";
+    assert!(convert(far).is_ok());
+}
+
+#[test]
+fn entries_have_a_directory_of_their_own_and_as_many_requests_as_files() {
+    let made = plan("[e]\nioengine=filedelete\nnrfiles=50\nfilesize=4k\nnumjobs=2\n");
+    assert_eq!(made.points.len(), 2);
+    for point in &made.points {
+        assert_eq!((point.operation, point.layout), (Operation::RemoveFiles, Layout::Entries));
+        assert_eq!((point.area.length_bytes, point.stop.bytes_per_stream), (204_800, 204_800));
+        assert!(point.writes() && !point.direct && point.read_share >= 1.0);
+    }
+    let looks = plan("[e]\nioengine=dirstat\nnrfiles=5\n");
+    assert!(!looks.points[0].writes(), "whoever looks changes nothing");
+    let mixed = "[e]\nioengine=filestat\nnrfiles=5\n[d]\nsize=1m\n";
+    assert!(convert(mixed).expect_err(mixed).contains("together with jobs of other engines"));
+    let both = "[e]\nioengine=filestat\nrw=randrw\nnrfiles=5\n";
+    assert!(convert(both).expect_err(both).contains("as reads or as writes"));
+}
+
+#[test]
+fn ends_and_room_of_files_are_written() {
+    let made = plan("[t]\nioengine=ftruncate\nrw=randwrite\nsize=1m\n");
+    assert_eq!(
+        (made.points[0].operation, made.points[0].layout),
+        (Operation::Truncate, Layout::Area)
+    );
+    assert_eq!(
+        plan("[f]\nioengine=falloc\nrw=write\nsize=1m\n").points[0].operation,
+        Operation::Reserve
+    );
+    let holes = plan("[f]\nioengine=falloc\nrw=randtrim\nsize=1m\n");
+    assert!(holes.points[0].operation.is_transfer() && holes.points[0].trims());
+    let reads = "[t]\nioengine=ftruncate\nrw=read\nsize=1m\n";
+    assert!(convert(reads).expect_err(reads).contains("rw=write"));
+}
+
+#[test]
+fn writes_of_a_mix_may_be_random_in_another_share() {
+    let made = plan("[m]\nrw=randrw\npercentage_random=9,27,\nsize=1g\nbs=64k\n");
+    let point = &made.points[0];
+    let own = point.own_writes.expect("writes of their own");
+    assert_eq!((point.random_share, own.random_share), (0.09, Some(0.27)));
+    let one = plan("[o]\nrw=read\nbs=1m\nsize=1m\n");
+    assert_eq!(
+        one.points[0].area.length_bytes,
+        1 << 20,
+        "one place is one, where it was asked for"
+    );
+    let sizes = plan("[s]\nrw=randwrite\nbssplit=,4k/9:8k/91\nsize=1m\n");
+    assert_eq!(sizes.points[0].request_size.sizes.len(), 2);
+}

@@ -1,0 +1,105 @@
+//! A directory that a measurement makes for entries of its own, and takes away again with them.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::noise;
+
+/// A directory that is open.
+#[derive(Debug)]
+pub(crate) struct OwnFolder {
+    pub(crate) name: String,
+    pub(crate) file: OwnedFd,
+    inode: (u64, u64),
+}
+
+impl OwnFolder {
+    /// Makes it, which must be new.
+    pub(crate) fn make(directory: &OwnedFd, name: String) -> rustix::io::Result<Self> {
+        rustix::fs::mkdirat(directory, name.as_str(), Mode::RWXU)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(directory, name.as_str(), flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&file)?;
+        Ok(Self { name, file, inode: (stat.st_dev, stat.st_ino) })
+    }
+
+    /// Makes entries in it: files of so many bytes, or directories.
+    pub(crate) fn fill(
+        &self,
+        names: impl Iterator<Item = String>,
+        file_bytes: Option<u64>,
+    ) -> io::Result<()> {
+        let mut state = uuid::Uuid::new_v4().as_u64_pair().0;
+        let mut contents = file_bytes.map(|bytes| vec![0; bytes as usize]);
+        for name in names {
+            let Some(bytes) = &mut contents else {
+                rustix::fs::mkdirat(&self.file, name, Mode::RWXU)?;
+                continue;
+            };
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+            let file = rustix::fs::openat(&self.file, name, flags, Mode::RUSR | Mode::WUSR)?;
+            let whole = bytes.len() / 8 * 8;
+            noise::fill(&mut bytes[..whole], &mut state);
+            File::from(file).write_all(bytes)?;
+        }
+        // What was made is stored before anything is measured.
+        Ok(rustix::fs::syncfs(&self.file)?)
+    }
+
+    /// Removes its entries, which are files and empty directories, and then itself where it still
+    /// bears its name.
+    pub(crate) fn remove(&self, directory: &OwnedFd) -> io::Result<()> {
+        let listed = Dir::read_from(&self.file)?;
+        for entry in listed {
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let flags = match entry.file_type() {
+                FileType::Directory => AtFlags::REMOVEDIR,
+                _ => AtFlags::empty(),
+            };
+            match rustix::fs::unlinkat(&self.file, name, flags) {
+                Err(Errno::NOENT) | Ok(()) => {}
+                Err(why) => return Err(why.into()),
+            }
+        }
+        let stat = rustix::fs::statat(directory, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+        if (stat.st_dev, stat.st_ino) != self.inode {
+            return Err(io::Error::other("another directory bears its name by now"));
+        }
+        Ok(rustix::fs::unlinkat(directory, self.name.as_str(), AtFlags::REMOVEDIR)?)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files as a user does")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_goes_with_all_that_is_in_it_and_nothing_else() {
+        let place = tempfile::tempdir().unwrap();
+        let directory: OwnedFd = File::open(place.path()).unwrap().into();
+        std::fs::write(place.path().join("kept"), "yours").unwrap();
+        let folder = OwnFolder::make(&directory, "mine".to_owned()).unwrap();
+        folder.fill(["a", "b"].map(str::to_owned).into_iter(), Some(4096)).unwrap();
+        folder.fill(std::iter::once("c".to_owned()), None).unwrap();
+        assert_eq!(std::fs::metadata(place.path().join("mine/b")).unwrap().len(), 4096);
+        assert!(OwnFolder::make(&directory, "mine".to_owned()).is_err(), "it is there already");
+        folder.remove(&directory).unwrap();
+        let left: Vec<_> = std::fs::read_dir(place.path()).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1);
+
+        let folder = OwnFolder::make(&directory, "moved".to_owned()).unwrap();
+        std::fs::rename(place.path().join("moved"), place.path().join("elsewhere")).unwrap();
+        std::fs::create_dir(place.path().join("moved")).unwrap();
+        assert!(folder.remove(&directory).is_err());
+        assert!(place.path().join("moved").is_dir(), "it is not ours");
+    }
+}

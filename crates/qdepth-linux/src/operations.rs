@@ -1,0 +1,144 @@
+//! What requests do besides moving data, one at a time: room in a file, its end, the entries of a
+//! directory that was handed over for them.
+
+use std::ffi::CStr;
+use std::os::fd::{BorrowedFd, RawFd};
+
+use qdepth_workload::{Direction, Operation, Request};
+use rustix::fs::{
+    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fsync, ftruncate, mkdirat, openat, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
+
+use crate::inline::Perform;
+
+/// Digits of an entry's name, whose first letter is `f` of a file and `d` of a directory.
+const DIGITS: usize = 10;
+
+/// Name of the entry with this number, as [`entry_name`] says it, without memory of its own.
+struct Name([u8; DIGITS + 2]);
+
+impl Name {
+    fn new(directory: bool, number: u64) -> Self {
+        let mut bytes = [0; DIGITS + 2];
+        bytes[0] = if directory { b'd' } else { b'f' };
+        let mut rest = number;
+        for digit in bytes[1..=DIGITS].iter_mut().rev() {
+            *digit = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        Self(bytes)
+    }
+
+    fn text(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.0).unwrap_or_default()
+    }
+}
+
+/// Name of the entry with this number among those of a load, for whoever makes them before it
+/// begins.
+pub fn entry_name(operation: Operation, number: u64) -> String {
+    let name = Name::new(operation.is_of_directories(), number);
+    name.text().to_string_lossy().into_owned()
+}
+
+pub(crate) struct Operations {
+    file: RawFd,
+    operation: Operation,
+    /// Bytes that stand for an entry.
+    unit: u64,
+}
+
+impl Operations {
+    pub(crate) fn new(file: RawFd, operation: Operation, size_max: u32) -> Self {
+        Self { file, operation, unit: u64::from(size_max.max(1)) }
+    }
+
+    fn on_file(&self, file: BorrowedFd<'_>, request: Request) -> Result<(), Errno> {
+        let Request { direction, offset, size } = request;
+        match (self.operation, direction) {
+            (_, Direction::Sync) => fsync(file),
+            (Operation::Reserve, Direction::Write) => {
+                fallocate(file, FallocateFlags::empty(), offset, u64::from(size))
+            }
+            (Operation::Truncate, Direction::Write) => ftruncate(file, offset),
+            _ => Err(Errno::INVAL),
+        }
+    }
+
+    fn on_entry(&self, folder: BorrowedFd<'_>, offset: u64) -> Result<(), Errno> {
+        let name = Name::new(self.operation.is_of_directories(), offset / self.unit);
+        let name = name.text();
+        match self.operation {
+            Operation::MakeFiles => {
+                let flags = OFlags::CREATE | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+                openat(folder, name, flags, Mode::RUSR | Mode::WUSR).map(drop)
+            }
+            Operation::StatFiles | Operation::StatDirectories => {
+                statat(folder, name, AtFlags::empty()).map(drop)
+            }
+            Operation::RemoveFiles => unlinkat(folder, name, AtFlags::empty()),
+            Operation::MakeDirectories => mkdirat(folder, name, Mode::RWXU),
+            Operation::RemoveDirectories => unlinkat(folder, name, AtFlags::REMOVEDIR),
+            Operation::Transfer | Operation::Reserve | Operation::Truncate => Err(Errno::INVAL),
+        }
+    }
+}
+
+impl Perform for Operations {
+    fn perform(&self, _slot: u32, request: Request) -> i32 {
+        // SAFETY: the target keeps the file open while requests are in flight.
+        let file = unsafe { BorrowedFd::borrow_raw(self.file) };
+        let done = match self.operation.is_of_entries() {
+            true => self.on_entry(file, request.offset),
+            false => self.on_file(file, request),
+        };
+        done.map_or_else(|why| -why.raw_os_error(), |()| request.size as i32)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests make files as a user does")]
+mod tests {
+    use std::os::fd::AsRawFd;
+
+    use super::*;
+
+    #[test]
+    fn entries_are_made_looked_at_and_removed_and_files_end_where_they_are_cut() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = std::fs::File::open(place.path()).unwrap();
+        let request = |direction, offset| Request { direction, offset, size: 4096 };
+        let one = |operation, offset| {
+            let calls = Operations::new(folder.as_raw_fd(), operation, 4096);
+            calls.perform(0, request(Direction::Read, offset))
+        };
+        let gone = -Errno::NOENT.raw_os_error();
+        assert_eq!(one(Operation::StatFiles, 8192), gone);
+        assert_eq!(one(Operation::MakeFiles, 8192), 4096);
+        assert!(place.path().join(entry_name(Operation::MakeFiles, 2)).is_file());
+        assert_eq!(one(Operation::StatFiles, 8192), 4096);
+        assert_eq!(one(Operation::RemoveFiles, 8192), 4096);
+        assert_eq!(one(Operation::RemoveFiles, 8192), gone);
+        assert_eq!(one(Operation::MakeDirectories, 0), 4096);
+        assert_eq!(one(Operation::StatDirectories, 0), 4096);
+        assert_eq!(one(Operation::RemoveDirectories, 0), 4096);
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+
+        let path = place.path().join("file");
+        let file = std::fs::File::create(&path).unwrap();
+        let of = |operation| Operations::new(file.as_raw_fd(), operation, 4096);
+        let length = || std::fs::metadata(&path).unwrap().len();
+        assert_eq!(of(Operation::Truncate).perform(0, request(Direction::Write, 12_288)), 4096);
+        assert_eq!(length(), 12_288);
+        let reserved = of(Operation::Reserve).perform(0, request(Direction::Write, 12_288));
+        if reserved == -Errno::OPNOTSUPP.raw_os_error() {
+            println!("SKIPPED: room reserved in a file (the file system reserves none)");
+        } else {
+            assert_eq!((reserved, length()), (4096, 16_384));
+        }
+        let invalid = -Errno::INVAL.raw_os_error();
+        assert_eq!(of(Operation::Truncate).perform(0, request(Direction::Read, 0)), invalid);
+    }
+}

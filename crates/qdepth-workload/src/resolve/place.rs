@@ -1,0 +1,171 @@
+//! The part of a target that a point puts under load, and how its streams share it.
+
+use qdepth_measure::Bytes;
+
+use super::ways::Place;
+use super::{Choices, STANDARD_AREA, TargetShape};
+use crate::layout::{Layout, Strides};
+use crate::plan::Extent;
+use crate::profile::{AreaSpec, FilesSpec, PlanFile, Profile};
+use crate::size::SizeMix;
+
+/// Alignment when none is written (docs/method/checklist.md, item 11).
+pub(super) const STANDARD_ALIGNMENT: u64 = 4096;
+
+/// Each stream has room for a request; one that moves its part once needs no second place to begin
+/// at, every other has `slack` for it.
+pub(super) fn has_room(area: &Extent, streams: u32, size: u64, slack: u64) -> Result<(), String> {
+    if area.length_bytes / u64::from(streams) >= size + slack {
+        return Ok(());
+    }
+    let streams = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
+    Err(format!(
+        "an area of {} is too small for {streams} with requests of {}: give larger storage, or \
+         --file-size or --area where they are given",
+        Bytes(area.length_bytes),
+        Bytes(size),
+    ))
+}
+
+pub(super) fn segments(
+    profile: &Profile,
+    area: &Extent,
+    streams: u32,
+    alignment: u64,
+) -> Result<u32, String> {
+    let segments = profile.segments.unwrap_or(1);
+    let pieces = u64::from(segments) * u64::from(streams);
+    let whole = pieces > 0
+        && area.length_bytes.is_multiple_of(pieces)
+        && (area.length_bytes / pieces).is_multiple_of(alignment);
+    if segments != 1 && !whole {
+        return Err(format!(
+            "segments = {segments}: the area is not so many whole pieces for each of {streams} streams"
+        ));
+    }
+    Ok(segments)
+}
+
+/// Zones hold whole requests, so that none reaches into what is left out.
+pub(super) fn strides(
+    profile: &Profile,
+    (area, streams, alignment): (&Extent, u32, u64),
+    sizes: &SizeMix,
+) -> Result<Option<Strides>, String> {
+    let Some(spec) = profile.strides else { return Ok(None) };
+    let strides = Strides { zone_bytes: spec.zone.0, skip_bytes: spec.skip.0 };
+    let whole = |size: u64| strides.zone_bytes.is_multiple_of(size);
+    let holds = sizes.sizes.iter().all(|(size, _)| whole(u64::from(*size))) && whole(alignment);
+    if strides.zone_bytes == 0 || !holds || !strides.skip_bytes.is_multiple_of(alignment) {
+        return Err(format!(
+            "strides: zones of {} behind {} each: whole requests and alignments are possible",
+            spec.zone, spec.skip
+        ));
+    }
+    if streams > 1 || profile.segments.is_some_and(|segments| segments > 1) {
+        return Err("strides are of one stream without segments".to_owned());
+    }
+    has_room(
+        &Extent { length_bytes: strides.used(area.length_bytes), ..*area },
+        1,
+        u64::from(sizes.max()),
+        alignment,
+    )?;
+    Ok(Some(strides))
+}
+
+pub(super) fn backwards(profile: &Profile, sizes: &SizeMix) -> Result<bool, String> {
+    let backwards = profile.backwards.unwrap_or(false);
+    if backwards && sizes.single().is_none() {
+        return Err("backwards with requests of several sizes: give one".to_owned());
+    }
+    Ok(backwards)
+}
+
+/// Where streams find their parts: in files, where the plan asks for some and there can be some.
+pub(super) fn layout(
+    file: &PlanFile,
+    choices: &Choices,
+    shape: &TargetShape,
+) -> Result<Layout, String> {
+    if file.bandwidth.is_some() && shape.parts > 1 {
+        return Err("the target has several parts: give each as a target of its own".to_owned());
+    }
+    if file.bandwidth.is_some() && choices.area.is_some() {
+        return Err("the area follows from threads and their bytes: leave --area out".to_owned());
+    }
+    let Some(files) = file.files.filter(|_| shape.holds_files) else { return Ok(Layout::Area) };
+    if choices.read_only {
+        return Err("it reads back files that it wrote, and only reading is allowed".to_owned());
+    }
+    Ok(match files {
+        FilesSpec::Shared => Layout::SharedFile,
+        FilesSpec::PerStream => Layout::FilePerStream,
+        FilesSpec::Entries => Layout::Entries,
+    })
+}
+
+/// The area of the profile, or one of the chosen size.
+pub(super) fn area_spec(profile: &Profile, choices: &Choices, place: &Place) -> AreaSpec {
+    match choices.area.as_ref().or(place.area.as_ref()) {
+        Some(size) => AreaSpec { size: Some(size.clone()), offset: profile.area.offset },
+        None => profile.area.clone(),
+    }
+}
+
+/// The area of all parts together: what is written is meant for each.
+pub(super) fn area(spec: &AreaSpec, shape: &TargetShape, alignment: u64) -> Result<Extent, String> {
+    let parts = u64::from(shape.parts.max(1));
+    let part = Extent { length_bytes: shape.usable.length_bytes / parts, ..shape.usable };
+    let usual = shape.area_bytes.unwrap_or(STANDARD_AREA.0);
+    let each = area_of_part(spec, part, usual, alignment)?;
+    if parts > 1 && each.offset_bytes != part.offset_bytes {
+        return Err("an area offset on a target of several parts".to_owned());
+    }
+    Ok(Extent { length_bytes: each.length_bytes * parts, ..each })
+}
+
+fn area_of_part(
+    spec: &AreaSpec,
+    usable: Extent,
+    usual: u64,
+    alignment: u64,
+) -> Result<Extent, String> {
+    let offset = spec.offset.unwrap_or(Bytes::ZERO).0;
+    let is_aligned = [alignment, STANDARD_ALIGNMENT].iter().any(|of| offset.is_multiple_of(*of));
+    if !is_aligned || offset >= usable.length_bytes {
+        return Err(format!(
+            "area offset {}: a multiple of the alignment, or of {}, below {} is possible",
+            Bytes(offset),
+            Bytes(STANDARD_ALIGNMENT),
+            Bytes(usable.length_bytes)
+        ));
+    }
+    let rest = usable.length_bytes - offset;
+    let asked = match spec.size.as_deref() {
+        None => usual.min(rest),
+        Some("full") => rest,
+        Some(text) => match text.strip_suffix('%') {
+            Some(share) => {
+                let share: f64 =
+                    share.trim().parse().map_err(|_| format!("area `{text}` is no share"))?;
+                if !(share > 0.0 && share <= 100.0) {
+                    return Err(format!("area `{text}`: above 0% and at most 100%"));
+                }
+                (usable.length_bytes as f64 * share / 100.0) as u64
+            }
+            None => text.parse::<Bytes>().map_err(|e| e.to_string())?.0,
+        },
+    };
+    if asked > rest {
+        return Err(format!(
+            "an area of {} does not fit: the target has {} from there on. Choose a smaller area (--area), or make a larger file",
+            Bytes(asked),
+            Bytes(rest)
+        ));
+    }
+    Ok(Extent {
+        offset_bytes: usable.offset_bytes + offset,
+        length_bytes: asked - asked % alignment,
+    })
+}
