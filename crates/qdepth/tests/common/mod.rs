@@ -81,6 +81,16 @@ pub(crate) struct Running {
     err: PathBuf,
 }
 
+/// Of a test that failed nothing goes on.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
 impl Running {
     pub(crate) fn err(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.err).unwrap()).into_owned()
