@@ -89,6 +89,7 @@ fn of_logbook(error: &LogbookError) -> u8 {
         LogbookError::NotALogbook { .. }
         | LogbookError::Missing { .. }
         | LogbookError::NoSuchRun { .. }
+        | LogbookError::NoEarlierRun { .. }
         | LogbookError::AmbiguousRun { .. } => 2,
         LogbookError::Alive { .. } | LogbookError::Newer { .. } => 3,
         _ => FAILED,

@@ -168,6 +168,14 @@ pub enum LogbookError {
         /// As asked.
         asked: String,
     },
+    /// There are not so many runs before the latest.
+    #[error("`{asked}`: {why}")]
+    NoEarlierRun {
+        /// As asked.
+        asked: String,
+        /// How many there are, or what is wrong with the number.
+        why: String,
+    },
     /// Several runs begin with this prefix.
     #[error("`{asked}` may be any of {}: write more of the id", .candidates.join(", "))]
     AmbiguousRun {

@@ -447,13 +447,18 @@ impl Logbook {
     pub(crate) fn resolve(&self, asked: &str) -> Result<(i64, String)> {
         let what = "looking for the run";
         let fail = |error| LogbookError::sqlite(&self.path, what, error);
-        if asked == "latest" && !self.lists_all_runs()? {
+        let before =
+            asked.strip_prefix("latest").filter(|rest| rest.is_empty() || rest.starts_with('~'));
+        if before.is_some() && !self.lists_all_runs()? {
             return Err(LogbookError::Altered {
                 path: self.path.clone(),
                 what: "the list of runs".to_owned(),
                 not_done: "which run is the latest is not known",
                 instead: "give the run's id",
             });
+        }
+        if let Some(before) = before.and_then(|rest| rest.strip_prefix('~')) {
+            return self.before_the_latest(asked, before);
         }
         let mut candidates = read::ids_like(&self.connection, asked).map_err(fail)?;
         match candidates.len() {
@@ -464,6 +469,19 @@ impl Logbook {
                 Err(LogbookError::AmbiguousRun { asked: asked.to_owned(), candidates })
             }
         }
+    }
+
+    /// `latest~N`: the run that is N before the one begun last.
+    fn before_the_latest(&self, asked: &str, before: &str) -> Result<(i64, String)> {
+        let no = |why: String| LogbookError::NoEarlierRun { asked: asked.to_owned(), why };
+        let number = before.parse::<u32>().map_err(|_| {
+            no("write a number behind the ~, as latest~1 for the run before the last".to_owned())
+        })?;
+        let found = read::before_the_latest(&self.connection, number)
+            .map_err(|error| LogbookError::sqlite(&self.path, "looking for the run", error))?;
+        let kept = self.runs_kept()?;
+        let plural = if kept == 1 { "" } else { "s" };
+        found.ok_or_else(|| no(format!("{} has {kept} run{plural}", self.path.display())))
     }
 
     /// One transaction. On a full disk the reserve is given up, the log brought into the file, and

@@ -72,12 +72,20 @@ pub(crate) fn version(connection: &Connection) -> Result<i64> {
     connection.query_row("SELECT user_version FROM pragma_user_version", [], |row| row.get(0))
 }
 
+/// Number and id of the run that is so many before the one begun last.
+pub(crate) fn before_the_latest(
+    connection: &Connection,
+    number: u32,
+) -> Result<Option<(i64, String)>> {
+    let query = "SELECT sequence, id FROM run ORDER BY id DESC LIMIT 1 OFFSET ?1";
+    connection.query_row(query, [number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
 /// Numbers and ids. `asked` may be an id, the beginning of one, or `latest`.
 pub(crate) fn ids_like(connection: &Connection, asked: &str) -> Result<Vec<(i64, String)>> {
     let found = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     if asked == "latest" {
-        let query = "SELECT sequence, id FROM run ORDER BY id DESC LIMIT 1";
-        return Ok(connection.query_row(query, [], found).optional()?.into_iter().collect());
+        return Ok(before_the_latest(connection, 0)?.into_iter().collect());
     }
     let asked = asked.to_lowercase();
     if asked.is_empty() {

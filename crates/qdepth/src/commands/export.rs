@@ -9,7 +9,7 @@ use qdepth_logbook::Logbook;
 use qdepth_parquet::Sheet;
 use qdepth_record::{RunHeadline, TableOf, TabledRun, export_csv, export_json};
 
-use crate::commands::read::{chosen, named, told_whole};
+use crate::commands::read::{chosen, told_whole};
 use crate::exit_status::Status;
 use crate::flags::{ExportOptions, RunChoice};
 use crate::result_file::ResultFile;
@@ -58,7 +58,7 @@ fn asked(options: &ExportOptions, logbook: &Logbook) -> Result<(Vec<RunHeadline>
         let names = if options.runs.is_empty() { &latest } else { options.runs.as_slice() };
         let mut ids: Vec<String> = Vec::new();
         for name in names {
-            let id = logbook.run(&named(logbook, name)?)?.id;
+            let id = logbook.run(name)?.id;
             if ids.contains(&id) {
                 bail!(Usage(format!("{name}: this run is named twice ({id})")));
             }

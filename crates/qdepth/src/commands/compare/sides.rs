@@ -12,7 +12,6 @@ use qdepth_foreign::import;
 use qdepth_logbook::Logbook;
 use qdepth_record::{Document, RunFilter, RunHeadline, RunRecord, document};
 
-use crate::commands::read::named;
 use qdepth_lab::failure::Usage;
 
 /// What a run can be asked to be like.
@@ -246,5 +245,5 @@ fn ids(logbook: &Logbook, asked: &str) -> Result<Vec<String>> {
         let runs = logbook.runs()?.into_iter();
         return Ok(runs.filter(RunHeadline::is_comparable).map(|run| run.id).collect());
     }
-    Ok(vec![named(logbook, asked)?])
+    Ok(vec![logbook.run(asked)?.id])
 }
