@@ -38,7 +38,8 @@
       }
     }, { rootMargin: "-10% 0px -80% 0px" });
     document.querySelectorAll("section[id]").forEach((section) => seen.observe(section));
-    new IntersectionObserver(([entry]) => contents.classList.toggle("shown", !entry.isIntersecting)).observe(nav);
+    // Where they are further down, the page's own head is still in sight.
+    new IntersectionObserver(([entry]) => contents.classList.toggle("shown", 0 > entry.boundingClientRect.bottom)).observe(nav);
   }
 
   // Tables: sort by a column, filter rows, copy as CSV.

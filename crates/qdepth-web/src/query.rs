@@ -38,6 +38,12 @@ impl Query {
         all
     }
 
+    /// With one value more of a name that may have several.
+    pub(crate) fn and(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.0.push((name.to_owned(), value.into()));
+        self
+    }
+
     /// A path with this behind it.
     pub(crate) fn address(&self, path: &str) -> String {
         if self.0.is_empty() {

@@ -39,12 +39,12 @@ impl Options {
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
     /// The address cannot be had.
-    #[error("cannot listen at {address}: {source}; another port: --port 0 takes any that is free")]
+    #[error("cannot listen at {address}: {why}; another port: --port 0 takes any that is free")]
     Listen {
         /// Where it was tried.
         address: SocketAddr,
         /// The system's word.
-        source: std::io::Error,
+        why: std::io::Error,
     },
     /// The system gave no way to wait for connections.
     #[error("cannot wait for connections: {0}")]
@@ -65,7 +65,7 @@ impl Server {
     /// [`WebError::Listen`].
     pub fn bind(options: Options) -> Result<Self, WebError> {
         let wanted = SocketAddr::new(options.address, options.port);
-        let no = |source| WebError::Listen { address: wanted, source };
+        let no = |why| WebError::Listen { address: wanted, why };
         let listener = TcpListener::bind(wanted).map_err(no)?;
         listener.set_nonblocking(true).map_err(no)?;
         let address = listener.local_addr().map_err(no)?;

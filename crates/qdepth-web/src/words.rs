@@ -49,6 +49,7 @@ pub(crate) struct Words {
     pub(crate) was_killed: &'static str,
     pub(crate) choose_two: &'static str,
     pub(crate) exchange: &'static str,
+    pub(crate) whole: &'static str,
     /// With `{n}`.
     pub(crate) runs_here: &'static str,
     pub(crate) last_run: &'static str,
@@ -157,6 +158,7 @@ const EN: Words = Words {
     was_killed: "This run was killed: no process is measuring it any more. What follows is told of the points that were measured before.",
     choose_two: "Choose two runs or more in the list of runs. The oldest is A, which the others are divided by.",
     exchange: "Exchange A and B",
+    whole: "All of this comparison",
     runs_here: "{n} runs",
     last_run: "As the last of them saw it:",
     no_machines: "No run tells of a machine yet.",
@@ -245,6 +247,7 @@ const JA: Words = Words {
     was_killed: "この計測は強制終了されました（計測中のプロセスはありません）。以下は、それまでに測定した点についての記述です。",
     choose_two: "計測一覧で二つ以上の計測を選択してください。最も古い計測が A（基準）になります。",
     exchange: "Aと Bを入れ替える",
+    whole: "この比較の詳細",
     runs_here: "計測 {n} 件",
     last_run: "最後の計測時の構成：",
     no_machines: "マシンの情報を持つ計測はまだありません。",

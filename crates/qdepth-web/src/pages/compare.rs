@@ -3,7 +3,9 @@
 use askama::Template;
 use http::StatusCode;
 use qdepth_record::Document;
-use qdepth_report::{html_table, versus, versus_sentences, versus_table};
+use qdepth_report::{
+    compose_versus, html_part, html_table, versus, versus_sentences, versus_table,
+};
 
 use crate::answer::html;
 use crate::pages::{Answer, Asked, Frame, THRESHOLD, Trouble, fill};
@@ -32,9 +34,13 @@ struct Chosen {
     what: String,
 }
 
+/// Of one pair alone the whole page of `qdepth compare`; of several the table and the verdict of each.
 struct Pair {
+    report: String,
     table: String,
     sentences: Vec<String>,
+    /// Where the whole of it is, if it is not here.
+    whole: String,
 }
 
 pub(crate) fn page(asked: &Asked<'_>) -> Answer {
@@ -59,7 +65,8 @@ pub(crate) fn page(asked: &Asked<'_>) -> Answer {
     }
     let pairs = match runs.split_first() {
         Some((base, others)) => {
-            let pair = |other: &Compared| pair(asked, base, other, &earlier);
+            let alone = others.len() == 1;
+            let pair = |other: &Compared| pair(asked, [base, other], &earlier, alone);
             others.iter().map(pair).collect::<Result<_, _>>()?
         }
         None => Vec::new(),
@@ -93,16 +100,28 @@ fn letters(asked: &Asked<'_>, runs: &[Compared]) -> Vec<Chosen> {
 
 fn pair(
     asked: &Asked<'_>,
-    a: &Compared,
-    b: &Compared,
+    [a, b]: [&Compared; 2],
     earlier: &[Document],
+    alone: bool,
 ) -> Result<Pair, Trouble> {
     let name = |(run, _): &Compared| run.id.chars().take(SHORT).collect::<String>();
     let (name_a, name_b) = (name(a), name(b));
     let (of_a, of_b) = (std::slice::from_ref(&a.1), std::slice::from_ref(&b.1));
     let judged = versus((&name_a, of_a), (&name_b, of_b), earlier, THRESHOLD, 1);
+    if alone {
+        let report = html_part(&compose_versus(&judged, asked.lang))?;
+        return Ok(Pair {
+            report,
+            table: String::new(),
+            sentences: Vec::new(),
+            whole: String::new(),
+        });
+    }
+    let both = asked.query.without("run").and("run", &*a.0.id).and("run", &*b.0.id);
     Ok(Pair {
+        report: String::new(),
         table: html_table(&versus_table(&judged, asked.lang))?,
         sentences: versus_sentences(&judged, asked.lang),
+        whole: both.address(asked.path),
     })
 }

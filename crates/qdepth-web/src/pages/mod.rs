@@ -132,9 +132,11 @@ impl Trouble {
         match self {
             Self::Unknown(_) => StatusCode::NOT_FOUND,
             Self::Refused { .. } => StatusCode::BAD_REQUEST,
-            Self::Logbook(LogbookError::NoSuchRun { .. } | LogbookError::Missing { .. }) => {
-                StatusCode::NOT_FOUND
-            }
+            Self::Logbook(
+                LogbookError::NoSuchRun { .. }
+                | LogbookError::NoEarlierRun { .. }
+                | LogbookError::Missing { .. },
+            ) => StatusCode::NOT_FOUND,
             Self::Logbook(LogbookError::AmbiguousRun { .. }) => StatusCode::CONFLICT,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -145,7 +147,9 @@ impl Trouble {
         match self {
             Self::Unknown(_) => words.not_found,
             Self::Refused { title, .. } => title,
-            Self::Logbook(LogbookError::NoSuchRun { .. }) => words.no_such_run,
+            Self::Logbook(LogbookError::NoSuchRun { .. } | LogbookError::NoEarlierRun { .. }) => {
+                words.no_such_run
+            }
             Self::Logbook(LogbookError::Missing { .. }) => words.no_logbook_yet,
             Self::Logbook(LogbookError::AmbiguousRun { .. }) => words.several_runs,
             _ => words.trouble,
