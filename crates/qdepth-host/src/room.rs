@@ -14,6 +14,23 @@ pub fn spare_bytes(file_system_bytes: u64) -> u64 {
     (file_system_bytes / 20).min(SPARE_BYTES_AT_MOST)
 }
 
+/// What is advised where a file is too large: the largest power of two that has room. Where not even a
+/// small one has, a smaller file is no way out.
+fn remedy(free: u64, spare: u64) -> String {
+    let has_room = |size: &u64| {
+        let needed = size + LABEL_BYTES;
+        free >= needed.saturating_mul(2) && free - needed >= spare
+    };
+    match (24..63).rev().map(|power| 1 << power).find(has_room) {
+        Some(size) => format!(
+            "Ask for a smaller file (--file-size {}, or a smaller --area), or give a file system with \
+             more room",
+            Bytes(size)
+        ),
+        None => "Free some space there, or give a file system with more room".to_owned(),
+    }
+}
+
 /// G13: twice the size is free, and what [`spare_bytes`] says stays free. What the file holds
 /// already counts as free, what other targets will take of the file system does not.
 pub(crate) fn check_room(
@@ -41,8 +58,7 @@ pub(crate) fn check_room(
     let free = free.saturating_sub(promised_bytes);
     let total = space.f_blocks.saturating_mul(space.f_frsize);
     let needed = size_bytes + LABEL_BYTES;
-    let remedy = "Ask for a smaller file (--file-size 16MiB, or a smaller --area), or give a file system \
-                  with more room";
+    let spare = spare_bytes(total);
     if free < needed.saturating_mul(2) {
         return refuse(
             format!(
@@ -50,10 +66,9 @@ pub(crate) fn check_room(
                 Bytes(free).for_people(),
                 Bytes(needed).for_people()
             ),
-            remedy,
+            &remedy(free, spare),
         );
     }
-    let spare = spare_bytes(total);
     if free - needed < spare {
         let found = format!(
             "a file of {} would leave less than {} free at {place} ({} now)",
@@ -61,9 +76,31 @@ pub(crate) fn check_room(
             Bytes(spare).for_people(),
             Bytes(free).for_people()
         );
-        // Where even nothing would leave too little, a smaller file is no way out.
-        let room = "Free some space there, or give a file system with more room";
-        return refuse(found, if free < spare { room } else { remedy });
+        return refuse(found, &remedy(free, spare));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_that_is_advised_has_room() {
+        for (free, spare, wanted) in [
+            (20 << 30, 8 << 30, "--file-size 8GiB"),
+            (12 << 30, 8 << 30, "--file-size 2GiB"),
+            (40 << 20, 1 << 20, "--file-size 16MiB"),
+            (u64::MAX, 8 << 30, "--file-size 4194304TiB"),
+            (20 << 20, 1 << 20, "Free some space"),
+            (7 << 30, 8 << 30, "Free some space"),
+            (0, 0, "Free some space"),
+        ] {
+            assert!(
+                remedy(free, spare).contains(wanted),
+                "{free} {spare}: {}",
+                remedy(free, spare)
+            );
+        }
+    }
 }

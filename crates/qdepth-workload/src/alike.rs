@@ -6,7 +6,12 @@ const ALIKE: f64 = 0.75;
 /// The name that is spelled most like this one, if any is.
 pub fn alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();
-    let likeness = |known: &str| strsim::jaro(&name, &known.to_lowercase());
+    let likeness = |known: &str| {
+        let known = known.to_lowercase();
+        // One slip in a short word is more than Jaro forgives: `rnu`.
+        let slip = name.len() > 2 && strsim::osa_distance(&name, &known) == 1;
+        strsim::jaro(&name, &known).max(if slip { ALIKE } else { 0.0 })
+    };
     let all = known.into_iter().map(|known| (likeness(known), known));
     let most = all.filter(|(likeness, _)| *likeness >= ALIKE);
     most.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, known)| known)
@@ -36,6 +41,9 @@ mod tests {
             assert_eq!(alike(typed, shipped_plan_names()), Some(meant), "{typed}");
         }
         assert_eq!(alike("randon-4k-read", shipped_profile_names()), Some("random-4k-read"));
+        for (typed, meant) in [("rnu", "run"), ("plna", "plan"), ("rn", "run")] {
+            assert_eq!(alike(typed, ["show", "plan", "run"]), Some(meant), "{typed}");
+        }
         for other in ["", "xyzzy", "/etc/passwd", "7"] {
             assert_eq!(alike(other, shipped_plan_names()), None, "{other}");
         }

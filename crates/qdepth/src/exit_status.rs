@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use qdepth_files::shell_word;
 use qdepth_host::{Problem, Refusal};
@@ -11,6 +12,7 @@ use qdepth_logbook::LogbookError;
 use qdepth_media::is_emulated;
 use qdepth_workload::{alike, shipped_plan_names};
 
+use crate::flags::Flags;
 use crate::terminal::say;
 use qdepth_lab::failure::{FAILED, exit_status, file_error};
 
@@ -81,6 +83,11 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         say(&format!("\n  tip: {ours}; fio's own words are understood by `qdepth fio`"));
         return error.exit_code() as u8;
     }
+    let instead = meant_instead(&error, std::env::args().skip(1));
+    if instead.is_some() {
+        // What is spelled alike is not what was meant.
+        error.remove(ContextKind::SuggestedSubcommand);
+    }
     let error = &error;
     let asked = [
         ErrorKind::DisplayHelp,
@@ -92,9 +99,7 @@ pub(crate) fn not_understood(mut error: clap::Error) -> u8 {
         let _ = error.print();
     } else {
         say(error.render().to_string().trim_end());
-        if let Some(instead) = meant_instead(error, std::env::args().skip(1)) {
-            say(&format!("\n  tip: {instead}"));
-        }
+        instead.iter().for_each(|instead| say(&format!("\n  tip: {instead}")));
     }
     error.exit_code() as u8
 }
@@ -121,7 +126,8 @@ const FIO: [(&str, &str); 11] = [
     ("--dry-run", "what a run would do says `qdepth plan`, with the same words"),
 ];
 
-/// What may have been meant by a first word that is no command: a plan, or a place.
+/// What may have been meant by a first word that is no command: a plan, a place, or a command whose
+/// letters stand in another order.
 fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Option<String> {
     if error.kind() != ErrorKind::InvalidSubcommand {
         return None;
@@ -133,8 +139,15 @@ fn meant_instead(error: &clap::Error, words: impl Iterator<Item = String>) -> Op
         let rest: String = words[1..].iter().map(|word| format!(" {}", shell_word(word))).collect();
         return Some(format!("`{plan}` is a plan: qdepth run {plan}{rest}"));
     }
-    let there = is_emulated(first) || std::path::Path::new(first).exists();
-    there.then(|| format!("`{first}` is a target: qdepth run first {}", line()))
+    if is_emulated(first) || std::path::Path::new(first).exists() {
+        return Some(format!("`{first}` is a target: qdepth run first {}", line()));
+    }
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    let known = Flags::command();
+    let command = alike(first, known.get_subcommands().map(|command| command.get_name()))?;
+    Some(format!("did you mean `qdepth {command}`?"))
 }
 
 /// Says what went wrong and chooses the exit status.

@@ -130,16 +130,23 @@ impl Grid {
             lines.push(self.line(&self.columns.iter().map(part).collect::<Vec<_>>(), false));
         }
         lines.push(rule.clone());
-        let mut block: Option<&str> = None;
+        let (mut block, mut above): (Option<&str>, Option<&str>) = (None, None);
         for row in &self.rows {
             if block != Some(&row.block) {
+                above = None;
                 lines.extend(block.map(|_| rule.clone()));
                 let title = (!row.block.is_empty()).then(|| wrapped(&row.block, self.room, ""));
                 lines.extend(title.into_iter().flatten());
                 block = Some(&row.block);
             }
-            let broken: Vec<Vec<String>> =
+            let mut broken: Vec<Vec<String>> =
                 row.cells.iter().zip(&self.columns).map(|(cell, c)| within(cell, c)).collect();
+            if let Some(name) = self.name_of(row).filter(|_| style.blocks) {
+                if above == Some(name) {
+                    broken[0] = Vec::new();
+                }
+                above = Some(name);
+            }
             let most = broken.iter().map(Vec::len).max().unwrap_or(0);
             for line in 0..most {
                 let part = |cell: &Vec<String>| cell.get(line).cloned().unwrap_or_default();
@@ -147,6 +154,12 @@ impl Grid {
             }
         }
         lines
+    }
+
+    /// What the row is of, which is not said again in each row of a block.
+    fn name_of<'r>(&self, row: &'r Cells) -> Option<&'r str> {
+        let is_words = self.columns.first().is_some_and(|column| column.align == Align::Text);
+        row.cells.first().filter(|_| is_words && self.columns.len() > 1).map(String::as_str)
     }
 
     fn line(&self, cells: &[String], colours: bool) -> String {
@@ -345,6 +358,21 @@ mod tests {
         for text in [&wide, &narrow, &least] {
             assert_eq!(text.matches("Database").count(), 1, "a title of a block: {text}");
         }
+    }
+
+    #[test]
+    fn what_the_rows_of_a_block_are_of_is_said_once() {
+        let mut data = table();
+        let again = data.rows[0].clone();
+        data.rows.insert(1, again);
+        let style = |blocks| Style { width: 140, blocks, colours: false };
+        let named = |blocks| lay(&data, style(blocks)).text().matches("(xfs on nvme0n1)").count();
+        assert_eq!((named(true), named(false)), (1, 2));
+        // Of each block by itself.
+        data.rows[3] = Row { cells: data.rows[2].cells.clone(), ..Row::default() };
+        data.rows[3].cells[0].text = "Restore".to_owned();
+        let text = lay(&data, style(true)).text().to_owned();
+        assert_eq!(text.matches("測定対象の長い名前です").count(), 2, "{text}");
     }
 
     #[test]

@@ -189,6 +189,8 @@ fn what_a_newcomer_types_wrong_is_answered() {
         (".", 2, &["`.` is a target: qdepth run first ."]),
         ("media:null", 2, &["qdepth run first media:null"]),
         ("rum", 2, &["'run'"]),
+        ("rnu", 2, &["did you mean `qdepth run`?"]),
+        ("run . quick", 2, &["quick is a plan, and stands before the targets: qdepth run quick"]),
         ("run standart", 2, &["did you mean `standard`?", "`qdepth plans` lists"]),
         ("run nowhere/x", 2, &["there is no file, directory or device nowhere/x"]),
         ("run own.toml", 2, &["no profile `mail`"]),
@@ -215,6 +217,7 @@ fn what_a_newcomer_types_wrong_is_answered() {
         ("plan --resume", 2, &["qdepth export"]),
         ("run quick /etc/passwd", 3, &["/etc/passwd", "nothing was changed"]),
         ("plan quick /etc", 3, &[]),
+        ("run quick . --file-size 999TiB", 3, &["Ask for a smaller file (--file-size "]),
         ("run quick /dev/null", 3, &["/dev/null"]),
     ];
     for (words, status, says) in cases {
@@ -223,6 +226,7 @@ fn what_a_newcomer_types_wrong_is_answered() {
         for text in *says {
             assert!(ended.err.contains(text), "`{words}` does not say `{text}`: {}", ended.err);
         }
+        assert!(!ended.err.contains("similar subcommand exists: 'media'"), "{}", ended.err);
         for left in ["qdepth.db", "qdepth-report.html", "qdepth-measurement-file"] {
             assert!(!place.has(left), "`{words}` leaves {left}");
         }

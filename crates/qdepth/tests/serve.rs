@@ -150,6 +150,24 @@ mod tests {
             compared[first..]
                 .starts_with(&format!("<dt>A</dt><dd><a href=\"/runs/{}\"", id(&runs[1])))
         );
+        // The verdict stands before the figures, as on the page that `qdepth compare` writes.
+        let (verdict, figures) = (compared.find("<h1>Is B ("), compared.find("B ÷ A"));
+        assert!(verdict.is_some() && verdict < figures, "{compared}");
+        for path in [format!("/runs/{}", id(&runs[0])), both, "/trend".to_owned()] {
+            let page = served.get(&path).ok().body;
+            assert!(
+                page.contains("src=\"/report.js\"") && page.contains(" data-aids=\""),
+                "{path}"
+            );
+        }
+        assert_eq!(
+            served.get("/runs/latest~1").ok().body,
+            served.get(&format!("/runs/{}", id(&runs[1]))).ok().body
+        );
+        for (name, why) in [("latest~2", "has 2 runs"), ("latest~x", "write a number")] {
+            let answer = served.get(&format!("/runs/{name}"));
+            assert!(answer.status == 404 && answer.body.contains(why), "{}", answer.body);
+        }
         let media = served.get("/media").ok().body;
         assert!(media.contains("/media/p3700-800gb") && media.contains("EMULATED"));
         assert!(served.get("/media/p3700-800gb?lang=ja").ok().body.contains("data sheet"));
@@ -316,6 +334,13 @@ mod tests {
             let page = served.get(&format!("/trend?plan=quick&target={query}")).ok().body;
             assert!(page.contains("<svg") && !page.contains(&newest), "{typed}: {page}");
         }
+        // Of several each has its verdict and a way to the whole of it.
+        let several = served.get("/compare?run=latest~1&run=latest~2&run=latest").ok().body;
+        assert_eq!(several.matches("All of this comparison</a>").count(), 2, "{several}");
+        let whole =
+            several.split("<p><a href=\"/compare?").nth(1).unwrap().split('"').next().unwrap();
+        let whole = served.get(&format!("/compare?{}", whole.replace("&#38;", "&"))).ok().body;
+        assert!(whole.contains("<h1>Is B ("), "{whole}");
         // Of many only the newest are read, and it says so.
         for _ in 0..59 {
             run(medium);
@@ -458,6 +483,7 @@ mod tests {
         let other = Served::start(&place, "");
         let ended = place.run(&format!("serve --port {}", other.port)).expect(4);
         assert!(ended.err.contains("--port 0"), "{}", ended.err);
+        assert_eq!(ended.err.matches("in use").count(), 1, "{}", ended.err);
         other.end();
     }
 
@@ -745,8 +771,13 @@ mod tests {
         };
         std::fs::copy(place.join("qdepth.db"), place.join("all.db")).unwrap();
         place.run("logbook prune").expect(2);
+        let none = place.run("list --plan other").expect(0);
+        assert!(
+            none.out.is_empty() && none.err.contains("none of the 3 runs of qdepth.db"),
+            "{none:?}"
+        );
         let ended = place.run("logbook prune --keep-last 1 --dry-run").expect(0);
-        assert!(ended.out.contains("1 runs would be taken out"), "{}", ended.out);
+        assert!(ended.out.contains("1 run would be taken out"), "{}", ended.out);
         assert_eq!(count(), 3);
         place.run("logbook prune --before 2001-01-01").expect(0);
         assert_eq!(count(), 3);

@@ -10,7 +10,7 @@ use qdepth_lab::failure::Usage;
 use qdepth_logbook::{Checked, Damage, Logbook};
 use qdepth_record::{RunFilter, RunHeadline};
 
-use crate::commands::read::{named, print_runs};
+use crate::commands::read::{counted_runs, print_runs};
 use crate::exit_status::Status;
 use crate::flags::{LogbookCheck, LogbookCommand, LogbookMerge, LogbookPrune, NoteOptions};
 use crate::screen::Screen;
@@ -52,8 +52,7 @@ fn text(options: &NoteOptions, nothing: &str, command: &str) -> Result<String> {
 pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "the note is empty", "note RUN 'new firmware'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
-    let run = named(&logbook, &options.run)?;
-    let id = logbook.note(&run, &text, &at)?;
+    let id = logbook.note(&options.run, &text, &at)?;
     Screen::new().say(&format!("noted beside run {id}"));
     Ok(Status::Valid)
 }
@@ -61,8 +60,7 @@ pub(crate) fn note(options: &NoteOptions) -> Result<Status> {
 pub(crate) fn retract(options: &NoteOptions) -> Result<Status> {
     let text = text(options, "no reason is given", "retract RUN 'a backup was running'")?;
     let (mut logbook, at) = (existing(&options.logbook.logbook)?, Timestamp::now().to_string());
-    let run = named(&logbook, &options.run)?;
-    let id = logbook.retract(&run, &text, &at)?;
+    let id = logbook.retract(&options.run, &text, &at)?;
     Screen::new().say(&format!("run {id} is kept, marked, and left out of comparisons"));
     Ok(Status::Valid)
 }
@@ -96,13 +94,14 @@ fn prune(options: &LogbookPrune) -> Result<Status> {
         print_runs(&runs)?;
     }
     if options.dry_run {
-        print(&format!("{} runs would be taken out of {}", ids.len(), file.display()))?;
+        print(&format!("{} would be taken out of {}", counted_runs(ids.len()), file.display()))?;
         return Ok(Status::Valid);
     }
     if !ids.is_empty() {
         logbook.prune(&ids)?;
     }
-    print(&format!("{} runs were taken out of {}", ids.len(), file.display()))?;
+    let were = if ids.len() == 1 { "was" } else { "were" };
+    print(&format!("{} {were} taken out of {}", counted_runs(ids.len()), file.display()))?;
     Ok(Status::Valid)
 }
 

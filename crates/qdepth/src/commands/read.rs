@@ -71,28 +71,7 @@ pub(crate) fn print_list(data: &Table) -> Result<()> {
 
 pub(crate) fn chosen(choice: &RunChoice) -> Result<Measured> {
     let logbook = Logbook::open_read_only(&choice.logbook.logbook)?;
-    Ok(logbook.measured(&named(&logbook, &choice.run)?)?)
-}
-
-/// What the logbook knows a run by, from what a command names it by: its id, the beginning of it,
-/// `latest`, or `latest~N` for the one N before that.
-pub(crate) fn named(logbook: &Logbook, asked: &str) -> Result<String> {
-    let Some(before) = asked.strip_prefix("latest~") else { return Ok(asked.to_owned()) };
-    let before: usize = before.parse().map_err(|_| {
-        Usage(format!(
-            "`{asked}`: write a number behind the ~, as latest~1 for the run before the last"
-        ))
-    })?;
-    if !logbook.lists_all_runs()? {
-        // Refused, and so is what is counted from there.
-        logbook.run("latest")?;
-    }
-    let known = logbook.newest_runs(before.saturating_add(1), |_| true)?;
-    let run = known.get(before).ok_or_else(|| {
-        let (path, count) = (logbook.path().display(), known.len());
-        Usage(format!("`{asked}`: {path} has {count} run{}", if count == 1 { "" } else { "s" }))
-    })?;
-    Ok(run.id.clone())
+    Ok(logbook.measured(&choice.run)?)
 }
 
 /// Several runs, in the order asked, each once.
@@ -100,7 +79,7 @@ pub(crate) fn chosen_all(ids: &[String], logbook: &LogbookOption) -> Result<Vec<
     let logbook = Logbook::open_read_only(&logbook.logbook)?;
     let mut all: Vec<Measured> = Vec::new();
     for id in ids {
-        let (run, points) = logbook.measured(&named(&logbook, id)?)?;
+        let (run, points) = logbook.measured(id)?;
         if all.iter().any(|(other, _)| other.id == run.id) {
             bail!(Usage(format!("{id}: this run is named twice ({})", run.id)));
         }
@@ -125,6 +104,12 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
     runs.reverse();
     if options.json {
         print_document(export_runs_json(&runs, whole).trim_end())?;
+    } else if runs.is_empty() && whole && options.limit != Some(0) {
+        let (kept, file) = (logbook.runs_kept()?, file.display());
+        Screen::new().say(&match kept {
+            0 => format!("{file} has no runs yet: `qdepth run` adds one"),
+            _ => format!("none of the {} of {file} is like that", counted_runs(kept)),
+        });
     } else {
         print_runs(&runs)?;
     }
@@ -142,6 +127,11 @@ pub(crate) fn list(options: &ListOptions) -> Result<Status> {
         file.display()
     ));
     Ok(Status::Invalid)
+}
+
+/// `1 run`, `12 runs`.
+pub(crate) fn counted_runs(count: usize) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
 /// The newest stands first; given is the oldest first.

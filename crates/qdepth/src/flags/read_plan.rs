@@ -146,6 +146,11 @@ fn must_exist(target: &Path) -> Result<()> {
     let what = if name.contains('/') {
         format!("there is no file, directory or device {name}")
     } else {
+        if shipped_plan_names().any(|plan| plan == name) {
+            let why =
+                format!("{name} is a plan, and stands before the targets: qdepth run {name} …");
+            return Err(Usage(why)).context("cannot start");
+        }
         let meant = meant(&name, shipped_plan_names());
         format!(
             "{name} is neither a plan{meant} nor a file, directory or device that exists; \
