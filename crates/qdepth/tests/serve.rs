@@ -160,10 +160,8 @@ mod tests {
                 "{path}"
             );
         }
-        assert_eq!(
-            served.get("/runs/latest~1").ok().body,
-            served.get(&format!("/runs/{}", id(&runs[1]))).ok().body
-        );
+        let before = served.get("/runs/latest~1").ok().body;
+        assert!(before.contains(&format!("/api/runs/{}\"", id(&runs[1]))), "{before}");
         for (name, why) in [("latest~2", "has 2 runs"), ("latest~x", "write a number")] {
             let answer = served.get(&format!("/runs/{name}"));
             assert!(answer.status == 404 && answer.body.contains(why), "{}", answer.body);
