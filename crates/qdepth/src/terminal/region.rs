@@ -34,8 +34,13 @@ impl Region {
         if rows > 1 {
             text.push_str(&format!("\u{1b}[{}A", rows - 1));
         }
+        // Row by row: terminals such as tmux (3.3, `screen_write_clearendofscreen`) take a clearing from
+        // their first column and row for one of the whole screen, and keep a copy of it above.
         if rows > 0 {
-            text.push_str("\u{1b}[J");
+            text.push_str("\u{1b}[K");
+        }
+        if rows > 1 {
+            text.push_str("\n\u{1b}[J\u{1b}[A");
         }
         above.iter().for_each(|line| {
             text.push_str(line);
@@ -56,10 +61,12 @@ mod tests {
         let mut region = Region::default();
         let lines = ["x".repeat(70), "y".repeat(30)];
         let above = ["told".to_owned()];
+        // Up, the first row, and all rows below it.
+        let clear = |up: u32, then: &str| format!("\r\u{1b}[{up}A\u{1b}[K\n\u{1b}[J\u{1b}[A{then}");
         assert!(region.text(&[], &lines, 80).starts_with("xx"), "nothing stood there");
-        assert!(region.text(&above, &lines, 80).starts_with("\r\u{1b}[1A\u{1b}[Jtold\nxx"));
-        assert!(region.text(&[], &lines, 40).starts_with("\r\u{1b}[2A\u{1b}[Jxx"));
-        assert_eq!(region.text(&[], &[], 80), "\r\u{1b}[1A\u{1b}[J");
+        assert!(region.text(&above, &lines, 80).starts_with(&clear(1, "told\nxx")));
+        assert!(region.text(&[], &lines, 40).starts_with(&clear(2, "xx")));
+        assert_eq!(region.text(&[], &[], 80), clear(1, ""));
         assert_eq!(region.text(&above, &[], 80), "told\n");
     }
 }
