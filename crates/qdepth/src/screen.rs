@@ -42,6 +42,8 @@ pub(crate) struct Screen {
     passing: bool,
     /// Whether lines are told one after the other and stay.
     plain: bool,
+    /// Whether points and findings are told in the drawn lines alone: a table has them at the end.
+    tabled: bool,
     /// Whether the lines of events are the result.
     prints_events: bool,
     /// Why a line of them could not be printed.
@@ -125,6 +127,7 @@ impl Screen {
             quiet: false,
             passing: false,
             plain: !terminal::is_drawn_on(),
+            tabled: false,
             prints_events: false,
             unprinted: RefCell::default(),
             shown: Arc::new(shown),
@@ -157,6 +160,8 @@ impl Screen {
         screen.plain |= options.plain;
         // Then nothing else is a result.
         screen.prints_events = options.tells_events_alone();
+        let has_table = !screen.prints_events && !options.json && options.repeat.is_none();
+        screen.tabled = has_table && !screen.plain && std::io::stdout().is_terminal();
         match &options.otlp {
             Some(address) if launched().is_some() => {
                 screen.otlp = RefCell::new(Some(address.clone()));
@@ -208,6 +213,12 @@ impl Screen {
         }
     }
 
+    /// Points and findings that no table will have stay where they are.
+    fn leave(&self) {
+        let told = std::mem::take(&mut self.shown.state().live.told);
+        told.iter().for_each(|line| self.say(line));
+    }
+
     /// Nothing is drawn any more, and what was drawn goes.
     fn rest(&self) {
         self.ticker.take();
@@ -238,6 +249,12 @@ impl Screen {
                 let emulated = if state.live.is_emulated() { "  EMULATED" } else { "" };
                 format!("{}{emulated}", line(point, &on(point), ended))
             }),
+            // The same of every point says no more than of the first: its grade says that it is there.
+            RunEvent::FindingRaised(finding)
+                if finding.severity == "remark" && state.live.remarked.contains(&finding.code) =>
+            {
+                None
+            }
             RunEvent::FindingRaised(finding) => {
                 let point = finding.point.and_then(begun);
                 let about = point.map(|point| load(point) + &on(point));
@@ -261,6 +278,7 @@ fn exporter(address: &str) -> Result<Exporter> {
 impl Drop for Screen {
     fn drop(&mut self) {
         // A run that failed may have left lines.
+        self.leave();
         self.shown.state().live = Live::default();
         self.rest();
         if let Some(why) = self.unprinted.take() {
@@ -289,8 +307,16 @@ impl Observer for Screen {
         }
         self.export(event);
         let line = self.lines_of(event);
+        if matches!(event, RunEvent::RunEnded(ended) if ended.state == "failed") {
+            self.leave();
+        }
         self.learn(|live, now| live.learn(event, now));
-        line.iter().for_each(|line| self.say(line));
+        let passes = matches!(event, RunEvent::PointEnded(_) | RunEvent::FindingRaised(_));
+        match line {
+            Some(line) if self.tabled && passes => self.learn(|live, _| live.tell(line)),
+            Some(line) => self.say(&line),
+            None => {}
+        }
         if matches!(event, RunEvent::RunEnded(_)) {
             self.rest();
         }

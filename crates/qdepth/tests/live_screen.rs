@@ -117,6 +117,8 @@ mod tests {
             assert!(!last.contains("measuring  "), "{last}");
             assert!(last.contains("Database") && last.contains("IO/s"), "{last}");
             assert!(last.contains("logbook  qdepth.db"), "{last}");
+            // Points stand in the table alone when all is over.
+            assert!(!last.contains("Database     × 1 "), "{last}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! The live screen as lines: a pure function of what is known, the time, and the terminal's size.
 //! None is wider than the terminal, whatever its width; what matters least is left out first.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use qdepth_files::{Lines, visible};
@@ -10,6 +11,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::live::{Figures, Live, MINUTE, Phase, Writing};
 use crate::layout::shortened;
+use crate::terminal::told;
 
 /// Between two parts of a line.
 const GAP: usize = 2;
@@ -39,7 +41,13 @@ pub(super) fn lines(live: &Live, now: Duration, size: Size) -> Vec<String> {
         Some(writing) => of_writing(writing, now, size.width),
         None => of_visit(live, now, size),
     };
-    lines.iter().map(|line| cut(line, size.width)).collect()
+    let lines = lines.iter().map(|line| cut(line, size.width));
+    let lines: Vec<String> = lines.collect();
+    // One line stays free: where all are drawn on, a terminal scrolls.
+    let room = size.height.saturating_sub(lines.len() + 1);
+    let told: Vec<String> = live.told.iter().flat_map(|text| told(text, size.width)).collect();
+    let newest = told.len().saturating_sub(room);
+    told.into_iter().skip(newest).chain(lines).collect()
 }
 
 fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
@@ -55,7 +63,8 @@ fn of_writing(writing: &Writing, now: Duration, width: usize) -> Vec<String> {
         format!("{} left", clock(ns as u64))
     });
     let bar = bytes.map(|all| (*written as f64 / all.max(1) as f64, amount.as_str()));
-    let mut parts = vec![(1, format!("{}/s", Bytes(rate as u64).for_people()))];
+    // As all rates are told.
+    let mut parts = vec![(1, format!("{:.1} MiB/s", rate / f64::from(1 << 20)))];
     parts.extend(left.map(|left| (0, left)));
     let second = match bar {
         Some((share, amount)) => barred(share, amount, &parts, width),
@@ -83,7 +92,7 @@ fn of_visit(live: &Live, now: Duration, size: Size) -> Vec<String> {
     let virtual_time = if run.emulated { " virtual" } else { "" };
     let parts = [
         (0, format!("{at_most}{}{virtual_time} left", clock(of_plan))),
-        (1, format!("{} here", clock(of_visit))),
+        (1, format!("this load {}", clock(of_visit))),
     ];
     let share = 1.0 - of_plan as f64 / run.planned_ns.max(1) as f64;
     lines.push(barred(share, &points, &parts, size.width));
@@ -148,7 +157,11 @@ fn target(live: &Live, point: &PointStarted) -> String {
 }
 
 fn phase_parts(phase: Phase, may_end_early: bool) -> Vec<(u8, String)> {
-    let of = |passed: u64, all: u64| format!("{} of {}", seconds(passed), seconds(all));
+    let of = |passed: u64, all: u64| match all {
+        // In whole seconds there is nothing to be told of it.
+        ..1_000_000_000 => String::new(),
+        _ => format!("{} of {}", seconds(passed), seconds(all)),
+    };
     let (name, time, why) = match phase {
         Phase::WarmUp(passed, all) => ("warm-up", of(passed, all), "not recorded"),
         Phase::Measuring(passed, all) if may_end_early => {
@@ -209,7 +222,8 @@ fn table(live: &Live, loads: &[&PointStarted], size: Size) -> Vec<String> {
     }
     for (place, figures) in figures[..shown].iter().enumerate() {
         let text = row(&columns, |column| &column.cells[place]);
-        let drawn = figures.filter(|_| left >= DRAWN_MIN).map(|f| sparkline(f, left));
+        let rates = figures.map(|f| if loads.len() == 1 { &live.rates } else { &f.rates });
+        let drawn = rates.filter(|_| left >= DRAWN_MIN).map(|rates| sparkline(rates, left));
         lines.push(drawn.map_or(text.clone(), |drawn| format!("{text}  {drawn}")));
     }
     if loads.len() > 1 {
@@ -319,13 +333,13 @@ fn together(figures: &[Option<&Figures>], more: usize) -> String {
 }
 
 /// The rates of the last minute from 0 up, the newest at the right.
-fn sparkline(figures: &Figures, width: usize) -> String {
+fn sparkline(rates: &VecDeque<f64>, width: usize) -> String {
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let top = figures.rates.iter().copied().fold(0.0, f64::max).max(1e-9);
+    let top = rates.iter().copied().fold(0.0, f64::max).max(1e-9);
     // Each place stands for an equal part of the minute, counted from now.
     let place = |seconds_ago: usize| seconds_ago * width / MINUTE;
     let mut places: Vec<(f64, u32)> = vec![(0.0, 0); width];
-    for (ago, rate) in figures.rates.iter().rev().enumerate() {
+    for (ago, rate) in rates.iter().rev().enumerate() {
         if let Some((sum, count)) = places.get_mut(place(ago)) {
             (*sum, *count) = (*sum + rate, *count + 1);
         }

@@ -1,7 +1,7 @@
 //! What is known of a run while it is measured. Events change it; nothing here prints or reads a
 //! clock: `now` is the time since the screen began.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use qdepth_record::event::{Interval, Machine, PointStarted, RunEvent, RunStarted, VisitStarted};
@@ -23,7 +23,16 @@ pub(super) struct Live {
     pub(super) writing: Option<Writing>,
     /// What was told last of each machine, by its name.
     pub(super) machines: BTreeMap<String, Machine>,
+    /// Rates of the last minute of whatever was measured alone, I/Os per second.
+    pub(super) rates: VecDeque<f64>,
+    /// Points and findings as they came, where a table has them at the end.
+    pub(super) told: VecDeque<String>,
+    /// Codes of remarks that were told of a point.
+    pub(super) remarked: BTreeSet<String>,
 }
+
+/// Lines of points and findings that any terminal has room for.
+const TOLD_MAX: usize = 100;
 
 /// What was told of a point.
 #[derive(Debug, Default)]
@@ -88,7 +97,9 @@ impl Live {
                 // The others of its group, or of its sweep, are sealed next.
                 self.figures.remove(&ended.point);
             }
-            RunEvent::FindingRaised(_) => {}
+            RunEvent::FindingRaised(finding) => {
+                self.remarked.insert(finding.code.clone());
+            }
             RunEvent::RunEnded(_) => *self = Self::default(),
         }
     }
@@ -99,12 +110,18 @@ impl Live {
             let from = *visit.from_ns.get_or_insert(begin);
             visit.window_ns = visit.window_ns.max(interval.end_ns.saturating_sub(from));
         }
-        let figures = self.figures.entry(interval.point).or_default();
-        figures.rates.push_back(interval.io_per_s().iter().sum());
-        while figures.rates.len() > MINUTE {
-            figures.rates.pop_front();
+        let rate = interval.io_per_s().iter().sum();
+        if self.loads().len() == 1 {
+            keep(&mut self.rates, rate, MINUTE);
         }
+        let figures = self.figures.entry(interval.point).or_default();
+        keep(&mut figures.rates, rate, MINUTE);
         figures.last = Some(interval.clone());
+    }
+
+    /// A line of a point or a finding.
+    pub(super) fn tell(&mut self, line: String) {
+        keep(&mut self.told, line, TOLD_MAX);
     }
 
     /// So many bytes of what is written now.
@@ -154,5 +171,13 @@ impl Live {
         let elapsed = self.elapsed(visit, now).min(all);
         let before = visit.told.planned_before_ns;
         Some((all - elapsed, run.planned_ns.saturating_sub(before + elapsed)))
+    }
+}
+
+/// The newest so many.
+fn keep<T>(all: &mut VecDeque<T>, newest: T, most: usize) {
+    all.push_back(newest);
+    while all.len() > most {
+        all.pop_front();
     }
 }

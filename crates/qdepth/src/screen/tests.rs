@@ -106,8 +106,8 @@ fn each_phase_is_told_and_none_stands_still() {
         assert!(shown[1].starts_with(wanted), "{seconds}: {shown:?}");
     }
     let left = |seconds| screen(&one_load(0), seconds, (79, 24)).pop().unwrap();
-    assert!(left(0).contains("2 of 30 points  16:20 left  0:35 here"), "{}", left(0));
-    assert!(left(17).contains("16:03 left  0:18 here"), "{}", left(17));
+    assert!(left(0).contains("2 of 30 points  16:20 left  this load 0:35"), "{}", left(0));
+    assert!(left(17).contains("16:03 left  this load 0:18"), "{}", left(17));
     assert!(screen(&[], 1, (79, 24)).is_empty(), "nothing between what is told");
 }
 
@@ -228,6 +228,41 @@ fn an_emulated_run_says_so_and_goes_by_its_own_time() {
         assert!(shown[0].starts_with("EMULATED"), "{shown:?}");
         assert!(shown[1].starts_with("measuring  4 s of 30 s"), "{shown:?}");
     }
+}
+
+#[test]
+fn what_ended_stands_above_as_far_as_there_is_room() {
+    let mut live = Live::default();
+    one_load(2).iter().for_each(|event| live.learn(event, Duration::ZERO));
+    (0..60).for_each(|n| live.tell(format!("Database × {n} 1000 IO/s and more words than fit")));
+    for (width, height) in [(79, 24), (39, 20), (20, 3), (1, 1)] {
+        let shown = lines(&live, Duration::from_secs(8), Size { width, height });
+        let own = screen(&one_load(2), 8, (width, height));
+        assert!(shown.len() <= (height - 1).max(own.len()), "{height}: {shown:?}");
+        assert_eq!(shown[shown.len() - own.len()..], own);
+        assert!(height < 20 || shown.iter().any(|line| line.contains("× 59")), "{shown:?}");
+    }
+}
+
+#[test]
+fn the_last_minute_goes_on_from_load_to_load_where_one_is_measured_alone() {
+    let mut events = one_load(9);
+    let again = |event: &RunEvent| match event {
+        RunEvent::PointStarted(point) => {
+            RunEvent::PointStarted(PointStarted { point: 3, group: 8, ..point.clone() })
+        }
+        RunEvent::VisitStarted(visit) => {
+            RunEvent::VisitStarted(VisitStarted { group: 8, ..visit.clone() })
+        }
+        other => other.clone(),
+    };
+    let next: Vec<RunEvent> = events[1..3].iter().map(again).collect();
+    events.extend(next);
+    events.push(interval(3, 1));
+    let shown = screen(&events, 8, (119, 24)).join("\n");
+    let bars = shown.chars().filter(|c| ('▁'..='█').contains(c) && !"█░".contains(*c)).count();
+    let full = shown.lines().find(|line| line.contains("121,000")).unwrap().matches('█').count();
+    assert_eq!(bars + full, 10, "{shown}");
 }
 
 #[test]
