@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 use qdepth_engine::Ended;
-use qdepth_measure::{Finding, Nanos, SteadyRounds, SteadyRule, WINDOW_ROUNDS};
+use qdepth_measure::{Finding, Nanos, SteadyRounds, SteadyRule};
 use qdepth_workload::{Point, STEADY_ROUNDS};
 
 use crate::Lab;
@@ -54,11 +54,8 @@ impl<'a> Course<'a> {
 
     /// The first round of those that its rule looked at, where all loads are steady.
     fn steady_from(&self) -> Option<usize> {
-        let count = self.count();
-        self.known.iter().all(SteadyRounds::is_settled).then_some(match self.rule {
-            SteadyRule::Own => count / 2,
-            SteadyRule::Snia => count.saturating_sub(WINDOW_ROUNDS),
-        })
+        let first: Option<Vec<usize>> = self.known.iter().map(SteadyRounds::steady_from).collect();
+        first?.into_iter().max()
     }
 
     fn doubts(&self) -> Vec<Option<Finding>> {

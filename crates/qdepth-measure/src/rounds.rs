@@ -150,6 +150,17 @@ impl SteadyRounds {
         self.is_looked_at() && self.verdict().course.has_level()
     }
 
+    /// The first round of those that tell the level, where there is one: of the last half by our own
+    /// rule, of the last five by SNIA's. Rounds that ended since there were enough are asked too,
+    /// whatever their number, so that they have a level or a doubt, and never neither.
+    pub fn steady_from(&self) -> Option<usize> {
+        let first = match self.rule {
+            SteadyRule::Own => self.count() / 2,
+            SteadyRule::Snia => self.count().saturating_sub(WINDOW_ROUNDS),
+        };
+        self.verdict().course.has_level().then_some(first)
+    }
+
     /// Whether they end now since there were enough: so many, or by our own rule 25 in which the
     /// area was written four times, sixteen times where the rate drifts.
     pub fn is_over(&self, most: u32) -> bool {
@@ -237,6 +248,21 @@ mod tests {
             rounds.push(&round(&rates), written);
         }
         rounds
+    }
+
+    #[test]
+    fn rounds_that_become_steady_after_the_last_look_have_a_level() {
+        let (mut draw, mut rounds) = (Draw(7), SteadyRounds::new(SteadyRule::Own, 4.0));
+        for number in 0..ROUNDS_MAX {
+            assert!(!rounds.is_settled(), "after {number}");
+            let falling = 12_usize.saturating_sub(number) as f64 / 10.0;
+            let rate = |draw: &mut Draw| 1e5 * (1.0 + falling) * (1.0 + 0.02 * draw.normal());
+            let rates: Vec<f64> = (0..20).map(|_| rate(&mut draw)).collect();
+            rounds.push(&round(&rates), 0.0);
+        }
+        assert!(rounds.is_over(ROUNDS_MAX as u32) && !rounds.is_looked_at());
+        assert_eq!(rounds.steady_from(), Some(12));
+        assert!((rounds.verdict().level / 1e5 - 1.0).abs() < 0.02);
     }
 
     #[test]
