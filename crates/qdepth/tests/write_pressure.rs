@@ -105,7 +105,7 @@ fn a_step_that_is_not_followed_is_marked_and_ends_the_sweep() {
     place.write("steep.toml", &steep);
     let told = place.run("run steep.toml media:p3700-1600gb --no-report").expect(0).out;
     assert!(told.contains("not followed"), "{told}");
-    assert!(told.contains("1000 MiB/s") && !told.contains("2000 MiB/s"), "{told}");
+    assert!(told.contains("1,000 MiB/s") && !told.contains("2,000 MiB/s"), "{told}");
 }
 
 #[test]
