@@ -8,8 +8,8 @@ pub fn alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option
     let name = name.to_lowercase();
     let likeness = |known: &str| {
         let known = known.to_lowercase();
-        // One slip in a short word is more than Jaro forgives: `rnu`.
-        let slip = name.len() > 2 && strsim::osa_distance(&name, &known) == 1;
+        // One slip in a short word is more than Jaro forgives: `rnu`, `rn`.
+        let slip = name.len() > 1 && strsim::osa_distance(&name, &known) == 1;
         strsim::jaro(&name, &known).max(if slip { ALIKE } else { 0.0 })
     };
     let all = known.into_iter().map(|known| (likeness(known), known));

@@ -96,8 +96,9 @@ pub fn inlined() -> Result<Option<usize>> {
     }
     let loops = loops(&text);
     let without = loops.values().filter(|calls| **calls == 0).count();
-    // One of the five engines makes its calls in threads of its own.
-    if loops.is_empty() || without * 5 > loops.len() {
+    // Of the seven kinds of engine one makes its calls in threads of its own, and one makes calls that
+    // move no data (files that are made, looked at, removed), which cost far more than the return.
+    if loops.is_empty() || without * 7 > loops.len() * 2 {
         bail!("{without} of {} loops make their system calls through a function", loops.len());
     }
     println!("{} of {} loops hold their system calls", loops.len() - without, loops.len());
